@@ -12,12 +12,12 @@
  * @file
  *
  * Buffered sends: the process's attached buffer, shared by all its endpoints; what happens when it
- * is full, missing or detached while messages are in it.
+ * is full, missing or detached while messages are in it; and static endpoints' own buffers.
  *
  * Open MPI 5 knows only the process's buffer; MPI_Comm_attach_buffer and MPI_Session_attach_buffer
  * come with 6.
  *
- * Guards: pml_epml_isend.c
+ * Guards: pml_epml_isend.c, pml_epml_buffer.c, pml_epml_open.c, buffer.c
  */
 
 #include "ept.h"
@@ -205,6 +205,82 @@ static void case_full(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&comm));
 }
 
+#if defined(HAVE_EP)
+/* Messages of many sizes, in and out in any order, in a buffer of an endpoint's own. */
+static void send_mixed(MPI_Comm comm, struct ept *t, int to, int from)
+{
+    enum { NUM = 60 };
+    unsigned char *data = malloc(200000);
+    MPI_Request receives[NUM];
+    struct ept_buffer in[NUM];
+
+    for (int k = 0; k < NUM; ++k) {
+        in[k] = ept_buffer((size_t) sizes[k % 6], 1);
+        EPT_OK(t, MPI_Irecv(in[k].data, sizes[k % 6], MPI_BYTE, from, k, comm, &receives[k]));
+    }
+    for (int k = 0; k < NUM; ++k) {
+        int rc;
+
+        ept_fill(data, 0, (size_t) sizes[k % 6], key(t->rank, k));
+        do { /* room comes with what has been received */
+            rc = MPI_Bsend(data, sizes[k % 6], MPI_BYTE, to, k, comm);
+        } while (MPI_SUCCESS != rc);
+    }
+    EPT_OK(t, MPI_Waitall(NUM, receives, MPI_STATUSES_IGNORE));
+    for (int k = 0; k < NUM; ++k) {
+        EPT_FILL(t, in[k].data, in[k].size, key(from, k));
+        EPT_GUARDS(t, &in[k]);
+        ept_buffer_free(&in[k]);
+    }
+    free(data);
+}
+
+/* Each rank attaches, fills and detaches a buffer of its own, from any address on. */
+static void case_own(MPI_Comm comm, struct ept *t)
+{
+    enum { ROOM = 500000, OFF = 3 };
+    int size = (int) ROOM + t->rank, to = (t->rank + 1) % t->size, found = 0;
+    int from = (t->rank - 1 + t->size) % t->size;
+    struct ept_buffer room = ept_buffer((size_t) size + OFF, 1);
+    void *address = NULL;
+
+    EPT_OK(t, MPI_Comm_dup(comm, &comm));
+    EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    EPT_OK(t, MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    EPT_OK(t, MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    EPT_OK(t, MPIX_Thread_attach_index(t->local));
+    EPT_OK(t, MPI_Buffer_attach(room.data + OFF, size));
+    if (0 != t->local) { /* the first one's is libmpi's, which has a code of its own for this */
+        EPT_CLASS(t, MPI_ERR_BUFFER, MPI_Buffer_attach(room.data, OFF));
+    }
+    EPT_CLASS(t, MPI_ERR_BUFFER, MPI_Bsend(room.data, size, MPI_BYTE, to, TAG_DATA, comm));
+    EPT_OK(t, MPI_Barrier(comm));
+    send_mixed(comm, t, to, from);
+    EPT_OK(t, MPI_Buffer_detach(&address, &found));
+    EPT_CHECK(t, room.data + OFF == address, "%p, not %p", address, (void *) (room.data + OFF));
+    EPT_EQ(t, size, found);
+    /* As much as MPI promises: three messages, each with what MPI has users add. */
+    size = 3 * (1000 + MPI_BSEND_OVERHEAD);
+    EPT_OK(t, MPI_Buffer_attach(room.data + OFF, size));
+    for (int k = 0; k < 3; ++k) {
+        EPT_OK(t, MPI_Bsend(room.data, 1000, MPI_BYTE, to, k, comm));
+    }
+    for (int k = 0; k < 3; ++k) {
+        char in[1000];
+
+        EPT_OK(t, MPI_Recv(in, 1000, MPI_BYTE, from, k, comm, MPI_STATUS_IGNORE));
+    }
+    EPT_OK(t, MPI_Buffer_detach(&address, &found));
+    EPT_EQ(t, size, found);
+    EPT_GUARDS(t, &room);
+    EPT_CLASS(t, MPI_ERR_BUFFER, MPI_Bsend("a", 1, MPI_BYTE, to, 0, comm));
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_OK(t, MPIX_Thread_attach_index(0));
+    ept_buffer_free(&room);
+    EPT_OK(t, MPI_Comm_free(&comm));
+}
+#endif
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -225,5 +301,10 @@ int test_rank(MPI_Comm comm, struct ept *t)
         ept_skip(t, "case_detach_waits", "needs two ranks");
         ept_skip(t, "case_full", "needs two ranks");
     }
+#if defined(HAVE_EP)
+    if (0 != ept_option_long("static", 0)) {
+        EPT_CASE(t, case_own);
+    }
+#endif
     return 0;
 }

@@ -33,7 +33,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 9
+#define MPIX_ENDPOINTS_LINK_ABI 10
 
 /** What agree_send sends. */
 #define MPIX_ENDPOINTS_AGREE_WORDS 2
@@ -134,6 +134,22 @@ typedef struct mpix_endpoints_pml_t {
      * that the user has freed.  Progresses all endpoints of the process meanwhile.
      */
     void (*comm_drain)(ompi_communicator_t *comm);
+
+    /**
+     * Attach a buffer for buffered sends to the endpoint that comm is a handle of; without one, its
+     * buffered sends use the process's.  Any thread.
+     *
+     * @return OMPI_SUCCESS; MPI_ERR_BUFFER: it has one; OMPI_ERR_OUT_OF_RESOURCE
+     */
+    int (*attach_buffer)(ompi_communicator_t *comm, void *address, size_t size);
+
+    /**
+     * Detach it; waits until all messages in it have been sent, and progresses all endpoints of the
+     * process meanwhile.
+     *
+     * @param[out] address, size  as they were given; NULL and 0: it has none
+     */
+    void (*detach_buffer)(ompi_communicator_t *comm, void **address, size_t *size);
 
     /**
      * Let a request of libmpi's hold comm, an endpoint communicator, until it is freed: what it

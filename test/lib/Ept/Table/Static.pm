@@ -123,7 +123,7 @@ our @ENTRIES = (
     # What other tests ask of handles, of such.
     (map { +{ program => $_, variant => 'static', configs => [/^(?:p2p_match|coll_reduce|comm_tree)$/ ? '1x4' : '2x2/node'],
               longer => [qw(1x4 2x2/node)], quick => [], args => '--static 1', plain => 0 } }
-        qw(p2p_basic p2p_match coll_move coll_reduce comm_tree comm_groups finalize)),
+        qw(p2p_basic p2p_match p2p_bsend coll_move coll_reduce comm_tree comm_groups finalize)),
 );
 
 1;

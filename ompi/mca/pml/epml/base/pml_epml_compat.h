@@ -53,6 +53,17 @@ mca_pml_epml_compat_linked(const mca_base_framework_t *framework, int number)
 #endif
 }
 
+/** Has comm a buffer of its own, which comes before one of its endpoint?  From 6.0 on. */
+static inline bool mca_pml_epml_compat_bsend_of_comm(ompi_communicator_t *comm)
+{
+#if OMPI_MAJOR_VERSION >= 6
+    return NULL != ompi_comm_bsend_buffer_get(comm);
+#else
+    (void) comm;
+    return false;
+#endif
+}
+
 /** Room in the attached buffer that serves comm.  @return NULL if there is none at present */
 static inline void *mca_pml_epml_compat_bsend_alloc(ompi_communicator_t *comm, size_t size)
 {

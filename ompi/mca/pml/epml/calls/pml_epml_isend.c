@@ -110,14 +110,30 @@ unlock:
  * already, but their answers have not been looked at. */
 #define EPML_BSEND_TURNS 10000
 
+/** Room in the endpoint's own buffer, or without one in the process's.  @return NULL if there is none
+ * at present */
+static void *bsend_try(mca_pml_epml_comm_t *comm, size_t size)
+{
+    void *room;
+
+    if (OPAL_LIKELY(!mca_pml_epml_buffer_is_there(comm->ep))
+        || mca_pml_epml_compat_bsend_of_comm(comm->comm)) {
+        return mca_pml_epml_compat_bsend_alloc(comm->comm, size);
+    }
+    mca_pml_epml_lock(comm->ep);
+    room = mca_pml_epml_buffer_alloc(comm->ep, size);
+    mca_pml_epml_unlock(comm->ep);
+    return room;
+}
+
 /** Room in the attached buffer.  @return NULL if there is none, or no buffer */
 static void *bsend_alloc(mca_pml_epml_comm_t *comm, size_t size)
 {
     mca_pml_epml_waiter_t waiter = {0};
     void *room;
 
-    while (NULL == (room = mca_pml_epml_compat_bsend_alloc(comm->comm, size))
-           && waiter.idle < EPML_BSEND_TURNS && mca_pml_epml_compat_bsend_attached()) {
+    while (NULL == (room = bsend_try(comm, size)) && waiter.idle < EPML_BSEND_TURNS
+           && (mca_pml_epml_buffer_is_there(comm->ep) || mca_pml_epml_compat_bsend_attached())) {
         mca_pml_epml_turned(&waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
     }
     mca_pml_epml_wait_over(&waiter);
@@ -166,7 +182,9 @@ static int send_buffered(const void *buf, size_t count, ompi_datatype_t *datatyp
 
 err_free_copy:
     if (NULL != copy) {
-        mca_pml_epml_compat_bsend_free(comm->comm, copy);
+        mca_pml_epml_lock(comm->ep);
+        mca_pml_epml_bsend_free(comm, copy);
+        mca_pml_epml_unlock(comm->ep);
     }
     return rc;
 }

@@ -11,13 +11,14 @@
 /**
  * @file
  *
- * Open requests of an endpoint: counted for a dump, waited for by MPI_Comm_disconnect.
+ * Open requests of an endpoint: counted for a dump, waited for by MPI_Comm_disconnect; and what is
+ * in its attached buffer, waited for by MPI_Buffer_detach.
  *
  * There is no list of all requests.  One that is started and not complete is in one of three
  * places: among the posted receives, among those with a number, of which the other side has heard,
  * or in a backlog.
  *
- * Tests: disconnect, p2p_dump
+ * Tests: disconnect, p2p_dump, p2p_bsend (static)
  */
 
 #include "ompi_config.h"
@@ -116,5 +117,36 @@ void mca_pml_epml_comm_drain(ompi_communicator_t *ompi_comm)
         mca_pml_epml_process_progress();
         mca_pml_epml_turned(&waiter, comm->ep, events);
     }
+    mca_pml_epml_wait_over(&waiter);
+}
+
+int mca_pml_epml_attach_buffer(ompi_communicator_t *ompi_comm, void *address, size_t size)
+{
+    mca_pml_epml_ep_t *ep = mca_pml_epml_comm(ompi_comm)->ep;
+    int rc;
+
+    mca_pml_epml_lock(ep);
+    rc = mca_pml_epml_buffer_attach(ep, address, size);
+    mca_pml_epml_unlock(ep);
+    return rc;
+}
+
+void mca_pml_epml_detach_buffer(ompi_communicator_t *ompi_comm, void **address, size_t *size)
+{
+    mca_pml_epml_ep_t *ep = mca_pml_epml_comm(ompi_comm)->ep;
+    mca_pml_epml_waiter_t waiter = {0};
+    bool is_over;
+
+    do {
+        mca_pml_epml_lock(ep);
+        is_over = mca_pml_epml_buffer_detach(ep, address, size);
+        mca_pml_epml_unlock(ep);
+        if (!is_over) {
+            const int events = mca_pml_epml_ep_poll(ep);
+
+            mca_pml_epml_process_progress(); /* the receiver may be an endpoint of this thread */
+            mca_pml_epml_turned(&waiter, ep, events);
+        }
+    } while (!is_over);
     mca_pml_epml_wait_over(&waiter);
 }

@@ -43,6 +43,11 @@ uint64_t mca_pml_epml_open_requests(const mca_pml_epml_ep_t *ep, const mca_pml_e
  */
 void mca_pml_epml_comm_drain(ompi_communicator_t *comm);
 
+/** MPI_Buffer_attach and MPI_Buffer_detach for the endpoint of a handle: see mpix_endpoints_pml_t.
+ * No lock held. */
+int mca_pml_epml_attach_buffer(ompi_communicator_t *comm, void *address, size_t size);
+void mca_pml_epml_detach_buffer(ompi_communicator_t *comm, void **address, size_t *size);
+
 END_C_DECLS
 
 #endif /* MCA_PML_EPML_OPEN_H */

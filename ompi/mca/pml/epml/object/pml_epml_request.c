@@ -19,6 +19,7 @@
 #include "ompi_config.h"
 
 #include "../base/base.h"
+#include "pml_epml_buffer.h"
 #include "pml_epml_guest_request.h"
 #include "pml_epml_lock.h"
 #include "pml_epml_request.h"
@@ -157,10 +158,17 @@ void mca_pml_epml_request_complete_slow(mca_pml_epml_request_t *request)
     request->ep->requests.deferred = request;
 }
 
+void mca_pml_epml_bsend_free(mca_pml_epml_comm_t *comm, void *room)
+{
+    if (!mca_pml_epml_buffer_free(comm->ep, room)) {
+        mca_pml_epml_compat_bsend_free(comm->comm, room);
+    }
+}
+
 void mca_pml_epml_request_done(mca_pml_epml_request_t *request)
 {
     if (NULL != request->bsend_buffer) {
-        mca_pml_epml_compat_bsend_free(request->comm->comm, request->bsend_buffer);
+        mca_pml_epml_bsend_free(request->comm, request->bsend_buffer);
         request->bsend_buffer = NULL;
     }
     mca_pml_epml_request_complete(request);

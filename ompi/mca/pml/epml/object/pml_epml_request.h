@@ -217,6 +217,9 @@ static inline const mca_pml_epml_peer_t *mca_pml_epml_request_partner(
  * @return OMPI_SUCCESS or an error */
 int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request);
 
+/** Give room in an attached buffer back: the endpoint's own, or the process's.  Under the lock. */
+void mca_pml_epml_bsend_free(mca_pml_epml_comm_t *comm, void *room);
+
 /** The engine is through with the request: tell the user.  Under the lock. */
 void mca_pml_epml_request_done(mca_pml_epml_request_t *request);
 

@@ -304,6 +304,7 @@ typedef struct mca_pml_epml_ep_t {
     mca_pml_epml_ep_loss_t loss;
     mca_pml_epml_ep_work_t work;
     struct mca_pml_epml_guest_request_t *guests_unused; /**< object, under the lock */
+    struct mca_pml_epml_buffer_t *buffer; /**< for buffered sends; NULL: the process's.  Likewise */
     mca_pml_epml_ep_life_t life;
     mca_pml_epml_ep_list_t list;
 } mca_pml_epml_ep_t;

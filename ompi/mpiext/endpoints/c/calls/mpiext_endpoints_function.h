@@ -45,10 +45,11 @@ BEGIN_C_DECLS
  * register.c wants this. */
 #    define MPIX_ENDPOINTS_FUNCTION_DEFINED(name, parameters, arguments) \
         const char mpix_endpoints_has_##name = 1;
-extern const char mpix_endpoints_has_Comm_disconnect, mpix_endpoints_has_Comm_free,
-    mpix_endpoints_has_Comm_spawn, mpix_endpoints_has_Comm_spawn_multiple,
-    mpix_endpoints_has_Comm_split_type, mpix_endpoints_has_Init, mpix_endpoints_has_Init_thread,
-    mpix_endpoints_has_Query_thread, mpix_endpoints_has_Request_get_status;
+extern const char mpix_endpoints_has_Buffer_attach, mpix_endpoints_has_Buffer_detach,
+    mpix_endpoints_has_Comm_disconnect, mpix_endpoints_has_Comm_free, mpix_endpoints_has_Comm_spawn,
+    mpix_endpoints_has_Comm_spawn_multiple, mpix_endpoints_has_Comm_split_type,
+    mpix_endpoints_has_Init, mpix_endpoints_has_Init_thread, mpix_endpoints_has_Query_thread,
+    mpix_endpoints_has_Request_get_status;
 #else
 #    define MPIX_ENDPOINTS_FUNCTION(name) PMPI_##name
 #    define MPIX_ENDPOINTS_NEXT(name)                                                       \

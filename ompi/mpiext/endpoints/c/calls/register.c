@@ -74,6 +74,7 @@ MPIX_ENDPOINTS_EXPORT const mpix_endpoints_door_t *mpix_endpoints_door(uint32_t 
 
 /** See MPIX_ENDPOINTS_FUNCTION_DEFINED. */
 static const char *const functions[] __attribute__((used)) = {
+    &mpix_endpoints_has_Buffer_attach,     &mpix_endpoints_has_Buffer_detach,
     &mpix_endpoints_has_Comm_disconnect,   &mpix_endpoints_has_Comm_free,
     &mpix_endpoints_has_Comm_spawn,        &mpix_endpoints_has_Comm_spawn_multiple,
     &mpix_endpoints_has_Comm_split_type,   &mpix_endpoints_has_Init,

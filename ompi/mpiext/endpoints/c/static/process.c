@@ -130,6 +130,19 @@ static void delete_attributes(ompi_communicator_t *comm)
     }
 }
 
+/** As MPI_Finalize does with the process's: no more messages come into it, and those that are there
+ * are sent. */
+static void drop_buffers(void)
+{
+    void *address;
+    size_t size;
+
+    for (int i = 1; mpix_endpoints_process_count() > i; ++i) {
+        mpix_endpoints_table()->detach_buffer(mpix_endpoints_process_endpoint(i)->self, &address,
+                                              &size);
+    }
+}
+
 /** MPI_COMM_SELF's attributes are deleted: MPI_Finalize has begun. */
 static int finalize_begins(MPI_Comm comm, int key, void *value, void *extra)
 {
@@ -145,6 +158,7 @@ static int finalize_begins(MPI_Comm comm, int key, void *value, void *extra)
     for (int i = 0; i < count; ++i) {
         delete_attributes(mpix_endpoints_process_endpoint(i)->endpoints);
     }
+    drop_buffers();
     return MPI_SUCCESS;
 }
 
