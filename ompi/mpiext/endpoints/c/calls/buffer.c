@@ -42,13 +42,23 @@ static const mpix_endpoint_t *own_endpoint(void)
     return mpix_endpoints_process_is_static() && 0 < endpoint->index ? endpoint : NULL;
 }
 
+/** Is it memory?  From Open MPI 6.0 on a buffer may also be one that libmpi makes larger itself. */
+static bool is_memory(const void *buffer)
+{
+#if defined(MPI_BUFFER_AUTOMATIC)
+    return NULL != buffer && MPI_BUFFER_AUTOMATIC != buffer;
+#else
+    return NULL != buffer;
+#endif
+}
+
 MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Buffer_attach)(void *buffer, int size)
 {
     int (*const original)(void *, int) = MPIX_ENDPOINTS_NEXT(Buffer_attach);
     const mpix_endpoint_t *endpoint = own_endpoint();
     int rc;
 
-    if (NULL == endpoint || NULL == buffer || 0 > size) {
+    if (NULL == endpoint || !is_memory(buffer) || 0 > size) {
         return NULL != original ? original(buffer, size) : MPI_ERR_INTERN;
     }
     rc = mpix_endpoints_table()->attach_buffer(endpoint->self, buffer, (size_t) size);
