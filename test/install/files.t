@@ -77,7 +77,7 @@ for my $page (@pages) {
     unlike($text, qr/\@\w+\@/, 'is filled in');
 }
 # Each call has a page of its name, if only one that leads to another, which then names it.
-my $header = Ept::Build::read_file("$top/ompi/mpiext/endpoints/c/mpiext_endpoints_c.h");
+$header = Ept::Build::read_file("$top/ompi/mpiext/endpoints/c/mpiext_endpoints_c.h");
 my @calls = $header =~ /^MPIX_ENDPOINTS_DECLSPEC \S+ (MPIX_\w+)\(/mg;
 cmp_ok(scalar(@calls), '>=', 20, 'calls in the header');
 for my $call (@calls) {

@@ -27,8 +27,18 @@
 
 #include <signal.h>
 
-/* The text, in one of the ways; of the signal's, what has come by now. */
-static char *ask(struct ept *t, MPI_Comm comm, const struct capture *capture)
+/* Is that a dump of all endpoints of the process, with its end? */
+static bool is_whole(const struct ept *t, const char *text)
+{
+    static const char last[] = "  unexpected messages:\n";
+    const size_t length = strlen(text);
+
+    return t->nlocal == lines_with(text, "endpoint 0x") && sizeof(last) - 1 <= length
+           && 0 == strcmp(text + length - (sizeof(last) - 1), last);
+}
+
+/* A whole dump, in one of the ways, or "".  There is no other one under way then. */
+static char *ask(struct ept *t, MPI_Comm comm, const struct capture *capture, bool *asked)
 {
     const char *way = ept_option("way", "call");
     char *text;
@@ -36,9 +46,16 @@ static char *ask(struct ept *t, MPI_Comm comm, const struct capture *capture)
     if (0 == strcmp(way, "call")) {
         return dump(t, comm, ALL);
     }
+    if (!*asked && 0 == strcmp(way, "signal")) {
+        kill(getpid(), SIGUSR1);
+    }
+    *asked = true;
     text = capture_text(capture);
-    if (0 == strcmp(way, "signal") && 0 == kill(getpid(), SIGUSR1) && 0 != strcmp(text, "")) {
+    if (is_whole(t, text)) {
         capture_clear(capture);
+        *asked = false;
+    } else {
+        text[0] = '\0';
     }
     return text;
 }
@@ -63,11 +80,12 @@ static void look(MPI_Comm comm, struct ept *t, const char *name)
     const bool all = 1 == t->nprocs && t->nlocal - 1 == wanted;
     struct capture capture = capture_begin();
     char line[128];
+    bool asked = false;
     int seen = 0;
 
     snprintf(line, sizeof(line), "in %s, operation", name);
     while (seen < wanted) {
-        char *text = ask(t, comm, &capture);
+        char *text = ask(t, comm, &capture, &asked);
 
         seen = lines_with(text, "%s", line);
         if (all) {

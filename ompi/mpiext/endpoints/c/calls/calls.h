@@ -55,6 +55,9 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_merge_raise(MPI_Comm comm1, MPI_Comm
 
 /** MPIX_Query_endpoints_support, MPIX_Endpoints_error_class. */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_query(int *flag);
+
+/** Will a creation work, at whatever level of threads? */
+bool mpix_endpoints_call_can_create(void);
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_error_class(void);
 
 /** Is MPI_Comm_disconnect of this handle, which may be none or an invalid one, ours? */

@@ -60,13 +60,13 @@ static int delete_none(MPI_Comm comm, int key, void *value, void *extra)
 static int number_of_endpoints(void)
 {
     const int told = mpix_endpoints_most_told(), limit = mpix_endpoints_limit();
-    int optimal, maximum = 1, has_them = 0;
+    const bool has_them = mpix_endpoints_call_can_create();
+    int optimal, maximum = 1;
 
-    (void) mpix_endpoints_call_query(&has_them);
-    if (0 != has_them && INT_MAX > told) {
+    if (has_them && INT_MAX > told) {
         return told < limit ? told : limit;
     }
-    if (0 != has_them) {
+    if (has_them) {
         mpix_endpoints_table()->number(MPI_COMM_WORLD, &optimal, &maximum);
     }
     return maximum;

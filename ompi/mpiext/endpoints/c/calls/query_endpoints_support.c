@@ -25,8 +25,8 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/errhandler/errcode-internal.h"
 #include "ompi/errhandler/errhandler.h"
-#include "ompi/runtime/mpiruntime.h"
 #include "ompi/runtime/params.h"
+#include "opal/mca/threads/thread_usage.h"
 
 /** Open MPI's fault tolerance, with which pml/epml refuses endpoints. */
 static bool fault_tolerant(void)
@@ -38,13 +38,18 @@ static bool fault_tolerant(void)
 #endif
 }
 
+bool mpix_endpoints_call_can_create(void)
+{
+    return NULL != mpix_endpoints_table() && !fault_tolerant() && mpix_endpoints_seams_in_force();
+}
+
 int mpix_endpoints_call_query(int *flag)
 {
     if (NULL == flag) {
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_ARG, "MPIX_Query_endpoints_support");
     }
-    *flag = NULL != mpix_endpoints_table() && opal_using_threads() && !fault_tolerant()
-            && mpix_endpoints_seams_in_force();
+    /* Not ompi_mpi_thread_multiple, which MPI_T_init_thread changes. */
+    *flag = opal_using_threads() && mpix_endpoints_call_can_create();
     return MPI_SUCCESS;
 }
 

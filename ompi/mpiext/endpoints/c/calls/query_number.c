@@ -32,7 +32,6 @@ int mpix_endpoints_call_number(MPI_Comm parent, int *optimal, int *maximum)
 {
     static const char function_name[] = "MPIX_Query_endpoints_number";
     const mpix_endpoints_pml_t *table = mpix_endpoints_table();
-    int flag = 0;
 
     if (0 == ompi_instance_count || ompi_comm_invalid(parent)) {
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(0 == ompi_instance_count ? MPI_ERR_OTHER
@@ -43,8 +42,7 @@ int mpix_endpoints_call_number(MPI_Comm parent, int *optimal, int *maximum)
         return OMPI_ERRHANDLER_INVOKE(parent, MPI_ERR_ARG, function_name);
     }
     *optimal = *maximum = 0;
-    (void) mpix_endpoints_call_query(&flag);
-    if (0 != flag) {
+    if (mpix_endpoints_call_can_create()) {
         const int told = mpix_endpoints_most_told();
 
         table->number(parent, optimal, maximum);
