@@ -15,15 +15,14 @@
  * cells, leaves word of it, sends three messages in cells and two through the area, and closes; the
  * consumer finds it, reads to the end, and detaches; the producer then writes to the memory again.
  *
- * The variant MODEL_DOOR: two producers, each with a pipe and one message, and one door.
+ * The variant MODEL_DOOR: two producers, each with a pipe and one message, and one door.  The
+ * variant MODEL_PACKET: each sends two packets in the same memory, the second one when the first has
+ * been read.
  *
- * The door is done as by announce (btl_epshm_node_peer.c) and answer_door
- * (btl_epshm_node_progress.c), which need more around them than a model has.
- *
- * Guards: btl_epshm_pipe.h, btl_epshm_pipe_in.h, btl_epshm_pipe_out.h
+ * Guards: btl_epshm_door.h, btl_epshm_pipe.h, btl_epshm_pipe_in.h, btl_epshm_pipe_out.h
  */
 
-#if defined(MODEL_DOOR)
+#if defined(MODEL_DOOR) || defined(MODEL_PACKET)
 #    define MODEL_THREADS 3
 #    define MESSAGES 1
 #else
@@ -32,6 +31,7 @@
 #endif
 #include "model.h"
 
+#include "opal/mca/btl/epshm/segment/btl_epshm_door.h"
 #include "opal/mca/btl/epshm/segment/btl_epshm_pipe_in.h"
 #include "opal/mca/btl/epshm/segment/btl_epshm_pipe_out.h"
 
@@ -47,7 +47,7 @@ typedef struct segment_t {
 } segment_t;
 
 segment_t *segment[PRODUCERS];
-_Atomic uint64_t door; /**< 1 + number of the producer whose word came last */
+epshm_door_t door; /**< words are 1 + the number of a producer */
 _Atomic uint64_t used = sizeof(segment_t);
 
 static void model_setup(void)
@@ -58,20 +58,10 @@ static void model_setup(void)
             assert(NULL != segment[i]);
         }
     }
-    atomic_store_explicit(&door, 0, memory_order_relaxed);
+    atomic_store_explicit(&door.last, 0, memory_order_relaxed);
 }
 
-/** As announce. */
-static void leave_word(epshm_pipe_t *pipe, uint64_t number)
-{
-    uint64_t last = atomic_load_explicit(&door, memory_order_relaxed);
-
-    do {
-        atomic_store_explicit(&pipe->next, last, memory_order_relaxed);
-    } while (!atomic_compare_exchange_weak_explicit(&door, &last, number + 1, memory_order_release,
-                                                    memory_order_relaxed));
-}
-
+#if !defined(MODEL_PACKET)
 static void send(epshm_pipe_out_t *out, uint64_t value)
 {
     const epshm_pipe_envelope_t envelope = {.kind = EPSHM_PIPE_INLINE, .tag = 7, .size = 8};
@@ -109,7 +99,7 @@ static void produce(uint64_t number)
     epshm_pipe_out_t out;
 
     epshm_pipe_create(&out, segment[number]->word, CELLS, 1000 + number);
-    leave_word(out.pipe, number);
+    assert(0 == epshm_door_push(&door, &out.pipe->next, number + 1));
     for (uint64_t i = 0; i < MESSAGES; ++i) {
         if (3 <= i) {
             send_by_area(&out, number, 10 * number + i);
@@ -148,14 +138,14 @@ static void read_to_end(epshm_pipe_in_t *in, uint64_t number)
     epshm_pipe_detach(in->pipe);
 }
 
-/** As answer_door. */
+/** As answer_door (btl_epshm_node_progress.c). */
 static void consume(void)
 {
     for (int found = 0; found < PRODUCERS;) {
         uint64_t word;
 
-        MODEL_AWAIT(0 != atomic_load_explicit(&door, memory_order_relaxed));
-        word = atomic_exchange_explicit(&door, 0, memory_order_acquire);
+        MODEL_AWAIT(0 != atomic_load_explicit(&door.last, memory_order_relaxed));
+        word = epshm_door_take(&door, 0);
         while (0 != word) {
             const uint64_t number = word - 1;
             epshm_pipe_in_t in;
@@ -164,25 +154,72 @@ static void consume(void)
             assert(epshm_pipe_open(&in, (const unsigned char *) segment[number], sizeof(segment_t),
                                    &used, 0));
             assert(1000 + number == in.pipe->addressee);
-            word = atomic_load_explicit(&in.pipe->next, memory_order_relaxed);
+            word = epshm_word_follow(&in.pipe->next);
             read_to_end(&in, number);
             ++found;
         }
     }
 }
 
+#else
+/** The same memory for each message. */
+static void produce_packets(uint64_t number)
+{
+    epshm_packet_t *packet = (epshm_packet_t *) segment[number]->word;
+    uint64_t *data = (uint64_t *) epshm_packet_data(packet);
+
+    packet->magic = EPSHM_PACKET_MAGIC;
+    packet->sender = number;
+    for (uint64_t i = 0; i < 2; ++i) {
+        data[0] = 10 * number + i;
+        epshm_packet_set(packet, EPSHM_PACKET_MESSAGE, 7, sizeof(data[0]));
+        assert(0 == epshm_door_push(&door, &packet->next, number + 1));
+        MODEL_AWAIT(0 != epshm_packet_state(packet));
+    }
+}
+
+static void consume_packets(void)
+{
+    uint64_t next[PRODUCERS] = {0};
+
+    for (int found = 0; found < 2 * PRODUCERS;) {
+        uint64_t word;
+
+        MODEL_AWAIT(0 != atomic_load_explicit(&door.last, memory_order_relaxed));
+        word = epshm_door_take(&door, 0);
+        while (0 != word) {
+            const uint64_t number = word - 1;
+            epshm_pipe_envelope_t envelope;
+            epshm_packet_t *packet;
+
+            assert(PRODUCERS > number);
+            packet = epshm_packet_open((const unsigned char *) segment[number], sizeof(segment_t),
+                                       &used, 0, &envelope);
+            assert(NULL != packet);
+            assert(EPSHM_PACKET_MESSAGE == envelope.kind && sizeof(uint64_t) == envelope.size);
+            word = epshm_word_follow(&packet->next);
+            assert(EPSHM_WORD_SEEN != word);
+            assert(*(const uint64_t *) epshm_packet_data(packet) == 10 * number + next[number]);
+            ++next[number];
+            epshm_packet_detach(packet, EPSHM_PIPE_LEFT);
+            ++found;
+        }
+    }
+}
+#endif
+
 static void model_thread(unsigned int number)
 {
-    if (PRODUCERS == number) {
-        consume();
-    } else {
-        produce(number);
-    }
+#if defined(MODEL_PACKET)
+    (PRODUCERS == number ? consume_packets() : produce_packets(number));
+#else
+    (PRODUCERS == number ? consume() : produce(number));
+#endif
 }
 
 static void model_verdict(void)
 {
-    assert(0 == atomic_load_explicit(&door, memory_order_relaxed));
+    assert(0 == atomic_load_explicit(&door.last, memory_order_relaxed));
 #if defined(MODEL_CHECKER)
     for (int i = 0; i < PRODUCERS; ++i) {
         free(segment[i]);

@@ -85,14 +85,14 @@ static void corrupt_pipe(const pair_t *pair, void (*corrupt)(side_t *), bool bot
     side_watch(&side);
     if (1 == pair->rank) {
         TAP_EQ(OPAL_SUCCESS, side_open(&good));
-        side_connect(&good, &theirs);
-        side_connect(&side, &theirs);
+        side_connect_pipe(&good, &theirs);
+        side_connect_pipe(&side, &theirs);
         for (uint64_t number = 0; number < 3; ++number) {
             TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 8 + 300 * number));
         }
         corrupt(&side);
     } else if (both_ways) {
-        side_connect(&side, &theirs);
+        side_connect_pipe(&side, &theirs);
         TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
     }
     meet(pair);
@@ -158,14 +158,14 @@ static void corrupt_head(const pair_t *pair, bool both_ways)
     side_begin(pair, &side, &theirs);
     side_watch(&side);
     if (0 == pair->rank && both_ways) {
-        side_connect(&side, &theirs);
+        side_connect_pipe(&side, &theirs);
         TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
     }
     meet(pair);
     if (1 == pair->rank) {
         side_turns(&side);
         TAP_EQ(both_ways ? 1 : 0, ((epshm_node_module_t *) side.module)->in_count);
-        side_connect(&side, &theirs);
+        side_connect_pipe(&side, &theirs);
         atomic_store(&((epshm_node_peer_t *) side.peer)->out.pipe->head, UINT64_C(1) << 60);
         for (int i = 0; i < 10000 && OPAL_SUCCESS == rc; ++i) {
             rc = send_one(&side, (uint64_t) i, 8);
@@ -217,7 +217,7 @@ static void refuse(const pair_t *pair, bool by_door)
     side_begin(pair, &side, &theirs);
     side_watch(&side);
     if (1 == pair->rank) {
-        side_connect(&side, &theirs);
+        side_connect_pipe(&side, &theirs);
         for (uint64_t number = 0; number < 100; ++number) {
             TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 8));
         }
@@ -225,7 +225,7 @@ static void refuse(const pair_t *pair, bool by_door)
         meet(pair);
         TAP_EQ(OPAL_SUCCESS, side_open(&other));
         if (by_door) {
-            side_connect(&other, &theirs);
+            side_connect_pipe(&other, &theirs);
         }
         meet(pair);
         meet(pair);
@@ -283,7 +283,7 @@ static void case_refuse_early(const pair_t *pair)
         meet(pair);
     } else {
         meet(pair);
-        side_connect(&side, &theirs);
+        side_connect_pipe(&side, &theirs);
         TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
         meet(pair);
         meet(pair);
@@ -306,11 +306,11 @@ static void case_refuse_all(const pair_t *pair)
     if (1 == pair->rank) {
         TAP_EQ(OPAL_SUCCESS, side_open(&other));
         side_watch(&other);
-        side_connect(&side, &theirs);
+        side_connect_pipe(&side, &theirs);
         TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
         meet(pair);
         meet(pair);
-        side_connect(&other, &theirs);
+        side_connect_pipe(&other, &theirs);
         side_turns(&side);
         TAP_EQ(1, losses);
         side_turns(&other);
@@ -340,11 +340,11 @@ static void case_corrupt_door(const pair_t *pair)
     side_watch(&side);
     if (1 == pair->rank) {
         TAP_EQ(OPAL_SUCCESS, side_open(&heard));
-        side_connect(&heard, &theirs);
+        side_connect_pipe(&heard, &theirs);
         TAP_EQ(OPAL_SUCCESS, send_one(&heard, 0, 8));
         meet(pair);
         meet(pair);
-        side_connect(&side, &theirs);
+        side_connect_pipe(&side, &theirs);
         TAP_EQ(OPAL_SUCCESS, send_one(&side, 1, 8));
         atomic_store(&((epshm_node_peer_t *) side.peer)->door->last, 0xdeadbeefcafe);
         meet(pair);
@@ -352,7 +352,7 @@ static void case_corrupt_door(const pair_t *pair)
         side_turns(&side);
         TAP_EQ(1, losses);
         side_disconnect(&side);
-        side_connect(&side, &theirs); /* late */
+        side_connect_pipe(&side, &theirs); /* late */
         side_turns(&side);
         TAP_EQ(2, losses);
         side_disconnect(&side);
@@ -385,7 +385,7 @@ static void case_endless_door(const pair_t *pair)
     if (1 == pair->rank) {
         epshm_node_peer_t *peer;
 
-        side_connect(&side, &theirs);
+        side_connect_pipe(&side, &theirs);
         peer = (epshm_node_peer_t *) side.peer;
         atomic_store(&peer->out.pipe->next, atomic_load(&peer->door->last));
         meet(pair);

@@ -28,6 +28,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
@@ -195,6 +196,13 @@ static inline void side_connect(side_t *side, const name_t *theirs)
            side->module->ep_connect(side->module, theirs->bytes, theirs->length, &side->peer));
 }
 
+/** Connect, and be as after some messages. */
+static inline void side_connect_pipe(side_t *side, const name_t *theirs)
+{
+    side_connect(side, theirs);
+    TAP_CHECK(mca_btl_epshm_node_open_pipe((epshm_node_peer_t *) side->peer), "no pipe");
+}
+
 static inline void side_disconnect(side_t *side)
 {
     side->module->ep_disconnect(side->module, side->peer);
@@ -254,6 +262,29 @@ static inline void own_path(char *path, size_t size)
     made = mca_btl_epshm_segment_path(&me.proc_name, stamp);
     snprintf(path, size, "%s", made);
     free(made);
+}
+
+/** As send_one, but never by a descriptor, for which an area is taken. */
+static inline int send_whole(side_t *side, uint64_t number, size_t size)
+{
+    unsigned char data[1024];
+
+    for (size_t i = 0; i < size; ++i) {
+        data[i] = pattern(number, i);
+    }
+    return side->module->ep_send(side->module, side->peer, data, size / 2, data + size / 2,
+                                 size - size / 2, MCA_BTL_EP_TAG);
+}
+
+/** Bytes of memory that the own segment takes. */
+static inline uint64_t memory_taken(void)
+{
+    struct stat stat_of;
+    char path[160];
+
+    own_path(path, sizeof(path));
+    TAP_EQ(0, stat(path, &stat_of));
+    return (uint64_t) stat_of.st_blocks * 512;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

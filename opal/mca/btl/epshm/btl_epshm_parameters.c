@@ -100,6 +100,17 @@ static const ep_parameter_t node_parameters[] = {
      .level = OPAL_INFO_LVL_5,
      .help = "Bytes to which the shared memory of a process may grow; only what is needed is "
              "taken"},
+    {.name = "packet_bytes", STORAGE(packet_bytes), .preset = 131072, .low = 8192,
+     .high = (size_t) 1 << 30, .unit = "bytes", SETTABLE, .level = OPAL_INFO_LVL_5,
+     .help = "Bytes of shared memory of an endpoint for messages to endpoints of other processes "
+             "that it has no pipe to"},
+    {.name = "pipes", STORAGE(pipes), .preset = 16, .high = 1 << 16, .unit = "pipes", SETTABLE,
+     .level = OPAL_INFO_LVL_5,
+     .help = "Endpoints of other processes that an endpoint may have a pipe to at a time: memory of "
+             "pipe_cells and pipe_bytes, by which messages are faster"},
+    {.name = "pipe_after", STORAGE(pipe_after), .preset = 8, .high = 1 << 20, .unit = "messages",
+     SETTABLE, .level = OPAL_INFO_LVL_5,
+     .help = "Messages from one endpoint to another of another process after which it gets a pipe"},
     {.name = "pipe_cells", STORAGE(pipe_cells), .preset = 256, .low = EPSHM_PIPE_CELLS_LEAST,
      .high = EPSHM_PIPE_CELLS_MOST, .power_of_two = true, .unit = "cells", SETTABLE,
      .level = OPAL_INFO_LVL_5,

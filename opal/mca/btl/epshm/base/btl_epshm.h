@@ -59,6 +59,9 @@ typedef struct mca_btl_epshm_component_t {
     bool single_copy;              /**< copy large messages once, by Open MPI's smsc */
     char *directory;               /**< where segments are */
     size_t segment_size;           /**< bytes that a process's segment may grow to */
+    unsigned int pipes;            /**< pairs of an endpoint that may have a pipe */
+    unsigned int pipe_after;       /**< messages of a pair after which it gets one */
+    size_t packet_bytes;           /**< bytes of packets of an endpoint */
     unsigned int pipe_cells;       /**< cells of 64 bytes in a pipe */
     size_t pipe_eager_limit;       /**< as eager_limit, between processes */
     size_t pipe_bytes;             /**< bytes of its area for messages that the cells do not hold */

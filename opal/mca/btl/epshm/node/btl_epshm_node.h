@@ -14,11 +14,12 @@
  * The node side of btl/epshm: messages between endpoints of different processes on one node.
  *
  * Each process that has such endpoints has one segment, a file in memory that the others map
- * (btl_epshm_segment.c).  A module owns a door in it, one word, in which others leave word of the
- * pipes that they have made for it in their own segments (btl_epshm_pipe.h).  Whoever writes makes
- * the pipe and owns its memory; whoever reads says when he will not touch it again.  So memory is
- * used again only when both are through, and messages outlive the endpoint, and the process, that
- * sent them.
+ * (btl_epshm_segment.c).  A module owns a door in it (btl_epshm_door.h), a list into which others
+ * push packets, which are single messages, and pipes (btl_epshm_pipe.h).  A pair begins with
+ * packets.  After some of them the sender gives it a pipe, if fewer than btl_epshm_pipes pairs of
+ * its have one, or if one of these is idle.  Packets and pipes lie in the sender's segment; the
+ * receiver says when it will not touch them again.  So memory is used again only when both are
+ * through, and messages outlive the endpoint, and the process, that sent them.
  */
 
 #ifndef MCA_BTL_EPSHM_NODE_H
@@ -30,23 +31,6 @@
 #include "../base/base.h"
 
 BEGIN_C_DECLS
-
-/** One word by which a module learns of pipes: the last one announced, which links to the one
- * before.  A word is the process (vpid + 1) in the upper 24 bits and the pipe's offset in its
- * segment, in lines, below; 0 is none.  Doors are never used as anything else, so that somebody who
- * comes late leaves his word with the wrong endpoint, which sees that, but harms nobody. */
-typedef struct epshm_door_t {
-    alignas(EPSHM_PIPE_LINE) _Atomic uint64_t last;
-} epshm_door_t;
-
-#define EPSHM_DOOR_OFFSET_BITS 40
-
-/** In a door whose list has led nowhere: whoever has left word here, or comes to do so, is not
- * heard. */
-#define EPSHM_DOOR_BROKEN UINT64_MAX
-
-/** In a door that nobody is behind at present: whoever comes to leave word here is too late. */
-#define EPSHM_DOOR_LEFT (UINT64_MAX - 1)
 
 /** What a module publishes. */
 typedef struct epshm_node_address_t {
@@ -68,21 +52,38 @@ typedef struct epshm_node_address_t {
 #define EPSHM_NODE_AREA_AFTER 64
 #define EPSHM_NODE_AREA_PAUSE 64
 
+/** Neighbours that a module finds again without a lock. */
+#define EPSHM_NODE_KNOWN 64
+
 /** A BTL endpoint of the node side: the way to one module of another process. */
 typedef struct epshm_node_peer_t {
-    epshm_pipe_out_t out;
+    epshm_pipe_out_t out; /**< out.pipe is NULL, and there is room for nothing, if it has no pipe */
     epshm_unusual_t unusual;
     epshm_neighbour_t *neighbour;
     struct epshm_node_peer_t *next, *prev; /**< of the module's, in a ring */
     epshm_door_t *door;                    /**< its */
     uint64_t addressee;                    /**< its number */
-    epshm_retired_t *last_will;            /**< made beforehand, so that the end needs no memory */
+    epshm_retired_t *memory;               /**< of its pipe */
     mca_btl_ep_module_t *module;           /**< whose */
+    uint64_t tail_seen;                    /**< out.tail when it was last seen to have moved */
+    uint32_t turn_seen;                    /**< the module's turn then */
+    uint32_t place;                        /**< in the module's piped */
+    uint32_t packets;                      /**< on their way to it */
+    int32_t due;                           /**< packets sent since a pipe was thought of */
     uint32_t full;                         /**< sends that found no room */
     int32_t medium;                        /**< messages that an area would have been better for */
     bool gone;                             /**< nothing is sent any more */
+    bool refused;                          /**< it has refused a packet */
     bool lost;                             /**< and the owner knows that it is not as usual */
 } epshm_node_peer_t;
+
+/** A packet of the module's. */
+typedef struct epshm_node_packet_t {
+    epshm_retired_t memory; /**< first: what mca_btl_epshm_segment_retire takes over */
+    epshm_packet_t *packet;
+    epshm_node_peer_t *peer; /**< to whom it is on its way */
+    struct epshm_node_packet_t *next;
+} epshm_node_packet_t;
 
 /** A pipe that leads here, and whose it is: copied when it was taken in. */
 typedef struct epshm_node_in_t {
@@ -92,12 +93,25 @@ typedef struct epshm_node_in_t {
     bool condemned;        /**< its sender is lost, as the owner knows: to be refused */
 } epshm_node_in_t;
 
+/** An element of the door's list: where it is. */
+typedef struct epshm_node_word_t {
+    epshm_neighbour_t *neighbour;
+    uint64_t offset;
+} epshm_node_word_t;
+
+/** A sender that has been given up. */
+typedef struct epshm_node_refused_t {
+    uint64_t sender;
+    bool corrupt; /**< not even what it had sent is read */
+} epshm_node_refused_t;
+
 /** A message that is being packed, in place if it can be: one per module at a time. */
 typedef struct epshm_node_frag_t {
     mca_btl_base_descriptor_t base;
     mca_btl_base_segment_t segment;
-    epshm_node_peer_t *peer; /**< NULL: free */
-    uint64_t position;       /**< in the area */
+    epshm_node_peer_t *peer;     /**< NULL: free */
+    epshm_node_packet_t *packet; /**< NULL: it is in the peer's area, or in small */
+    uint64_t position;           /**< in the area */
     /** In place of an area for which there was no memory: what fits in cells. */
     unsigned char small[EPSHM_PIPE_INLINE_MAX];
 } epshm_node_frag_t;
@@ -113,8 +127,18 @@ typedef struct epshm_node_module_t {
     bool broken;              /**< its door is: nothing is taken in any more */
     epshm_node_in_t *in;      /**< those that bring messages are at the front */
     uint32_t in_count, in_capacity;
-    uint64_t *refused; /**< senders given up before their pipes came */
+    epshm_node_word_t *words; /**< what has been found in the door, the newest first */
+    uint32_t words_capacity;
+    epshm_neighbour_t *known[EPSHM_NODE_KNOWN]; /**< found before, by vpid */
+    epshm_node_refused_t *refused;
     uint32_t refused_count;
+    epshm_node_peer_t **piped; /**< those that have pipes */
+    uint32_t pipes, pipes_most;
+    uint32_t hand;                         /**< the next one of them to look at */
+    epshm_node_packet_t *sent, *sent_last; /**< not known to have been read */
+    uint32_t sent_count;
+    epshm_node_packet_t *spare[EPSHM_PACKET_CLASSES]; /**< packets at hand */
+    uint64_t packet_bytes;                            /**< memory of both */
     uint32_t cold;   /**< the next one to look at of those behind */
     uint32_t demote; /**< the next place at the front to give to another */
     uint32_t turns;
@@ -143,7 +167,7 @@ bool mca_btl_epshm_node_address_read(const void *blob, size_t length,
 int mca_btl_epshm_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,
                                   unsigned int processes, mca_btl_ep_memory_t **memory_p);
 
-/* ---- btl_epshm_node_peer.c: pipes to others -------------------------------------------------- */
+/* ---- btl_epshm_node_peer.c: ways to others --------------------------------------------------- */
 
 int mca_btl_epshm_node_connect(mca_btl_ep_module_t *module, const void *address, size_t length,
                                struct mca_btl_base_endpoint_t **endpoint_p);
@@ -161,14 +185,33 @@ bool mca_btl_epshm_node_is_left(mca_btl_ep_module_t *module,
 static inline bool mca_btl_epshm_node_is_refused(const epshm_node_peer_t *peer)
 {
     /* Relaxed: as in epshm_pipe_is_refused. */
-    return epshm_pipe_is_refused(peer->out.pipe)
+    return peer->refused || (NULL != peer->out.pipe && epshm_pipe_is_refused(peer->out.pipe))
            || EPSHM_DOOR_BROKEN == atomic_load_explicit(&peer->door->last, memory_order_relaxed);
 }
 
 void mca_btl_epshm_node_count(const mca_btl_ep_module_t *module, mca_btl_ep_counts_t *counts);
 
-/** A pipe has no room.  @return OPAL_ERR_OUT_OF_RESOURCE, or OPAL_ERR_UNREACH if it never will */
+/** There is no room for a message.  @return OPAL_ERR_OUT_OF_RESOURCE, or OPAL_ERR_UNREACH if there
+ * never will be */
 int mca_btl_epshm_node_full(epshm_node_peer_t *peer, int why);
+
+/** Bytes of a fragment between processes, header included. */
+size_t mca_btl_epshm_node_max_send_size(void);
+
+/* ---- btl_epshm_node_pipe.c: which peers have pipes ------------------------------------------- */
+
+/** A message is to go to a peer without a pipe: is it time for one?  Under a message that is being
+ * packed for it there is none, which would be overtaken.
+ * @return has it one now? */
+bool mca_btl_epshm_node_want_pipe(epshm_node_peer_t *peer);
+
+/** Likewise, at once. */
+bool mca_btl_epshm_node_open_pipe(epshm_node_peer_t *peer);
+
+/** A peer does without its pipe, in which nothing more is sent.
+ *
+ * @param[in] close  say so in it; or its consumer is still to see what it says */
+void mca_btl_epshm_node_leave_pipe(epshm_node_peer_t *peer, bool close);
 
 /** Have an area for long messages.  @return OPAL_SUCCESS or OPAL_ERR_NOT_AVAILABLE (said why) */
 int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer);
@@ -177,8 +220,36 @@ int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer);
  * @return is there one? */
 bool mca_btl_epshm_node_want_area(epshm_node_peer_t *peer);
 
-/** Bytes of a fragment between processes, header included. */
-size_t mca_btl_epshm_node_max_send_size(void);
+/* ---- btl_epshm_node_packet.c ------------------------------------------------------------------ */
+
+/** A packet for a message of size bytes to a peer without a pipe.
+ *
+ * @param[out] packet_p  sent by mca_btl_epshm_node_packet_push, or put back
+ * @return OPAL_SUCCESS; OPAL_ERR_OUT_OF_RESOURCE; OPAL_ERR_NOT_AVAILABLE: a smaller one may do;
+ *         OPAL_ERR_UNREACH */
+int mca_btl_epshm_node_packet_get(epshm_node_peer_t *peer, size_t size,
+                                  epshm_node_packet_t **packet_p);
+
+/** Send size bytes in a packet, which is gone afterwards.
+ *
+ * @param[in] kind  EPSHM_PACKET_MESSAGE, ...
+ * @return OPAL_SUCCESS or OPAL_ERR_UNREACH */
+int mca_btl_epshm_node_packet_push(epshm_node_packet_t *packet, epshm_node_peer_t *peer,
+                                   uint8_t kind, mca_btl_base_tag_t tag, size_t size);
+void mca_btl_epshm_node_packet_put(epshm_node_module_t *module, epshm_node_packet_t *packet);
+
+/** Bytes of the largest packet that the next mca_btl_epshm_node_packet_get can give. */
+size_t mca_btl_epshm_node_packet_most(epshm_node_module_t *module);
+
+/** Send a packet without data, if there is memory for it. */
+void mca_btl_epshm_node_packet_notify(epshm_node_peer_t *peer, uint8_t kind);
+
+/** Take back packets that have been read, looking at so many. */
+void mca_btl_epshm_node_packets_reclaim(epshm_node_module_t *module, uint32_t most);
+
+/** Those that are on their way to a peer may arrive, and do not concern the module any more.
+ * NULL: to anybody, and it needs no more. */
+void mca_btl_epshm_node_packets_retire(epshm_node_module_t *module, const epshm_node_peer_t *peer);
 
 /* ---- btl_epshm_node_lost.c: connections that are given up ------------------------------------ */
 
@@ -189,8 +260,13 @@ size_t mca_btl_epshm_node_max_send_size(void);
 void mca_btl_epshm_node_lose(epshm_node_peer_t *peer, const char *why);
 
 /** Likewise the sender of a pipe, which is not, or no longer, among the module's. */
-void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_node_in_t in,
-                                    const char *why);
+void mca_btl_epshm_node_lose_in(epshm_node_module_t *module, epshm_node_in_t in, const char *why);
+
+/** Likewise a sender.
+ *
+ * @param[in] corrupt  what it has sent makes no sense: nothing of it is read any more */
+void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_neighbour_t *neighbour,
+                                    uint64_t sender, uint64_t door, bool corrupt, const char *why);
 
 /** Likewise everybody: a door has led nowhere.  The owner learns of it by what progress returns. */
 void mca_btl_epshm_node_break_door(epshm_node_module_t *module);
@@ -201,8 +277,9 @@ void mca_btl_epshm_node_refuse_pipes(epshm_node_module_t *module);
 /** Likewise somebody to whom nothing can be sent, as the owner knows: it is told. */
 void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *address, size_t length);
 
-/** Has that been called for a sender that had no pipe here? */
-bool mca_btl_epshm_node_has_refused(const epshm_node_module_t *module, uint64_t sender);
+/** Has a sender been given up?  @return NULL: no */
+const epshm_node_refused_t *mca_btl_epshm_node_has_refused(const epshm_node_module_t *module,
+                                                           uint64_t sender);
 
 /** Nothing goes to a peer any more and nothing is expected of it; it is told. */
 void mca_btl_epshm_node_cut(epshm_node_peer_t *peer);

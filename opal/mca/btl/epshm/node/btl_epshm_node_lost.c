@@ -15,11 +15,12 @@
  * the two holds what makes no sense.
  *
  * A pair of endpoints is lost as a whole, both ways, and on both sides.  Whoever finds out writes
- * it where the other looks: into the end of the pipe that leads there (EPSHM_PIPE_GIVEN_UP) and
- * into the place by which a consumer says that it reads no more (EPSHM_PIPE_REFUSED).  There may be
- * only one of the two; either will do.
+ * it where the other looks: into the end of the pipe that leads there (EPSHM_PIPE_GIVEN_UP), or, if
+ * there is none, into a packet (EPSHM_PACKET_GIVE_UP), and into the place by which a consumer says
+ * that it reads no more (EPSHM_PIPE_REFUSED), of the pipe and of packets, those included that come
+ * later.  There may be only one of the two; either will do.
  *
- * Tests: unit/test_epshm_broken, corrupt, death
+ * Tests: unit/test_epshm_broken, unit/test_epshm_packets, corrupt, death
  */
 
 #include "opal_config.h"
@@ -29,19 +30,15 @@
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
 
-/** Of the pipe by which a peer sends here, if there is one.  It is taken out later: one of its
- * messages may be being delivered.  @return whether there is one */
-static bool condemn(epshm_node_module_t *module, uint64_t sender)
+/** The pipes by which a sender sends here.  They are taken out later: one of their messages may be
+ * being delivered. */
+static void condemn_pipes(epshm_node_module_t *module, uint64_t sender)
 {
-    bool found = false;
-
     for (uint32_t i = 0; i < module->in_count; ++i) {
         if (sender == module->in[i].sender) {
             module->in[i].condemned = true;
-            found = true;
         }
     }
-    return found;
 }
 
 /** Nobody is heard any more: not those who have left word in the door, nor those who come to it,
@@ -60,28 +57,47 @@ void mca_btl_epshm_node_refuse_pipes(epshm_node_module_t *module)
     }
 }
 
-/** A peer has been given up that has no pipe here yet: it makes one when it wants to know.
- * @return false: no memory */
-static bool remember(epshm_node_module_t *module, uint64_t sender)
-{
-    uint64_t *grown = realloc(module->refused,
-                              (module->refused_count + (size_t) 1) * sizeof(*grown));
-
-    if (NULL != grown) {
-        grown[module->refused_count++] = sender;
-        module->refused = grown;
-    }
-    return NULL != grown;
-}
-
-bool mca_btl_epshm_node_has_refused(const epshm_node_module_t *module, uint64_t sender)
+const epshm_node_refused_t *mca_btl_epshm_node_has_refused(const epshm_node_module_t *module,
+                                                           uint64_t sender)
 {
     for (uint32_t i = 0; i < module->refused_count; ++i) {
-        if (sender == module->refused[i]) {
-            return true;
+        if (sender == module->refused[i].sender) {
+            return &module->refused[i];
         }
     }
-    return false;
+    return NULL;
+}
+
+/** A sender is given up, and will be told when it sends something.
+ * @return false: there is no memory to note that */
+static bool remember(epshm_node_module_t *module, uint64_t sender, bool corrupt)
+{
+    epshm_node_refused_t *refused = (epshm_node_refused_t *) mca_btl_epshm_node_has_refused(module,
+                                                                                            sender);
+
+    if (NULL == refused) {
+        epshm_node_refused_t *grown = realloc(module->refused, (module->refused_count + (size_t) 1)
+                                                                   * sizeof(*grown));
+
+        if (NULL == grown) {
+            return false;
+        }
+        module->refused = grown;
+        refused = &grown[module->refused_count++];
+        *refused = (epshm_node_refused_t){.sender = sender};
+    }
+    refused->corrupt = refused->corrupt || corrupt;
+    return true;
+}
+
+/** Better all than a sender that waits for ever, if there is no memory to note the one.  The owner
+ * learns of it by the next ep_progress. */
+static void condemn(epshm_node_module_t *module, uint64_t sender, bool corrupt)
+{
+    condemn_pipes(module, sender);
+    if (!remember(module, sender, corrupt)) {
+        refuse_all(module);
+    }
 }
 
 void mca_btl_epshm_node_cut(epshm_node_peer_t *peer)
@@ -89,8 +105,12 @@ void mca_btl_epshm_node_cut(epshm_node_peer_t *peer)
     peer->gone = true;
     if (!peer->lost) {
         peer->lost = true;
-        epshm_pipe_give_up(&peer->out);
-        (void) condemn((epshm_node_module_t *) peer->module, peer->addressee);
+        if (NULL != peer->out.pipe) {
+            epshm_pipe_give_up(&peer->out);
+        } else if (!peer->refused) {
+            mca_btl_epshm_node_packet_notify(peer, EPSHM_PACKET_GIVE_UP);
+        }
+        condemn((epshm_node_module_t *) peer->module, peer->addressee, false);
     }
 }
 
@@ -113,21 +133,26 @@ void mca_btl_epshm_node_lose(epshm_node_peer_t *peer, const char *why)
     }
 }
 
-void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_node_in_t in,
-                                    const char *why)
+void mca_btl_epshm_node_lose_in(epshm_node_module_t *module, epshm_node_in_t in, const char *why)
+{
+    epshm_pipe_refuse(in.pipe.pipe);
+    if (!in.condemned) { /* or the owner knows */
+        mca_btl_epshm_node_lose_sender(module, in.neighbour, in.sender, in.door, false, why);
+    }
+}
+
+void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_neighbour_t *neighbour,
+                                    uint64_t sender, uint64_t door, bool corrupt, const char *why)
 {
     mca_btl_ep_module_t *super = &module->super;
     epshm_node_peer_t *peer = module->peers;
     epshm_node_address_t address;
     char who[256];
 
-    epshm_pipe_refuse(in.pipe.pipe);
-    if (in.condemned) {
-        return; /* the owner knows */
-    }
+    condemn(module, sender, corrupt);
     if (NULL != peer) {
         do {
-            if (in.sender == peer->addressee) {
+            if (sender == peer->addressee) {
                 mca_btl_epshm_node_lose(peer, why);
                 return;
             }
@@ -135,10 +160,10 @@ void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_node_in_t
         } while (peer != module->peers);
     }
     /* Nothing has been sent to it yet: the owner knows it by its address only. */
-    mca_btl_epshm_node_address_write(&address, in.neighbour->size, in.door, in.sender);
-    address.process = in.neighbour->name;
-    address.stamp = in.neighbour->stamp;
-    (void) snprintf(who, sizeof(who), "rank %u", (unsigned int) in.neighbour->name.vpid);
+    mca_btl_epshm_node_address_write(&address, neighbour->size, door, sender);
+    address.process = neighbour->name;
+    address.stamp = neighbour->stamp;
+    (void) snprintf(who, sizeof(who), "rank %u", (unsigned int) neighbour->name.vpid);
     if (NULL == super->ep_lost_sender
         || super->ep_lost_sender(super, &address, sizeof(address), who, sizeof(who))) {
         EPSHM_SHOW_HELP(why, true, who);
@@ -150,14 +175,11 @@ void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *blob, si
     epshm_node_module_t *own = (epshm_node_module_t *) module;
     epshm_node_address_t address;
 
-    if (NULL != blob
-        && (!mca_btl_epshm_node_address_read(blob, length, &address)
-            || condemn(own, address.addressee) || remember(own, address.addressee))) {
-        return;
+    if (NULL == blob) {
+        refuse_all(own);
+    } else if (mca_btl_epshm_node_address_read(blob, length, &address)) {
+        condemn(own, address.addressee, false);
     }
-    /* Or there is no memory to refuse the one: better all than somebody who waits for ever.  The
-     * owner learns of it by the next ep_progress, too. */
-    refuse_all(own);
 }
 
 void mca_btl_epshm_node_break_door(epshm_node_module_t *module)

@@ -23,7 +23,11 @@
 #include "opal/util/proc.h"
 
 #define NODE_ADDRESS_MAGIC 0x6e687365u
-#define NODE_ADDRESS_VERSION 2u
+#define NODE_ADDRESS_VERSION 3u
+
+/** Pipes that lead to a module and elements of its door's list, before it needs more memory. */
+#define NODE_IN_FIRST 8
+#define NODE_WORDS_FIRST 64
 
 _Static_assert(MCA_BTL_EP_ADDRESS_MAX >= sizeof(epshm_node_address_t), "an address must fit");
 
@@ -48,17 +52,38 @@ void mca_btl_epshm_node_address_write(epshm_node_address_t *address, uint64_t si
                                       .addressee = addressee};
 }
 
+/** What a module has found in its door and whose pipes it has: at once as many as mostly do, so that
+ * messages arrive where there is no memory later.  @return false: no memory */
+static bool lists_make(epshm_node_module_t *module)
+{
+    module->in_capacity = NODE_IN_FIRST;
+    module->in = calloc(module->in_capacity, sizeof(*module->in));
+    module->words_capacity = NODE_WORDS_FIRST;
+    module->words = calloc(module->words_capacity, sizeof(*module->words));
+    module->pipes_most = mca_btl_epshm_component.pipes;
+    module->piped = calloc(module->pipes_most + (size_t) 1, sizeof(*module->piped));
+    return NULL != module->in && NULL != module->words && NULL != module->piped;
+}
+
+static void lists_free(epshm_node_module_t *module)
+{
+    free(module->in);
+    free(module->words);
+    free(module->refused);
+    free(module->piped);
+}
+
 static int finalize(mca_btl_base_module_t *btl)
 {
     epshm_node_module_t *module = (epshm_node_module_t *) btl;
 
     mca_btl_epshm_node_leave(module);
     if (!module->broken) { /* or somebody is still to see that it is */
-        mca_btl_epshm_segment_put(EPSHM_BLOCK_DOOR, &module->door_block);
+        mca_btl_epshm_segment_put(&module->door_block);
     }
+    mca_btl_epshm_node_packets_retire(module, NULL);
     OBJ_DESTRUCT(&module->frag);
-    free(module->in);
-    free(module->refused);
+    lists_free(module);
     free(module);
     /* Relaxed: only counts; the component is closed when nobody creates any more. */
     atomic_fetch_sub_explicit(&mca_btl_epshm_component.node_modules, 1, memory_order_relaxed);
@@ -126,20 +151,23 @@ int mca_btl_epshm_node_module_create(void *context, mca_btl_ep_module_t **module
     if (NULL == module) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    if (!mca_btl_epshm_segment_get(EPSHM_BLOCK_DOOR, sizeof(*module->door), 0,
-                                   &module->door_block)) {
+    if (!lists_make(module)
+        || !mca_btl_epshm_segment_get(EPSHM_BLOCK_DOOR, sizeof(*module->door), 0,
+                                      &module->door_block)) {
+        lists_free(module);
         free(module);
         return OPAL_ERR_NOT_AVAILABLE;
     }
     fill_module(module, context);
     module->door = (epshm_door_t *) module->door_block.memory;
-    /* From now on somebody is behind it; who comes late for the one before has another addressee.
-     * Relaxed: nobody knows the new address yet. */
+    /* From now on an endpoint has it; what comes late for the one before has another addressee.
+     * Relaxed: the new address is not known yet. */
     if (EPSHM_DOOR_LEFT == atomic_load_explicit(&module->door->last, memory_order_relaxed)) {
         atomic_store_explicit(&module->door->last, 0, memory_order_relaxed);
     }
     module->addressee = stamp + 1
                         + atomic_fetch_add_explicit(&last_addressee, 1, memory_order_relaxed);
+    atomic_store_explicit(&module->door->owner, module->addressee, memory_order_relaxed);
     mca_btl_epshm_node_address_write(&address, size, module->door_block.offset, module->addressee);
     address.stamp = stamp;
     memcpy(module->super.ep_address, &address, sizeof(address));

@@ -28,6 +28,55 @@
 
 OBJ_CLASS_INSTANCE(epshm_node_frag_t, mca_btl_base_descriptor_t, NULL, NULL);
 
+/** May count cells be written?  Returns as epshm_pipe_refresh. */
+static inline int room(epshm_node_peer_t *peer, uint64_t count)
+{
+    if (OPAL_LIKELY(peer->out.tail + count <= peer->out.limit)) {
+        return EPSHM_PIPE_MESSAGE;
+    }
+    return NULL != peer->out.pipe ? epshm_pipe_refresh(&peer->out, count) : EPSHM_PIPE_NOTHING;
+}
+
+/** A message to a peer without a pipe. */
+static int send_packet(epshm_node_peer_t *peer, const void *header, size_t header_size,
+                       const void *payload, size_t payload_size, mca_btl_base_tag_t tag)
+{
+    const size_t size = header_size + payload_size;
+    epshm_node_packet_t *packet;
+    unsigned char *data;
+    int rc;
+
+    if (mca_btl_epshm_node_want_pipe(peer)) {
+        return mca_btl_epshm_node_ep_send(peer->module, (struct mca_btl_base_endpoint_t *) peer,
+                                          header, header_size, payload, payload_size, tag);
+    }
+    rc = mca_btl_epshm_node_packet_get(peer, size, &packet);
+    if (OPAL_SUCCESS != rc) {
+        return rc;
+    }
+    data = epshm_packet_data(packet->packet);
+    memcpy(data, header, header_size);
+    if (0 < payload_size) {
+        memcpy(data + header_size, payload, payload_size);
+    }
+    rc = mca_btl_epshm_node_packet_push(packet, peer, EPSHM_PACKET_MESSAGE, tag, size);
+    if (OPAL_SUCCESS == rc) {
+        epshm_count_unusual(&peer->unusual, 0, size);
+    }
+    return rc;
+}
+
+/** There is no room in the pipe, or there is no pipe. */
+static __attribute__((noinline)) int send_otherwise(epshm_node_peer_t *peer, int why,
+                                                    const void *header, size_t header_size,
+                                                    const void *payload, size_t payload_size,
+                                                    mca_btl_base_tag_t tag)
+{
+    return NULL != peer->out.pipe
+               ? mca_btl_epshm_node_full(peer, why)
+               : send_packet(peer, header, header_size, payload, payload_size, tag);
+}
+
 /** A message in several cells. */
 static int send_cells(epshm_node_peer_t *peer, const void *header, size_t header_size,
                       const void *payload, size_t payload_size, mca_btl_base_tag_t tag)
@@ -37,7 +86,7 @@ static int send_cells(epshm_node_peer_t *peer, const void *header, size_t header
                                             .tag = tag,
                                             .size = (uint32_t) size};
     const uint64_t cells = epshm_pipe_cells_for(size);
-    int rc = epshm_pipe_room(&peer->out, cells);
+    int rc = room(peer, cells);
 
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
         return mca_btl_epshm_node_full(peer, rc);
@@ -62,7 +111,7 @@ static int reserve(epshm_node_module_t *module, epshm_node_peer_t *peer, size_t 
     if (OPAL_UNLIKELY(NULL != module->frag.peer)) {
         return OPAL_ERR_OUT_OF_RESOURCE; /* the caller's own fragment has to go first */
     }
-    rc = epshm_pipe_room(&peer->out, 1);
+    rc = room(peer, 1);
     if (OPAL_LIKELY(EPSHM_PIPE_MESSAGE == rc)) {
         rc = epshm_pipe_reserve(&peer->out, size, position_p);
     }
@@ -116,6 +165,9 @@ static __attribute__((noinline)) int send_long(epshm_node_module_t *module, epsh
     const bool in_cells = EPSHM_PIPE_INLINE_MAX >= size;
     int rc;
 
+    if (OPAL_UNLIKELY(NULL == peer->out.pipe)) {
+        return send_packet(peer, header, header_size, payload, payload_size, tag);
+    }
     if (!in_cells || prefers_area(peer, bare, size)) {
         rc = send_area(module, peer, bare, header, header_size, payload, payload_size, tag);
         /* What the area has no room for goes in the cells. */
@@ -133,11 +185,11 @@ static inline int send_bare(epshm_node_peer_t *peer, const unsigned char *header
     const epshm_pipe_envelope_t envelope = {.kind = EPSHM_PIPE_BARE,
                                             .tag = tag,
                                             .size = (uint32_t) payload_size};
-    const int rc = epshm_pipe_room(&peer->out, 1);
+    const int rc = room(peer, 1);
     unsigned char *data;
 
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
-        return mca_btl_epshm_node_full(peer, rc);
+        return send_otherwise(peer, rc, header, EPSHM_USUAL_HEADER, payload, payload_size, tag);
     }
     data = epshm_pipe_out_cell(&peer->out, 0)->data;
     memcpy(data, &envelope, sizeof(envelope));
@@ -172,9 +224,9 @@ int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
         return send_long((epshm_node_module_t *) module, peer, header, header_size, payload,
                          payload_size, tag);
     }
-    rc = epshm_pipe_room(&peer->out, 1);
+    rc = room(peer, 1);
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
-        return mca_btl_epshm_node_full(peer, rc);
+        return send_otherwise(peer, rc, header, header_size, payload, payload_size, tag);
     }
     epshm_count_unusual(&peer->unusual, 1, size);
     data = epshm_pipe_out_cell(&peer->out, 0)->data;
@@ -193,11 +245,37 @@ int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
  * btl_send can say so: without any, the caller would wait for room. */
 static size_t largest(const mca_btl_base_module_t *btl, epshm_node_peer_t *peer)
 {
+    if (OPAL_UNLIKELY(NULL == peer->out.pipe && !peer->gone)) {
+        return mca_btl_epshm_node_packet_most((epshm_node_module_t *) peer->module);
+    }
     if (OPAL_UNLIKELY(peer->gone || OPAL_SUCCESS != mca_btl_epshm_node_need_area(peer))) {
         return EPSHM_PIPE_INLINE_MAX;
     }
     return btl->btl_max_send_size < peer->out.area_size ? btl->btl_max_send_size
                                                         : peer->out.area_size;
+}
+
+/** Memory for a descriptor of size bytes.  @return as ep_send */
+static int frag_place(epshm_node_module_t *module, epshm_node_peer_t *peer, size_t size)
+{
+    epshm_node_frag_t *frag = &module->frag;
+    int rc;
+
+    if (OPAL_UNLIKELY(NULL != frag->peer)) {
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    frag->packet = NULL;
+    if (OPAL_UNLIKELY(NULL == peer->out.pipe && !mca_btl_epshm_node_want_pipe(peer))) {
+        rc = mca_btl_epshm_node_packet_get(peer, size, &frag->packet);
+        frag->segment.seg_addr.pval = OPAL_SUCCESS == rc ? epshm_packet_data(frag->packet->packet)
+                                                         : frag->small;
+        return rc;
+    }
+    rc = reserve(module, peer, size, &frag->position);
+    frag->segment.seg_addr.pval = OPAL_SUCCESS == rc
+                                      ? epshm_pipe_area_at(&peer->out, frag->position)
+                                      : frag->small;
+    return rc;
 }
 
 mca_btl_base_descriptor_t *mca_btl_epshm_node_alloc(mca_btl_base_module_t *btl,
@@ -207,19 +285,14 @@ mca_btl_base_descriptor_t *mca_btl_epshm_node_alloc(mca_btl_base_module_t *btl,
     epshm_node_module_t *module = (epshm_node_module_t *) btl;
     epshm_node_peer_t *peer = (epshm_node_peer_t *) endpoint;
     epshm_node_frag_t *frag = &module->frag;
-    uint64_t position = 0;
-    int rc = size <= largest(btl, peer) ? reserve(module, peer, size, &position)
-                                        : OPAL_ERR_BAD_PARAM;
+    int rc = frag_place(module, peer, size);
 
     if (OPAL_SUCCESS != rc
-        && ((OPAL_ERR_NOT_AVAILABLE != rc && OPAL_ERR_UNREACH != rc) || NULL != frag->peer
+        && ((OPAL_ERR_NOT_AVAILABLE != rc && OPAL_ERR_UNREACH != rc)
             || sizeof(frag->small) < size)) {
         return NULL;
     }
     frag->peer = peer;
-    frag->position = position;
-    frag->segment.seg_addr.pval = OPAL_SUCCESS == rc ? epshm_pipe_area_at(&peer->out, position)
-                                                     : frag->small;
     frag->segment.seg_len = size;
     frag->base.des_segments = &frag->segment;
     frag->base.des_segment_count = 1;
@@ -231,8 +304,13 @@ mca_btl_base_descriptor_t *mca_btl_epshm_node_alloc(mca_btl_base_module_t *btl,
 
 int mca_btl_epshm_node_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *descriptor)
 {
-    (void) btl;
-    ((epshm_node_frag_t *) descriptor)->peer = NULL;
+    epshm_node_frag_t *frag = (epshm_node_frag_t *) descriptor;
+
+    if (NULL != frag->packet) {
+        mca_btl_epshm_node_packet_put((epshm_node_module_t *) btl, frag->packet);
+        frag->packet = NULL;
+    }
+    frag->peer = NULL;
     return OPAL_SUCCESS;
 }
 
@@ -247,27 +325,45 @@ mca_btl_base_descriptor_t *mca_btl_epshm_node_prepare_src(mca_btl_base_module_t 
                                   flags);
 }
 
+/** Send what has been packed.  @return as ep_send */
+static int frag_send(epshm_node_frag_t *frag, epshm_node_peer_t *peer, mca_btl_base_tag_t tag)
+{
+    const size_t size = frag->segment.seg_len;
+    int rc;
+
+    if (OPAL_UNLIKELY(peer->gone && frag->small == frag->segment.seg_addr.pval)) {
+        return OPAL_ERR_UNREACH;
+    }
+    if (NULL != frag->packet) {
+        rc = mca_btl_epshm_node_packet_push(frag->packet, peer, EPSHM_PACKET_MESSAGE, tag, size);
+        frag->packet = NULL;
+        if (OPAL_SUCCESS == rc) {
+            epshm_count_unusual(&peer->unusual, 0, size);
+        }
+        return rc;
+    }
+    if (OPAL_UNLIKELY(frag->small == frag->segment.seg_addr.pval)) {
+        return NULL == peer->out.pipe ? send_packet(peer, frag->small, size, NULL, 0, tag)
+                                      : send_cells(peer, frag->small, size, NULL, 0, tag);
+    }
+    rc = room(peer, 1); /* small messages may have used it up since */
+    if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
+        return mca_btl_epshm_node_full(peer, rc);
+    }
+    epshm_count_unusual(&peer->unusual, 1, size);
+    epshm_pipe_send_bulk(&peer->out, frag->position, (uint32_t) size, tag);
+    return OPAL_SUCCESS;
+}
+
 int mca_btl_epshm_node_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                             mca_btl_base_descriptor_t *descriptor, mca_btl_base_tag_t tag)
 {
     epshm_node_frag_t *frag = (epshm_node_frag_t *) descriptor;
     epshm_node_peer_t *peer = (epshm_node_peer_t *) endpoint;
-    int rc = epshm_pipe_room(&peer->out, 1); /* small messages may have used it up since */
+    int rc = frag_send(frag, peer, tag);
 
-    if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
-        return mca_btl_epshm_node_full(peer, rc);
-    }
-    if (OPAL_UNLIKELY(frag->small == frag->segment.seg_addr.pval)) {
-        if (peer->gone) {
-            return OPAL_ERR_UNREACH;
-        }
-        rc = send_cells(peer, frag->small, frag->segment.seg_len, NULL, 0, tag);
-        if (OPAL_SUCCESS != rc) {
-            return rc;
-        }
-    } else {
-        epshm_count_unusual(&peer->unusual, 1, frag->segment.seg_len);
-        epshm_pipe_send_bulk(&peer->out, frag->position, (uint32_t) frag->segment.seg_len, tag);
+    if (OPAL_SUCCESS != rc) {
+        return rc;
     }
     frag->peer = NULL;
     if (NULL != frag->base.des_cbfunc

@@ -73,6 +73,8 @@ static struct {
     epshm_retired_t *retired, *retired_last;
 } segment = {.lock = OPAL_MUTEX_STATIC_INIT, .fd = -1};
 
+static _Atomic bool is_short;
+
 /* ---- the own segment ------------------------------------------------------------------------- */
 
 int mca_btl_epshm_random(void *bytes, size_t size)
@@ -286,7 +288,7 @@ const char *mca_btl_epshm_segment_advice(int error)
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /** Under the lock. */
-static void block_put(epshm_block_kind_t kind, const epshm_block_t *block)
+static void block_put(const epshm_block_t *block)
 {
     free_block_t *place = malloc(sizeof(*place));
 
@@ -294,14 +296,14 @@ static void block_put(epshm_block_kind_t kind, const epshm_block_t *block)
         return; /* the block is lost, which is the lesser evil */
     }
     place->block = *block;
-    place->next = segment.free[kind];
-    segment.free[kind] = place;
+    place->next = segment.free[block->kind];
+    segment.free[block->kind] = place;
 }
 
-void mca_btl_epshm_segment_put(epshm_block_kind_t kind, const epshm_block_t *block)
+void mca_btl_epshm_segment_put(const epshm_block_t *block)
 {
     opal_mutex_lock(&segment.lock);
-    block_put(kind, block);
+    block_put(block);
     opal_mutex_unlock(&segment.lock);
 }
 
@@ -317,20 +319,21 @@ static void retired_add(epshm_retired_t *retired)
     segment.retired_last = retired;
 }
 
-/** Take a pipe back if its consumer has left it; else it goes to the end of the retired.  Under the
+/** Take memory back if its consumer has left it; else it goes to the end of the retired.  Under the
  * lock.
  *
  * @param[in] dead  or has ended: a system call */
 static void reclaim_one(epshm_retired_t *retired, bool dead)
 {
-    if (!epshm_pipe_is_detached(retired->pipe)
+    /* Acquire pairs with the releases in epshm_pipe_detach and epshm_packet_detach. */
+    if (0 == atomic_load_explicit(retired->detached, memory_order_acquire)
         && !(dead && mca_btl_epshm_neighbour_is_dead(retired->neighbour))) {
         retired_add(retired);
         return;
     }
-    block_put(EPSHM_BLOCK_PIPE, &retired->pipe_block);
+    block_put(&retired->block);
     if (0 < retired->area_block.size) {
-        block_put(EPSHM_BLOCK_AREA, &retired->area_block);
+        block_put(&retired->area_block);
     }
     free(retired);
 }
@@ -384,7 +387,8 @@ static bool block_again(epshm_block_kind_t kind, uint64_t size, epshm_block_t *b
 }
 
 /** Memory that nobody has had.  Under the lock. */
-static bool block_new(uint64_t size, unsigned int spare, epshm_block_t *block)
+static bool block_new(epshm_block_kind_t kind, uint64_t size, unsigned int spare,
+                      epshm_block_t *block)
 {
     const uint64_t end = segment.given + size;
 
@@ -402,7 +406,8 @@ static bool block_new(uint64_t size, unsigned int spare, epshm_block_t *block)
     }
     *block = (epshm_block_t){.memory = (unsigned char *) segment.header + segment.given,
                              .offset = segment.given,
-                             .size = size};
+                             .size = size,
+                             .kind = kind};
     segment.given = end;
     return true;
 }
@@ -415,13 +420,22 @@ bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, unsigned 
     size = epshm_pipe_area_for(size);
     opal_mutex_lock(&segment.lock);
     reclaim_some();
-    found = block_again(kind, size, block) || block_new(size, spare, block);
+    found = block_again(kind, size, block) || block_new(kind, size, spare, block);
     if (!found) {
         reclaim_all();
         found = block_again(kind, size, block);
     }
     opal_mutex_unlock(&segment.lock);
+    if (!found && EPSHM_BLOCK_PACKET <= kind) {
+        /* Relaxed: late is early enough. */
+        atomic_store_explicit(&is_short, true, memory_order_relaxed);
+    }
     return found;
+}
+
+bool mca_btl_epshm_segment_is_short(void)
+{
+    return atomic_load_explicit(&is_short, memory_order_relaxed); /* likewise */
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

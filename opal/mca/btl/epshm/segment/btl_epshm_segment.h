@@ -30,7 +30,7 @@
 BEGIN_C_DECLS
 
 #define EPSHM_SEGMENT_MAGIC UINT64_C(0x6d68737065707365)
-#define EPSHM_SEGMENT_VERSION 3
+#define EPSHM_SEGMENT_VERSION 4
 
 /** Memory is taken in steps of so many bytes, a multiple of every page size in use. */
 #define EPSHM_SEGMENT_STEP ((uint64_t) 256 * 1024)
@@ -50,26 +50,32 @@ typedef struct epshm_segment_header_t {
     _Atomic uint64_t used;
 } epshm_segment_header_t;
 
+/** Sizes of packets: class c holds EPSHM_PACKET_LEAST << c bytes of data. */
+#define EPSHM_PACKET_LEAST 64
+#define EPSHM_PACKET_CLASSES 15
+
 /** What memory of the own segment is used for; each is used for the same again. */
 typedef enum epshm_block_kind_t {
     EPSHM_BLOCK_DOOR,
     EPSHM_BLOCK_PIPE,
     EPSHM_BLOCK_AREA,
-    EPSHM_BLOCK_KINDS
+    EPSHM_BLOCK_PACKET, /**< and EPSHM_PACKET_CLASSES - 1 more */
+    EPSHM_BLOCK_KINDS = EPSHM_BLOCK_PACKET + EPSHM_PACKET_CLASSES
 } epshm_block_kind_t;
 
 typedef struct epshm_block_t {
     unsigned char *memory;
     uint64_t offset;
     uint64_t size;
+    epshm_block_kind_t kind;
 } epshm_block_t;
 
-/** A pipe that its producer has closed, until its consumer has left it. */
+/** A pipe that its producer has closed, or a packet, until its consumer has left it. */
 typedef struct epshm_retired_t {
     struct epshm_retired_t *next;
-    epshm_pipe_t *pipe;
-    epshm_neighbour_t *neighbour;         /**< the consumer's */
-    epshm_block_t pipe_block, area_block; /**< area_block.size may be 0 */
+    const _Atomic uint64_t *detached; /**< not 0 then */
+    epshm_neighbour_t *neighbour;     /**< the consumer's */
+    epshm_block_t block, area_block;  /**< area_block.size may be 0 */
 } epshm_retired_t;
 
 /** The smallest segment, in bytes. */
@@ -103,9 +109,13 @@ void mca_btl_epshm_segment_close(void);
  * @return false: no room, in the segment or on the machine */
 bool mca_btl_epshm_segment_get(epshm_block_kind_t kind, uint64_t size, unsigned int spare,
                                epshm_block_t *block);
-void mca_btl_epshm_segment_put(epshm_block_kind_t kind, const epshm_block_t *block);
+void mca_btl_epshm_segment_put(const epshm_block_t *block);
 
-/** A pipe has been closed; takes over *retired, and frees what its consumer has left. */
+/** Has there once been no memory for a packet?  Any thread; a hint. */
+bool mca_btl_epshm_segment_is_short(void);
+
+/** A pipe has been closed, or the producer of a packet goes; takes over *retired, which is the
+ * beginning of its memory, and frees what consumers have left. */
 void mca_btl_epshm_segment_retire(epshm_retired_t *retired);
 
 /** What helps against an error of the system, for the help texts. */

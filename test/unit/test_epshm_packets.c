@@ -1,0 +1,500 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Pairs without pipes, between two processes and without any MPI: packets, which pairs get pipes and
+ * lose them, memory, and packets that make no sense.
+ *
+ * Guards: btl_epshm_node_packet.c, btl_epshm_node_pipe.c, btl_epshm_node_progress.c,
+ * btl_epshm_node_lost.c, btl_epshm_door.h
+ */
+
+#include "test_epshm_node.h"
+
+/** Memory until there is none: no message but those that are too large is refused, as there is always
+ * a way for a small one to a peer that has read what was sent to it. */
+static void case_no_room(const pair_t *pair)
+{
+    enum { MANY = 200 };
+    static struct mca_btl_base_endpoint_t *peers[MANY];
+    side_t side = {.received = 0};
+    uint64_t sent = 0;
+    name_t theirs;
+    int rc = OPAL_SUCCESS;
+
+    mca_btl_epshm_component.pipes = MANY;
+    side_begin(pair, &side, &theirs);
+    if (1 == pair->rank) {
+        meet(pair);
+        hear(pair, &sent, sizeof(sent));
+        while (sent > side.received) {
+            side_turn(&side);
+        }
+        meet(pair);
+        side_close(&side);
+        return;
+    }
+    for (int i = 0; i < MANY; ++i) {
+        TAP_EQ(OPAL_SUCCESS,
+               side.module->ep_connect(side.module, theirs.bytes, theirs.length, &peers[i]));
+    }
+    for (int i = 0; i < MANY / 2; ++i) {
+        (void) mca_btl_epshm_node_open_pipe((epshm_node_peer_t *) peers[i]);
+    }
+    TAP_CHECK(MANY / 2 > ((epshm_node_module_t *) side.module)->pipes, "%u pipes in 512 KiB",
+              ((epshm_node_module_t *) side.module)->pipes);
+    side.peer = peers[MANY - 1];
+    while (OPAL_SUCCESS == (rc = send_whole(&side, sent, 600))) {
+        ++sent;
+        side.peer = peers[MANY / 2 + (int) sent % (MANY / 2 - 1)];
+    }
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, rc);
+    for (int i = 0; i < MANY; ++i) {
+        epshm_node_peer_t *peer = (epshm_node_peer_t *) peers[i];
+
+        side.peer = peers[i];
+        if (NULL == peer->out.pipe && 0 == peer->packets) {
+            TAP_EQ(OPAL_SUCCESS, send_whole(&side, sent++, 400));
+        }
+    }
+    TAP_CHECK(MANY / 4 < sent, "only %llu messages", (unsigned long long) sent);
+    meet(pair);
+    tell(pair, &sent, sizeof(sent));
+    meet(pair);
+    for (int i = 0; i < MANY; ++i) {
+        side.module->ep_disconnect(side.module, peers[i]);
+    }
+    side_close(&side);
+}
+
+/** Packets of many endpoints arrive in the order in which they were sent, and the memory of those
+ * that have been read serves again. */
+static void case_packets(const pair_t *pair)
+{
+    enum { MANY = 100, COUNT = 20000 };
+    static side_t sides[MANY];
+    uint64_t taken = 0, read = 0, random;
+    name_t theirs;
+
+    mca_btl_epshm_component.pipes = 0;
+    side_begin(pair, &sides[0], &theirs);
+    sides[0].seed = tap_stream(8);
+    sides[0].most = 8000;
+    if (0 == pair->rank) {
+        while (COUNT > sides[0].received) {
+            side_turn(&sides[0]);
+            for (; read + MANY <= sides[0].received; read += MANY) {
+                tell(pair, &read, sizeof(read)); /* it is not ahead by more than twice that */
+            }
+        }
+        meet(pair);
+        side_close(&sides[0]);
+        return;
+    }
+    random = tap_stream(8);
+    for (int i = 0; i < MANY; ++i) {
+        if (0 < i) {
+            TAP_EQ(OPAL_SUCCESS, side_open(&sides[i]));
+        }
+        side_connect(&sides[i], &theirs);
+    }
+    for (uint64_t number = 0; number < COUNT; ++number) {
+        const size_t size = next_size(&random, 8000);
+
+        if (0 == number % MANY && 2 * MANY <= number) {
+            hear(pair, &read, sizeof(read));
+        }
+        TAP_EQ(OPAL_SUCCESS, send_one(&sides[number * 7 % MANY], number, size));
+        if (COUNT / 2 == number) {
+            taken = memory_taken();
+        }
+    }
+    TAP_CHECK(memory_taken() <= taken + taken / 2, "%llu bytes, and %llu at half the messages",
+              (unsigned long long) memory_taken(), (unsigned long long) taken);
+    hear(pair, &read, sizeof(read));
+    hear(pair, &read, sizeof(read));
+    meet(pair);
+    for (int i = 0; i < MANY; ++i) {
+        side_disconnect(&sides[i]);
+        side_close(&sides[i]);
+    }
+}
+
+/** One endpoint sends to many, in bursts, of which at most two have a pipe at a time: order stays. */
+static void case_ways_change(const pair_t *pair)
+{
+    enum { MANY = 12, COUNT = 60000 };
+    static side_t sides[MANY];
+    static struct mca_btl_base_endpoint_t *peers[MANY];
+    uint64_t random = tap_stream(9), sent[MANY] = {0}, opened = 0;
+    name_t names[MANY], theirs;
+    int to = 0;
+
+    mca_btl_epshm_component.pipes = 2;
+    mca_btl_epshm_component.pipe_after = 3;
+    side_begin(pair, &sides[0], &theirs);
+    for (int i = 0; i < MANY; ++i) {
+        if (1 == pair->rank) {
+            if (0 < i) {
+                TAP_EQ(OPAL_SUCCESS, side_open(&sides[i]));
+            }
+            name_of(&sides[i], &names[i]);
+            tell(pair, &names[i], sizeof(names[i]));
+        } else {
+            hear(pair, &names[i], sizeof(names[i]));
+            TAP_EQ(OPAL_SUCCESS, sides[0].module->ep_connect(sides[0].module, names[i].bytes,
+                                                             names[i].length, &peers[i]));
+        }
+    }
+    if (1 == pair->rank) {
+        for (uint64_t all = 0; COUNT > all;) {
+            all = 0;
+            for (int i = 0; i < MANY; ++i) {
+                (void) sides[i].module->ep_progress(sides[i].module);
+                all += sides[i].received;
+            }
+        }
+    }
+    for (uint64_t number = 0; 0 == pair->rank && number < COUNT; ++number) {
+        epshm_node_peer_t *peer;
+        bool had;
+        int rc;
+
+        if (0 == tap_below(&random, 40)) {
+            to = (int) tap_below(&random, MANY);
+        }
+        sides[0].peer = peers[to];
+        peer = (epshm_node_peer_t *) peers[to];
+        had = NULL != peer->out.pipe;
+        while (OPAL_ERR_OUT_OF_RESOURCE
+                   == (rc = send_whole(&sides[0], sent[to], tap_below(&random, 1000)))
+               || OPAL_ERR_NOT_AVAILABLE == rc) {
+            side_turn(&sides[0]);
+        }
+        TAP_EQ(OPAL_SUCCESS, rc);
+        opened += !had && NULL != peer->out.pipe;
+        ++sent[to];
+        for (int i = 0; i < 30; ++i) {
+            (void) sides[0].module->ep_progress(sides[0].module);
+        }
+    }
+    if (0 == pair->rank) {
+        TAP_CHECK(10 < opened, "a pipe was opened %llu times", (unsigned long long) opened);
+        TAP_CHECK(2 >= ((epshm_node_module_t *) sides[0].module)->pipes, "too many pipes");
+        meet(pair);
+        for (int i = 0; i < MANY; ++i) {
+            sides[0].module->ep_disconnect(sides[0].module, peers[i]);
+        }
+        side_close(&sides[0]);
+        return;
+    }
+    meet(pair);
+    for (int i = 0; i < MANY; ++i) {
+        side_close(&sides[i]);
+    }
+}
+
+/** A receiver that does not look keeps back eight packets, and none for another one. */
+static void case_bound(const pair_t *pair)
+{
+    struct mca_btl_base_endpoint_t *lazy;
+    side_t side = {.received = 0}, other = {.received = 8};
+    name_t theirs, others;
+    uint64_t sent = 0;
+
+    mca_btl_epshm_component.pipes = 0;
+    side_begin(pair, &side, &theirs);
+    if (1 == pair->rank) {
+        TAP_EQ(OPAL_SUCCESS, side_open(&other));
+        name_of(&other, &others);
+        tell(pair, &others, sizeof(others));
+        while (9 > other.received) {
+            side_turn(&other);
+        }
+        while (8 > side.received) {
+            side_turn(&side);
+        }
+        meet(pair);
+        side_close(&other);
+        side_close(&side);
+        return;
+    }
+    hear(pair, &others, sizeof(others));
+    side_connect(&side, &theirs);
+    lazy = side.peer;
+    while (100 > sent && OPAL_SUCCESS == send_whole(&side, sent, 8)) {
+        ++sent;
+    }
+    TAP_EQ(8, sent);
+    TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, send_whole(&side, sent, 8));
+    side_connect(&side, &others);
+    TAP_EQ(OPAL_SUCCESS, send_whole(&side, sent, 8));
+    meet(pair);
+    side_disconnect(&side);
+    side.peer = lazy;
+    TAP_EQ(OPAL_SUCCESS, send_whole(&side, sent, 8)); /* they have been read */
+    side_disconnect(&side);
+    side_close(&side);
+}
+
+/** Rank 1 has a thousand peers, and sends each of them three messages, one after the other is read:
+ * its memory is that of the messages on their way, not that of a thousand pairs. */
+static void case_memory(const pair_t *pair)
+{
+    enum { MANY = 1000, EACH = 3 };
+    static struct mca_btl_base_endpoint_t *peers[MANY];
+    side_t side = {.received = 0};
+    uint64_t number = 0;
+    name_t theirs;
+
+    mca_btl_epshm_component.pipes = 0; /* or what is in pipes is overtaken: all lead to one */
+    side_begin(pair, &side, &theirs);
+    for (int i = 0; 1 == pair->rank && i < MANY; ++i) {
+        side_connect(&side, &theirs);
+        peers[i] = side.peer;
+    }
+    for (int round = 0; round < EACH; ++round) {
+        for (int i = 0; 1 == pair->rank && i < MANY; ++i) {
+            int rc;
+
+            side.peer = peers[i];
+            do {
+                rc = send_whole(&side, number, 1000);
+            } while (OPAL_ERR_NOT_AVAILABLE == rc && 0 == sched_yield());
+            TAP_EQ(OPAL_SUCCESS, rc);
+            ++number;
+        }
+    }
+    while (0 == pair->rank && MANY * EACH > side.received) {
+        side_turn(&side);
+    }
+    TAP_CHECK((1 << 20) > memory_taken(), "%llu bytes", (unsigned long long) memory_taken());
+    meet(pair);
+    for (int i = 0; 1 == pair->rank && i < MANY; ++i) {
+        side.module->ep_disconnect(side.module, peers[i]);
+    }
+    meet(pair);
+    side_close(&side);
+}
+
+/* ---- packets that make no sense -------------------------------------------------------------- */
+
+static int losses; /**< that the owner has been told of */
+
+static bool on_lost(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    TAP_CHECK(((side_t *) module->ep_context)->peer == endpoint, "somebody else is lost");
+    ++losses;
+    return false;
+}
+
+static bool on_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,
+                           char *who, size_t size)
+{
+    (void) module;
+    (void) address;
+    (void) length;
+    (void) who;
+    (void) size;
+    ++losses;
+    return false;
+}
+
+static void side_watch(side_t *side)
+{
+    losses = 0;
+    side->module->ep_lost = on_lost;
+    side->module->ep_lost_sender = on_lost_sender;
+}
+
+static void side_turns(side_t *side)
+{
+    for (int turn = 0; turn < 1000; ++turn) {
+        (void) side->module->ep_progress(side->module);
+    }
+}
+
+static epshm_packet_t *last_packet(const side_t *side)
+{
+    return ((epshm_node_module_t *) side->module)->sent_last->packet;
+}
+
+static void spoil_kind(side_t *side)
+{
+    last_packet(side)->envelope.kind = 77;
+}
+
+static void spoil_tag(side_t *side)
+{
+    last_packet(side)->envelope.tag = 1;
+}
+
+static void spoil_addressee(side_t *side)
+{
+    last_packet(side)->addressee += UINT64_C(1) << 50;
+}
+
+/** Rank 1 sends four packets, the third of which is spoilt: the first two arrive, and both learn
+ * that they have lost each other. */
+static void spoilt(const pair_t *pair, void (*spoil)(side_t *side))
+{
+    side_t side = {.received = 0};
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_watch(&side);
+    if (1 == pair->rank) {
+        side_connect(&side, &theirs);
+        for (uint64_t number = 0; number < 4; ++number) {
+            TAP_EQ(OPAL_SUCCESS, send_whole(&side, number, 100));
+            if (2 == number) {
+                spoil(&side);
+            }
+        }
+    }
+    meet(pair);
+    side_turns(&side);
+    meet(pair);
+    side_turns(&side);
+    TAP_EQ(1, losses);
+    TAP_EQ(0 == pair->rank ? 2 : 0, side.received);
+    TAP_EQ(0 == pair->rank ? 1 : 0, atomic_load(&mca_btl_epshm_component.pipes_broken));
+    if (1 == pair->rank) {
+        TAP_EQ(OPAL_ERR_UNREACH, send_whole(&side, 4, 8));
+        side_disconnect(&side);
+    }
+    meet(pair);
+    side_close(&side);
+}
+
+static void case_kind(const pair_t *pair)
+{
+    spoilt(pair, spoil_kind);
+}
+
+static void case_tag(const pair_t *pair)
+{
+    spoilt(pair, spoil_tag);
+}
+
+static void case_addressee(const pair_t *pair)
+{
+    spoilt(pair, spoil_addressee);
+}
+
+/** A packet that says that it is larger than memory is, or whose link leads back: the door is given
+ * up, and its senders see that. */
+static void broken_door(const pair_t *pair, bool endless)
+{
+    side_t side = {.received = 0};
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_watch(&side);
+    if (1 == pair->rank) {
+        side_connect(&side, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_whole(&side, 0, 8));
+        TAP_EQ(OPAL_SUCCESS, send_whole(&side, 1, 8));
+        if (endless) {
+            atomic_store(&((epshm_node_module_t *) side.module)->sent->packet->next,
+                         atomic_load(&((epshm_node_peer_t *) side.peer)->door->last));
+        } else {
+            last_packet(&side)->envelope.size = UINT32_MAX;
+        }
+        meet(pair);
+        meet(pair);
+        side_turns(&side);
+        TAP_EQ(1, losses);
+        side_disconnect(&side);
+    } else {
+        meet(pair);
+        TAP_CHECK(0 > side.module->ep_progress(side.module), "it goes on");
+        TAP_EQ(0, side.received);
+        meet(pair);
+    }
+    side_close(&side);
+}
+
+static void case_size(const pair_t *pair)
+{
+    broken_door(pair, false);
+}
+
+static void case_endless(const pair_t *pair)
+{
+    broken_door(pair, true);
+}
+
+/** Rank 0 gives rank 1 up, which waits and has nothing on its way: it is told, or learns of it when
+ * it asks. */
+static void given_up(const pair_t *pair, bool asks)
+{
+    side_t side = {.received = 0};
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    side_watch(&side);
+    side_connect(&side, &theirs);
+    if (0 == pair->rank) {
+        if (asks) {
+            side.module->ep_refuse(side.module, theirs.bytes, theirs.length);
+        } else {
+            mca_btl_epshm_node_cut((epshm_node_peer_t *) side.peer);
+        }
+        meet(pair);
+        meet(pair);
+        side_turns(&side);
+        meet(pair);
+    } else {
+        meet(pair);
+        if (asks) {
+            side.module->ep_ask(side.module, side.peer, true);
+        }
+        meet(pair);
+        meet(pair);
+        side_turns(&side);
+        TAP_EQ(1, losses);
+    }
+    meet(pair);
+    side_disconnect(&side);
+    side_close(&side);
+}
+
+static void case_told(const pair_t *pair)
+{
+    given_up(pair, false);
+}
+
+static void case_asks(const pair_t *pair)
+{
+    given_up(pair, true);
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(argc, argv, "test_epshm_packets", 300);
+    folder_make();
+    run_pair("packets of a hundred endpoints", case_packets, false);
+    run_pair("few pipes for many pairs", case_ways_change, false);
+    run_pair("a receiver that does not look", case_bound, false);
+    run_pair("memory of a thousand pairs", case_memory, false);
+    run_pair("a packet of no kind", case_kind, false);
+    run_pair("a packet of another tag", case_tag, false);
+    run_pair("a packet for nobody", case_addressee, false);
+    run_pair("a packet that is too large", case_size, false);
+    run_pair("packets without an end", case_endless, false);
+    run_pair("an endpoint that is told", case_told, false);
+    run_pair("an endpoint that asks", case_asks, false);
+    segment_size = 524288;
+    run_pair("no memory left", case_no_room, false);
+    return pairs_end();
+}
