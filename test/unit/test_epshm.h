@@ -35,10 +35,12 @@
 static char folder[64];
 static opal_proc_t me;
 
+static char registered[256]; /**< the last file that a launcher would remove */
+
 /* There is no launcher to remove files: in place of Open MPI's own, which would ask one. */
 int opal_pmix_register_cleanup(char *path, bool directory, bool ignore, bool jobscope)
 {
-    (void) path;
+    snprintf(registered, sizeof(registered), "%s", path);
     (void) directory;
     (void) ignore;
     (void) jobscope;

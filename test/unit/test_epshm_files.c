@@ -14,7 +14,7 @@
  * The files in which segments are, between two processes: limits on their size, a file system that
  * is small, and files that others have left.
  *
- * Guards: btl_epshm_segment.c, btl_epshm_segment_file.c
+ * Guards: btl_epshm_segment.c, btl_epshm_segment_file.c, btl_epshm_node_memory.c
  */
 
 #include "test_epshm_node.h"
@@ -87,6 +87,26 @@ static void case_small_folder(const pair_t *pair)
     }
     side_close(&side);
     meet(pair);
+}
+
+/** Memory that not all of its processes have has a name, and the launcher knows it. */
+static void case_memory(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    mca_btl_ep_memory_name_t name = {.context = 3, .key = (uint64_t) pair->rank};
+    mca_btl_ep_memory_t *memory;
+    name_t theirs;
+
+    side_begin(pair, &side, &theirs);
+    name.address = side.module->ep_address;
+    name.address_length = side.module->ep_address_length;
+    registered[0] = '\0';
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epshm_node_memory_get(&name, 4096, 2, &memory));
+    TAP_EQ(0, access(registered, F_OK));
+    memory->put(memory);
+    TAP_CHECK(0 != access(registered, F_OK), "it is still there");
+    meet(pair);
+    side_close(&side);
 }
 
 /** What rank 1's process has left behind does not disturb: names do not come again. */
@@ -227,6 +247,7 @@ int main(int argc, char **argv)
     run_pair("two jobs that come and go", case_two_jobs, false);
     run_pair("a limit on the size of files", case_file_size, false);
     run_pair("a limit that leaves no room", case_no_file_size, false);
+    run_pair("memory for those above", case_memory, false);
     run_pair("a small file system", case_small_folder, false);
     return pairs_end();
 }

@@ -22,18 +22,19 @@
  * segment cannot share, and the count tells all others so.
  *
  * A file that has not got all of its processes keeps its name until one of them puts it back.
- * Where all of them are killed before, it is removed like a segment that was left, by the next job
- * (btl_epshm_segment_file.c): each holds a lock on it.
+ * Where all of them are killed before, the launcher removes it, with which each has registered it,
+ * or, if that is killed as well, the next job (btl_epshm_segment_file.c): each holds a lock on it.
  *
  * Called through the component's table.
  *
- * Tests: door
+ * Tests: door, unit/test_epshm_files
  */
 
 #include "opal_config.h"
 
 #include "btl_epshm_node.h"
 
+#include "opal/mca/pmix/pmix-internal.h"
 #include "opal/util/proc.h"
 
 #include <errno.h>
@@ -162,6 +163,8 @@ int mca_btl_epshm_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t s
     if (NULL == memory->path) {
         goto err_free;
     }
+    /* By each: the others may make it when one has been killed, until they are killed as well. */
+    (void) opal_pmix_register_cleanup(memory->path, false, false, false);
     fd = mca_btl_epshm_segment_file_share(memory->path, memory->size);
     error = 0 > fd ? errno : map(memory, fd);
     if (0 == error) {
