@@ -66,6 +66,7 @@ static void decide(void)
 /** @param[out] node  cores of the node  @return those of this process */
 static int find_cores(int *node)
 {
+    MCA_BTL_EP_HOLD_CANCEL(); /* it reads files, also in a wait */
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     const int granted = epml_cores_granted(""), allowed = epml_cores_allowed();
 

@@ -203,17 +203,23 @@ static uint32_t seconds(void)
     return (uint32_t) (epml_lock_clock() / 1000000000);
 }
 
+static void dump(void)
+{
+    MCA_BTL_EP_HOLD_CANCEL(); /* it writes */
+    watch.dump();
+}
+
 /** Now and then in a wait: is a dump due? */
 static void dump_if_due(const mca_pml_epml_waiter_t *waiter)
 {
     if (OPAL_UNLIKELY(atomic_load_explicit(&watch.wanted, memory_order_relaxed))
         && atomic_exchange_explicit(&watch.wanted, false, memory_order_relaxed)) {
-        watch.dump();
+        dump();
     }
     if (OPAL_UNLIKELY(0 < mca_pml_epml_component.dump_after)
         && seconds() - waiter->since >= mca_pml_epml_component.dump_after
         && !atomic_exchange_explicit(&watch.waited, true, memory_order_relaxed)) {
-        watch.dump();
+        dump();
     }
 }
 
