@@ -16,46 +16,9 @@
  * Guards: btl_epshm_neighbour.c, btl_epshm_node_lost.c
  */
 
-#include "test_epshm_node.h"
+#include "test_epshm_losses.h"
 
 /* ---- what two endpoints share makes no sense ------------------------------------------------- */
-
-static int losses, sender_losses; /**< that the owner has been told of */
-static name_t lost_sender;
-
-static bool on_lost(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
-{
-    TAP_CHECK(((side_t *) module->ep_context)->peer == endpoint, "somebody else is lost");
-    ++losses;
-    return false;
-}
-
-static bool on_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,
-                           char *who, size_t size)
-{
-    (void) module;
-    (void) who;
-    (void) size;
-    memset(&lost_sender, 0, sizeof(lost_sender));
-    lost_sender.length = length;
-    memcpy(lost_sender.bytes, address, length);
-    ++sender_losses;
-    return false;
-}
-
-static void side_watch(side_t *side)
-{
-    losses = sender_losses = 0;
-    side->module->ep_lost = on_lost;
-    side->module->ep_lost_sender = on_lost_sender;
-}
-
-static void side_turns(side_t *side)
-{
-    for (int turn = 0; turn < 1000; ++turn) {
-        (void) side->module->ep_progress(side->module);
-    }
-}
 
 /** Nonsense as the next message of a pipe. */
 static void corrupt_cell(side_t *side)

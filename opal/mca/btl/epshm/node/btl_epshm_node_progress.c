@@ -196,7 +196,7 @@ static __attribute__((noinline)) void check_out(epshm_node_module_t *module)
     mca_btl_epshm_node_packets_reclaim(module, NODE_RECLAIM);
 }
 
-static __attribute__((noinline)) void answer_door(epshm_node_module_t *module);
+static __attribute__((noinline)) int answer_door(epshm_node_module_t *module);
 
 int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
 {
@@ -205,7 +205,7 @@ int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
 
     /* Relaxed: a hint; who acts on it acquires it. */
     if (OPAL_UNLIKELY(0 != atomic_load_explicit(&module->door->last, memory_order_relaxed))) {
-        answer_door(module);
+        events = answer_door(module);
         if (OPAL_UNLIKELY(module->broken)) {
             mca_btl_epshm_node_refuse_pipes(module);
             return OPAL_ERR_UNREACH;
@@ -234,7 +234,7 @@ void mca_btl_epshm_node_drain(mca_btl_ep_module_t *ep_module)
 {
     epshm_node_module_t *module = (epshm_node_module_t *) ep_module;
 
-    answer_door(module);
+    (void) answer_door(module);
     for (uint32_t i = 0; i < module->in_count;) {
         if (OPAL_UNLIKELY(0 > drain_lap(module, i))) {
             broken(module, i);
@@ -470,24 +470,29 @@ static int find_words(epshm_node_module_t *module, uint64_t word)
     return (int) count;
 }
 
-/** Take what is in the door, in the order in which it came there. */
-static __attribute__((noinline)) void answer_door(epshm_node_module_t *module)
+/** Take what is in the door, in the order in which it came there.  @return number of packets */
+static __attribute__((noinline)) int answer_door(epshm_node_module_t *module)
 {
+    int count, packets = 0;
     bool sound = true;
-    int count;
 
     if (OPAL_UNLIKELY(module->broken)) {
-        return; /* that is what is written there */
+        return 0; /* that is what is written there */
     }
     count = find_words(module, epshm_door_take(module->door, 0));
     for (int i = count - 1; 0 <= i && sound && !module->broken; --i) {
-        sound = answer_packet(module, &module->words[i]) || answer_pipe(module, &module->words[i]);
+        if (answer_packet(module, &module->words[i])) {
+            ++packets;
+        } else {
+            sound = answer_pipe(module, &module->words[i]);
+        }
     }
     if (OPAL_UNLIKELY(0 > count || !sound)) {
         /* What was pushed before it cannot be found any more either.  Relaxed: a counter. */
         atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1, memory_order_relaxed);
         mca_btl_epshm_node_break_door(module);
     }
+    return packets;
 }
 
 /** Leave what is in the door of a module that goes. */

@@ -1,0 +1,60 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * For tests of pairs that are given up: what the owner of a module hears of it.
+ */
+
+#ifndef EP_TEST_UNIT_TEST_EPSHM_LOSSES_H
+#define EP_TEST_UNIT_TEST_EPSHM_LOSSES_H
+
+#include "test_epshm_node.h"
+
+/** What the owner of a module has been told of: peers, senders, and the last one of these. */
+static int losses, sender_losses;
+static name_t lost_sender;
+
+static inline bool on_lost(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
+{
+    TAP_CHECK(((side_t *) module->ep_context)->peer == endpoint, "somebody else is lost");
+    ++losses;
+    return false;
+}
+
+static inline bool on_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,
+                                  char *who, size_t size)
+{
+    (void) module;
+    (void) who;
+    (void) size;
+    memset(&lost_sender, 0, sizeof(lost_sender));
+    lost_sender.length = length;
+    memcpy(lost_sender.bytes, address, length);
+    ++sender_losses;
+    return false;
+}
+
+static inline void side_watch(side_t *side)
+{
+    losses = sender_losses = 0;
+    side->module->ep_lost = on_lost;
+    side->module->ep_lost_sender = on_lost_sender;
+}
+
+static inline void side_turns(side_t *side)
+{
+    for (int turn = 0; turn < 1000; ++turn) {
+        (void) side->module->ep_progress(side->module);
+    }
+}
+
+#endif /* EP_TEST_UNIT_TEST_EPSHM_LOSSES_H */
