@@ -16,7 +16,7 @@
 use strict;
 use warnings;
 
-use Cwd qw(abs_path getcwd);
+use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use File::Path qw(make_path remove_tree);
 use Test::More;

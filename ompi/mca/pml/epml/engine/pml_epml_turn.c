@@ -182,12 +182,10 @@ static void on_signal(int number)
 void mca_pml_epml_turn_watch(void (*dump)(void))
 {
     const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    const int number = (int) mca_pml_epml_component.dump_signal;
 
     watch.dump = dump;
-    watch.catches = 0 < mca_pml_epml_component.dump_signal
-                    && 0
-                           == sigaction((int) mca_pml_epml_component.dump_signal, &action,
-                                        &watch.replaced);
+    watch.catches = 0 < number && 0 == sigaction(number, &action, &watch.replaced);
 }
 
 void mca_pml_epml_turn_unwatch(void)

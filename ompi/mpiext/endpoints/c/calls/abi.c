@@ -216,31 +216,27 @@ EXPORT int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
                : MPI_ERR_INTERN_ABI_INTERNAL;
 }
 
-#define WEAK __attribute__((weak))
-#define ALIAS(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+MPIX_ENDPOINTS_OR_TOOL(Comm_disconnect, PMPI_Comm_disconnect, (abi_comm_t * comm), (comm));
+MPIX_ENDPOINTS_OR_TOOL(Comm_spawn, PMPI_Comm_spawn,
+                       (const char *command, char *argv[], int maxprocs, abi_info_t info, int root,
+                        abi_comm_t comm, abi_comm_t *intercomm, int errcodes[]),
+                       (command, argv, maxprocs, info, root, comm, intercomm, errcodes));
+MPIX_ENDPOINTS_OR_TOOL(Comm_spawn_multiple, PMPI_Comm_spawn_multiple,
+                       (int count, char *commands[], char **argvs[], const int maxprocs[],
+                        const abi_info_t infos[], int root, abi_comm_t comm, abi_comm_t *intercomm,
+                        int errcodes[]),
+                       (count, commands, argvs, maxprocs, infos, root, comm, intercomm, errcodes));
+MPIX_ENDPOINTS_OR_TOOL(Request_get_status, PMPI_Request_get_status,
+                       (abi_request_t request, int *flag, abi_status_t *status),
+                       (request, flag, status));
+MPIX_ENDPOINTS_OR_TOOL(Comm_split_type, PMPI_Comm_split_type,
+                       (abi_comm_t comm, int split_type, int key, abi_info_t info,
+                        abi_comm_t *newcomm),
+                       (comm, split_type, key, info, newcomm));
 
-EXPORT ALIAS(MPIX_Comm_create_endpoints);
-EXPORT ALIAS(MPIX_Comm_merge);
-EXPORT ALIAS(MPIX_Query_endpoints_support);
-EXPORT ALIAS(MPIX_Endpoints_error_class);
+#define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
-EXPORT WEAK MPIX_ENDPOINTS_OR_TOOL(Comm_disconnect, PMPI_Comm_disconnect, (abi_comm_t * comm),
-                                   (comm)) EXPORT WEAK
-    MPIX_ENDPOINTS_OR_TOOL(Comm_spawn, PMPI_Comm_spawn,
-                           (const char *command, char *argv[], int maxprocs, abi_info_t info,
-                            int root, abi_comm_t comm, abi_comm_t *intercomm, int errcodes[]),
-                           (command, argv, maxprocs, info, root, comm, intercomm,
-                            errcodes)) EXPORT WEAK
-    MPIX_ENDPOINTS_OR_TOOL(Comm_spawn_multiple, PMPI_Comm_spawn_multiple,
-                           (int count, char *commands[], char **argvs[], const int maxprocs[],
-                            const abi_info_t infos[], int root, abi_comm_t comm,
-                            abi_comm_t *intercomm, int errcodes[]),
-                           (count, commands, argvs, maxprocs, infos, root, comm, intercomm,
-                            errcodes)) EXPORT WEAK
-    MPIX_ENDPOINTS_OR_TOOL(Request_get_status, PMPI_Request_get_status,
-                           (abi_request_t request, int *flag, abi_status_t *status),
-                           (request, flag, status)) EXPORT WEAK
-    MPIX_ENDPOINTS_OR_TOOL(Comm_split_type, PMPI_Comm_split_type,
-                           (abi_comm_t comm, int split_type, int key, abi_info_t info,
-                            abi_comm_t *newcomm),
-                           (comm, split_type, key, info, newcomm))
+EXPORT WEAK(MPIX_Comm_create_endpoints);
+EXPORT WEAK(MPIX_Comm_merge);
+EXPORT WEAK(MPIX_Query_endpoints_support);
+EXPORT WEAK(MPIX_Endpoints_error_class);

@@ -289,19 +289,15 @@ EXPORT int PMPIX_Endpoints_keyval(void)
     return ompi_convert_attr_key_ompi_to_standard(mpix_endpoints_call_keyval());
 }
 
-#define WEAK __attribute__((weak))
-#define ALIAS(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+MPIX_ENDPOINTS_OR_TOOL(Init, PMPI_Init, (int *argc, char ***argv), (argc, argv));
+MPIX_ENDPOINTS_OR_TOOL(Init_thread, PMPI_Init_thread,
+                       (int *argc, char ***argv, int required, int *provided),
+                       (argc, argv, required, provided));
+MPIX_ENDPOINTS_OR_TOOL(Query_thread, PMPI_Query_thread, (int *provided), (provided));
+MPIX_ENDPOINTS_OR_TOOL(Comm_free, PMPI_Comm_free, (abi_comm_t * comm), (comm));
 
-EXPORT WEAK MPIX_ENDPOINTS_OR_TOOL(Init, PMPI_Init, (int *argc, char ***argv),
-                                   (argc, argv)) EXPORT WEAK
-    MPIX_ENDPOINTS_OR_TOOL(Init_thread, PMPI_Init_thread,
-                           (int *argc, char ***argv, int required, int *provided),
-                           (argc, argv, required, provided)) EXPORT WEAK
-    MPIX_ENDPOINTS_OR_TOOL(Query_thread, PMPI_Query_thread, (int *provided), (provided)) EXPORT WEAK
-    MPIX_ENDPOINTS_OR_TOOL(Comm_free, PMPI_Comm_free, (abi_comm_t * comm), (comm))
-
-    /** A tool that has MPI_Init_thread begins with it. */
-    static int init_level_by_tool(void *arguments, int level)
+/** A tool that has MPI_Init_thread begins with it. */
+static int init_level_by_tool(void *arguments, int level)
 {
     arguments_t *a = arguments;
 
@@ -310,25 +306,28 @@ EXPORT WEAK MPIX_ENDPOINTS_OR_TOOL(Init, PMPI_Init, (int *argc, char ***argv),
     return MPI_SUCCESS == a->code ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-EXPORT WEAK int MPIX_Init_endpoint(int *argc, char ***argv, int count, int thread_level,
-                                   struct mpix_endpoint_t *endpoints[])
+EXPORT __attribute__((weak)) int MPIX_Init_endpoint(int *argc, char ***argv, int count,
+                                                    int thread_level,
+                                                    struct mpix_endpoint_t *endpoints[])
 {
     return init_endpoint(argc, argv, count, thread_level, endpoints, init_level_by_tool);
 }
 
-EXPORT ALIAS(MPIX_Thread_attach);
-EXPORT ALIAS(MPIX_Thread_detach);
-EXPORT ALIAS(MPIX_Thread_attach_index);
-EXPORT ALIAS(MPIX_Thread_attach_rank);
-EXPORT ALIAS(MPIX_Comm_endpoints);
-EXPORT ALIAS(MPIX_Comm_process);
-EXPORT ALIAS(MPIX_Comm_self);
-EXPORT ALIAS(MPIX_Endpoint_create_keyval);
-EXPORT ALIAS(MPIX_Endpoint_free_keyval);
-EXPORT ALIAS(MPIX_Endpoint_set_attr);
-EXPORT ALIAS(MPIX_Endpoint_get_attr);
-EXPORT ALIAS(MPIX_Endpoint_delete_attr);
-EXPORT ALIAS(MPIX_Comm_num_endpoints);
-EXPORT ALIAS(MPIX_Query_endpoints_number);
-EXPORT ALIAS(MPIX_Query_endpoints_told);
-EXPORT ALIAS(MPIX_Endpoints_keyval);
+#define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+
+EXPORT WEAK(MPIX_Thread_attach);
+EXPORT WEAK(MPIX_Thread_detach);
+EXPORT WEAK(MPIX_Thread_attach_index);
+EXPORT WEAK(MPIX_Thread_attach_rank);
+EXPORT WEAK(MPIX_Comm_endpoints);
+EXPORT WEAK(MPIX_Comm_process);
+EXPORT WEAK(MPIX_Comm_self);
+EXPORT WEAK(MPIX_Endpoint_create_keyval);
+EXPORT WEAK(MPIX_Endpoint_free_keyval);
+EXPORT WEAK(MPIX_Endpoint_set_attr);
+EXPORT WEAK(MPIX_Endpoint_get_attr);
+EXPORT WEAK(MPIX_Endpoint_delete_attr);
+EXPORT WEAK(MPIX_Comm_num_endpoints);
+EXPORT WEAK(MPIX_Query_endpoints_number);
+EXPORT WEAK(MPIX_Query_endpoints_told);
+EXPORT WEAK(MPIX_Endpoints_keyval);

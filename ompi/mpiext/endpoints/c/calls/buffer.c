@@ -67,7 +67,7 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Buffer_attach)(void *buffer, i
                                                                 "MPI_Buffer_attach");
 }
 
-MPIX_ENDPOINTS_FUNCTION_DEFINED(Buffer_attach, (void *buffer, int size), (buffer, size))
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Buffer_attach, (void *buffer, int size), (buffer, size));
 
 MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Buffer_detach)(void *buffer, int *size)
 {
@@ -87,4 +87,4 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Buffer_detach)(void *buffer, i
     return MPI_SUCCESS;
 }
 
-MPIX_ENDPOINTS_FUNCTION_DEFINED(Buffer_detach, (void *buffer, int *size), (buffer, size))
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Buffer_detach, (void *buffer, int *size), (buffer, size));

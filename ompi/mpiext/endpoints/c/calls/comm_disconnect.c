@@ -65,4 +65,4 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_disconnect)(MPI_Comm *com
     return mpix_endpoints_call_disconnect(comm);
 }
 
-MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_disconnect, (MPI_Comm * comm), (comm))
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_disconnect, (MPI_Comm * comm), (comm));

@@ -71,7 +71,7 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_spawn)(const char *comman
 MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_spawn,
                                 (const char *command, char *argv[], int maxprocs, MPI_Info info,
                                  int root, MPI_Comm comm, MPI_Comm *intercomm, int errcodes[]),
-                                (command, argv, maxprocs, info, root, comm, intercomm, errcodes))
+                                (command, argv, maxprocs, info, root, comm, intercomm, errcodes));
 
 MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_spawn_multiple)(
     int count, char *commands[], char **argvs[], const int maxprocs[], const MPI_Info infos[],
@@ -94,4 +94,4 @@ MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_spawn_multiple,
                                  const MPI_Info infos[], int root, MPI_Comm comm,
                                  MPI_Comm *intercomm, int errcodes[]),
                                 (count, commands, argvs, maxprocs, infos, root, comm, intercomm,
-                                 errcodes))
+                                 errcodes));

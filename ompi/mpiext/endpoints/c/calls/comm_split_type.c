@@ -253,4 +253,4 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_split_type)(MPI_Comm comm
 MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_split_type,
                                 (MPI_Comm comm, int split_type, int key, MPI_Info info,
                                  MPI_Comm *newcomm),
-                                (comm, split_type, key, info, newcomm))
+                                (comm, split_type, key, info, newcomm));

@@ -241,11 +241,9 @@ int mpix_endpoints_call_init(const char *name, mpix_endpoints_init_fn_t libmpi, 
     begin_t begin = {.count = 1};
     int code;
 
-    if (is_late()) {
-        return libmpi(arguments, 0); /* which knows what to say */
-    }
-    if (is_beginning) {
-        return libmpi(arguments, 0); /* the call is MPIX_Init_endpoint's, by way of a tool */
+    if (is_late() || is_beginning) {
+        /* libmpi knows what to say, or the call is MPIX_Init_endpoint's, by way of a tool. */
+        return libmpi(arguments, 0);
     }
     mpix_endpoints_announce(MPIX_ENDPOINTS_BEGINS_PLAIN);
     code = libmpi(arguments, 0);
@@ -340,7 +338,7 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Init)(int *argc, char ***argv)
     return mpix_endpoints_call_init("MPI_Init", init_by_libmpi, &arguments);
 }
 
-MPIX_ENDPOINTS_FUNCTION_DEFINED(Init, (int *argc, char ***argv), (argc, argv))
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Init, (int *argc, char ***argv), (argc, argv));
 
 MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Init_thread)(int *argc, char ***argv,
                                                                int required, int *provided)
@@ -352,7 +350,7 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Init_thread)(int *argc, char *
 }
 
 MPIX_ENDPOINTS_FUNCTION_DEFINED(Init_thread, (int *argc, char ***argv, int required, int *provided),
-                                (argc, argv, required, provided))
+                                (argc, argv, required, provided));
 
 MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Query_thread)(int *provided)
 {
@@ -366,4 +364,4 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Query_thread)(int *provided)
     return NULL != original ? original(provided) : MPI_ERR_INTERN;
 }
 
-MPIX_ENDPOINTS_FUNCTION_DEFINED(Query_thread, (int *provided), (provided))
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Query_thread, (int *provided), (provided));

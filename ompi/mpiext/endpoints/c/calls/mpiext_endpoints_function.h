@@ -28,10 +28,9 @@
 BEGIN_C_DECLS
 
 /**
- * MPIX_ENDPOINTS_FUNCTION is the name under which ours is
- * defined, and MPIX_ENDPOINTS_NEXT libmpi's own, or NULL if
- * there is none (libmpi's own is in force then, and nobody calls ours).
- * MPIX_ENDPOINTS_FUNCTION_DEFINED stands behind each; it has its parameters and arguments, in
+ * MPIX_ENDPOINTS_FUNCTION is the name under which ours is defined, and MPIX_ENDPOINTS_NEXT libmpi's
+ * own, or NULL if there is none (libmpi's own is in force then, and nothing calls ours).
+ * MPIX_ENDPOINTS_FUNCTION_DEFINED stands behind each, with its parameters and arguments, both in
  * parentheses.
  *
  * A program calls MPI_..., which is a tool's where there is one; a tool calls PMPI_..., which is
@@ -44,7 +43,7 @@ BEGIN_C_DECLS
 /* In an archive libmpi's weak definition is enough for the linker: it takes ours along because
  * register.c wants this. */
 #    define MPIX_ENDPOINTS_FUNCTION_DEFINED(name, parameters, arguments) \
-        const char mpix_endpoints_has_##name = 1;
+        const char mpix_endpoints_has_##name = 1
 extern const char mpix_endpoints_has_Buffer_attach, mpix_endpoints_has_Buffer_detach,
     mpix_endpoints_has_Comm_disconnect, mpix_endpoints_has_Comm_free, mpix_endpoints_has_Comm_spawn,
     mpix_endpoints_has_Comm_spawn_multiple, mpix_endpoints_has_Comm_split_type,
@@ -59,7 +58,6 @@ extern const char mpix_endpoints_has_Buffer_attach, mpix_endpoints_has_Buffer_de
         }))
 
 #    define MPIX_ENDPOINTS_FUNCTION_DEFINED(name, parameters, arguments) \
-        MPIX_ENDPOINTS_EXPORT __attribute__((weak))                      \
         MPIX_ENDPOINTS_OR_TOOL(name, PMPI_##name, parameters, arguments)
 #endif
 

@@ -56,8 +56,9 @@ static inline void *mpix_endpoints_tool_function(const char *name, _Atomic(void 
 }
 
 /**
- * Defines MPI_... for a function of MPI's that is ours as PMPI_...: a tool's, if there is one
- * behind this library, which will call PMPI_...; otherwise ours.
+ * Defines and exports MPI_... for a function of MPI's that is ours as PMPI_...: a tool's, if there
+ * is one behind this library, which will call PMPI_...; otherwise ours.  Weak, as a tool in the
+ * program may define it, too.
  *
  * @param name        of MPI's, without MPI_
  * @param ours        PMPI_..., or what does the same
@@ -65,13 +66,14 @@ static inline void *mpix_endpoints_tool_function(const char *name, _Atomic(void 
  * @param arguments   likewise
  */
 #define MPIX_ENDPOINTS_OR_TOOL(name, ours, parameters, arguments)                            \
-    int MPI_##name parameters                                                                \
+    __attribute__((visibility("default"), weak)) int MPI_##name parameters                   \
     {                                                                                        \
         static _Atomic(void *) found;                                                        \
         __typeof__(&PMPI_##name) const tool                                                  \
             = (__typeof__(&PMPI_##name)) mpix_endpoints_tool_function("MPI_" #name, &found); \
                                                                                              \
         return OPAL_LIKELY(NULL == tool) ? ours arguments : tool arguments;                  \
-    }
+    }                                                                                        \
+    extern __typeof__(PMPI_##name) MPI_##name
 
 #endif /* MPIEXT_ENDPOINTS_NEXT_H */

@@ -70,7 +70,7 @@ static inline bool is_ours(ompi_communicator_t *comm, const void *send, const vo
         ;
 }
 
-#define LIST(...) __VA_ARGS__
+#    define LIST(...) __VA_ARGS__
 
 /**
  * Defines a function.
@@ -112,7 +112,6 @@ static inline bool is_ours(ompi_communicator_t *comm, const void *send, const vo
             return lower(send, receive, LIST arguments, comm);                                    \
         }                                                                                         \
                                                                                                   \
-        MPIX_ENDPOINTS_EXPORT __attribute__((weak))                                               \
         MPIX_ENDPOINTS_OR_TOOL(name, lower,                                                       \
                                (const void *send, void *receive, LIST parameters, MPI_Comm comm), \
                                (send, receive, LIST arguments, comm))
@@ -127,12 +126,12 @@ static inline bool is_root_right(const ompi_communicator_t *comm, int root, cons
            && (MPI_IN_PLACE != send || comm->c_my_rank == root);
 }
 
-REDUCTION(Allreduce, allreduce, ALLREDUCE, true, PARAMETERS, ARGUMENTS)
-REDUCTION(Exscan, exscan, EXSCAN, true, PARAMETERS, ARGUMENTS)
+REDUCTION(Allreduce, allreduce, ALLREDUCE, true, PARAMETERS, ARGUMENTS);
+REDUCTION(Exscan, exscan, EXSCAN, true, PARAMETERS, ARGUMENTS);
 REDUCTION(Reduce, reduce, REDUCE, is_root_right(comm, root, send),
-          (int count, MPI_Datatype type, MPI_Op op, int root), (count, type, op, root))
+          (int count, MPI_Datatype type, MPI_Op op, int root), (count, type, op, root));
 REDUCTION(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, true, PARAMETERS,
-          ARGUMENTS)
-REDUCTION(Scan, scan, SCAN, true, PARAMETERS, ARGUMENTS)
+          ARGUMENTS);
+REDUCTION(Scan, scan, SCAN, true, PARAMETERS, ARGUMENTS);
 
 #endif

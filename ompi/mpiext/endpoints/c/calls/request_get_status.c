@@ -69,4 +69,4 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Request_get_status)(MPI_Reques
 
 MPIX_ENDPOINTS_FUNCTION_DEFINED(Request_get_status,
                                 (MPI_Request request, int *flag, MPI_Status *status),
-                                (request, flag, status))
+                                (request, flag, status));

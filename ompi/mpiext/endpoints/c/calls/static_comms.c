@@ -65,7 +65,7 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_free)(MPI_Comm *comm)
     return NULL != original ? original(comm) : MPI_ERR_INTERN;
 }
 
-MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_free, (MPI_Comm * comm), (comm))
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_free, (MPI_Comm * comm), (comm));
 
 MPIX_ENDPOINTS_EXPORT MPI_Comm PMPIX_Comm_endpoints(void)
     __attribute__((alias("mpix_endpoints_call_comm_endpoints")));
