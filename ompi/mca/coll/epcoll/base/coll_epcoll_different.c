@@ -178,9 +178,9 @@ static uint32_t name_missing(const mca_coll_epcoll_handle_t *handle, const epcol
 }
 
 /**
- * What the thread whose view that is waits for.  Another thread asks: it reads the view's constants
- * and what the thread has said to all.  Who has waited for a while has said what it has called
- * (epcoll_say_call).
+ * Describe the call that a view's thread is in.  The caller may be another thread: it reads the
+ * view's constants, and the slots of the block.  A thread that has waited for some looks has written
+ * its call into its slot (epcoll_say_call).
  *
  * @return false: nothing is known of a call
  */

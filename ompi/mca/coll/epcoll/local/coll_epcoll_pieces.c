@@ -90,8 +90,11 @@ static uint32_t first_seen(const mca_coll_epcoll_running_t *running)
     return is_leaf(running) ? (uint32_t) running->call->root : 0;
 }
 
-/** See who has come.  @param count  members to look for  @return EPCOLL_SOME: all;
- * EPCOLL_NOTHING; or an error: one has called something else */
+/** Count the members that have come, up to the first that has not.
+ *
+ * @param count  members to look for
+ * @return EPCOLL_SOME: all have come; EPCOLL_NOTHING; EPCOLL_DIFFERENT: one has called something
+ *         else */
 static int look_for(mca_coll_epcoll_running_t *running, uint32_t count)
 {
     bool is_different;
