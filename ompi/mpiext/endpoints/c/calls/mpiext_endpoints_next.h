@@ -12,16 +12,17 @@
  * @file
  *
  * What a function of MPI's that is ours stands before: a tool's, or libmpi's own.
+ *
+ * Standalone: C11 atomics, no Open MPI.
+ *
+ * Tests: unit/test_seam_next
  */
 
 #ifndef MPIEXT_ENDPOINTS_NEXT_H
 #define MPIEXT_ENDPOINTS_NEXT_H
 
-#include "ompi_config.h"
-
 #include <stdatomic.h>
-
-#include "opal/prefetch.h"
+#include <stddef.h>
 
 /**
  * The function of this name in whatever the program loaded behind this library.  Any thread.
@@ -35,7 +36,8 @@ void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found);
 /** As an answer that is kept: no tool has the function. */
 #define MPIX_ENDPOINTS_NO_TOOL ((void *) -1)
 
-/** See mpix_endpoints_tool_function; looks for it, and keeps the answer. */
+/** See mpix_endpoints_tool_function; searches if nothing is kept.  Several threads may search at once
+ * and find the same. */
 void *mpix_endpoints_find_tool_function(const char *name, _Atomic(void *) *found);
 
 /**
@@ -50,7 +52,9 @@ void *mpix_endpoints_find_tool_function(const char *name, _Atomic(void *) *found
 static inline void *mpix_endpoints_tool_function(const char *name, _Atomic(void *) *found)
 {
     /* Relaxed: the pointer is all that is passed on. */
-    return OPAL_LIKELY(MPIX_ENDPOINTS_NO_TOOL == atomic_load_explicit(found, memory_order_relaxed))
+    return __builtin_expect(MPIX_ENDPOINTS_NO_TOOL
+                                == atomic_load_explicit(found, memory_order_relaxed),
+                            1)
                ? NULL
                : mpix_endpoints_find_tool_function(name, found);
 }
@@ -72,7 +76,7 @@ static inline void *mpix_endpoints_tool_function(const char *name, _Atomic(void 
         __typeof__(&PMPI_##name) const tool                                                  \
             = (__typeof__(&PMPI_##name)) mpix_endpoints_tool_function("MPI_" #name, &found); \
                                                                                              \
-        return OPAL_LIKELY(NULL == tool) ? ours arguments : tool arguments;                  \
+        return __builtin_expect(NULL == tool, 1) ? ours arguments : tool arguments;          \
     }                                                                                        \
     extern __typeof__(PMPI_##name) MPI_##name
 
