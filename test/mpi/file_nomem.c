@@ -20,7 +20,7 @@
  *
  * EPT-LIBS: -ldl
  *
- * Guards: agreed.c, copies.c, crew.c, exchange.c, handle.c, meetings.c, members.c, streams.c
+ * Guards: agreed.c, copies.c, crew.c, exchange.c, handle.c, meetings.c, members.c, reduce.c, streams.c
  */
 
 #define _GNU_SOURCE

@@ -31,41 +31,18 @@
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_crew.h"
 #include "mpiext_endpoints_meetings.h"
+#include "mpiext_endpoints_reduce.h"
 
 #include <sys/stat.h>
 
 #include "ompi/errhandler/errcode-internal.h"
-#include "ompi/op/op.h"
 
 #if MPIX_ENDPOINTS_FILES
 
-int mpix_endpoints_files_greatest(ompi_communicator_t *comm, int64_t *values, int count)
-{
-    return comm->c_coll->coll_allreduce(MPI_IN_PLACE, values, count, &ompi_mpi_int64_t.dt,
-                                        &ompi_mpi_op_max.op, comm,
-                                        comm->c_coll->coll_allreduce_module);
-}
-
 int mpix_endpoints_files_meet(ompi_communicator_t *comm, int amode)
 {
-    int64_t values[] = {!mpix_endpoints_seams_of_files(), amode, -(int64_t) amode};
-    const int rc = mpix_endpoints_files_greatest(comm, values, 3);
-
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    if (0 != values[0]) {
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    return values[1] == -values[2] ? OMPI_SUCCESS : MPI_ERR_NOT_SAME;
-}
-
-int mpix_endpoints_files_error(ompi_communicator_t *comm, int error)
-{
-    int64_t worst = OMPI_SUCCESS == error ? MPI_SUCCESS : ompi_errcode_get_mpi_code(error);
-    const int rc = mpix_endpoints_files_greatest(comm, &worst, 1);
-
-    return OMPI_SUCCESS == rc ? (int) worst : rc;
+    return mpix_endpoints_reduce_same(
+        comm, amode, mpix_endpoints_seams_of_files() ? MPI_SUCCESS : MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
 /** What one member says of its part: nothing but these three. */
@@ -83,7 +60,7 @@ static int agree(ompio_file_t *file, int error)
         says[SAYS_INODE] = (int64_t) stat.st_ino;
         says[SAYS_INODE_NEGATIVE] = -(int64_t) stat.st_ino;
     }
-    rc = mpix_endpoints_files_greatest(file->f_comm, says, SAYS_COUNT);
+    rc = mpix_endpoints_reduce_max(file->f_comm, says, SAYS_COUNT);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }

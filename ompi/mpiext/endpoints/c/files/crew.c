@@ -24,10 +24,10 @@
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_crew.h"
 #include "mpiext_endpoints_io.h"
+#include "mpiext_endpoints_reduce.h"
 
 #if MPIX_ENDPOINTS_FILES
 
@@ -175,7 +175,7 @@ static int share(const ompio_file_t *file, entry_t *entry, int rc)
     if (OMPI_SUCCESS == rc && (NULL == said || NULL == ranks || FAILED == mine[SAYS_CREW])) {
         rc = OMPI_ERR_OUT_OF_RESOURCE;
     }
-    rc = mpix_endpoints_files_error(comm, rc);
+    rc = mpix_endpoints_reduce_error(comm, rc);
     if (OMPI_SUCCESS != rc && NULL != entry) {
         free_crew(entry->view.crew); /* which nobody has heard of */
     }
@@ -210,7 +210,7 @@ int mpix_endpoints_crew_make(ompio_file_t *file, int rc)
     entry_t *entry = NULL;
 
     if (NULL != entry_of(file)) {
-        return mpix_endpoints_files_error(file->f_comm, rc); /* all of its members have one */
+        return mpix_endpoints_reduce_error(file->f_comm, rc); /* all of its members have one */
     }
     if (OMPI_SUCCESS == rc && mpix_endpoints_io_has(file)) {
         entry = calloc(1, sizeof(*entry));

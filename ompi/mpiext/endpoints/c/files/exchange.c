@@ -26,9 +26,9 @@
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_exchange.h"
 #include "mpiext_endpoints_merge.h"
+#include "mpiext_endpoints_reduce.h"
 #include "mpiext_endpoints_streams.h"
 
 #if MPIX_ENDPOINTS_FILES
@@ -271,7 +271,7 @@ static int exchange(exchange_t *x, ompio_file_t *file)
 {
     mpix_endpoints_merge_t merge = {.heap = NULL};
     int64_t start = 0, end = 0;
-    int rc = mpix_endpoints_files_error(file->f_comm, prepare(x, file));
+    int rc = mpix_endpoints_reduce_error(file->f_comm, prepare(x, file));
 
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -285,7 +285,7 @@ static int exchange(exchange_t *x, ompio_file_t *file)
         && !mpix_endpoints_merge_begin(&merge, x->view->processes, start, end)) {
         rc = OMPI_ERR_OUT_OF_RESOURCE;
     }
-    rc = mpix_endpoints_files_error(file->f_comm, rc);
+    rc = mpix_endpoints_reduce_error(file->f_comm, rc);
     if (OMPI_SUCCESS == rc) {
         rc = mpix_endpoints_streams_tell(&x->streams, start, end);
         if (OMPI_SUCCESS == rc) {
@@ -308,9 +308,9 @@ int mpix_endpoints_exchange(ompio_file_t *file, const mpix_endpoints_crew_view_t
     if (NULL == x) {
         /* The others do not get so far as to wait for it. */
         rc = is_in_channel ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
-        rc = start < end ? mpix_endpoints_files_error(file->f_comm, rc) : rc;
+        rc = start < end ? mpix_endpoints_reduce_error(file->f_comm, rc) : rc;
         if (OMPI_SUCCESS == rc && start < end) {
-            rc = mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS);
+            rc = mpix_endpoints_reduce_error(file->f_comm, OMPI_SUCCESS);
         }
         return rc;
     }

@@ -38,6 +38,7 @@
 #include "mpiext_endpoints_messages.h"
 #include "mpiext_endpoints_nothing.h"
 #include "mpiext_endpoints_reasons.h"
+#include "mpiext_endpoints_reduce.h"
 #include "mpiext_endpoints_runs.h"
 #include "mpiext_endpoints_shared.h"
 #include "mpiext_endpoints_split.h"

@@ -29,8 +29,9 @@
 
 #include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_handle.h"
-#include "mpiext_endpoints_members.h"
 #include "mpiext_endpoints_meetings.h"
+#include "mpiext_endpoints_members.h"
+#include "mpiext_endpoints_reduce.h"
 
 #if MPIX_ENDPOINTS_FILES
 
@@ -91,7 +92,7 @@ int mpix_endpoints_meetings_without(ompi_communicator_t *comm, int rc)
         return rc;
     }
     rc = mpix_endpoints_files_chosen(&file, rc);
-    (void) mpix_endpoints_files_error(file.f_comm, OMPI_SUCCESS); /* as all do when it is closed */
+    (void) mpix_endpoints_reduce_error(file.f_comm, OMPI_SUCCESS); /* as all do when it is closed */
     (void) ompi_comm_free(&file.f_comm);
     return rc;
 }

@@ -26,12 +26,12 @@
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_meetings.h"
 #include "mpiext_endpoints_members.h"
+#include "mpiext_endpoints_reduce.h"
 #include "mpiext_endpoints_shared.h"
 #include "mpiext_endpoints_together.h"
 
@@ -46,26 +46,6 @@
 #    include "ompi/mca/fcoll/base/base.h"
 #    include "ompi/mca/fcoll/fcoll.h"
 
-/**
- * Have all members said the same, and is it right?  Collective.
- *
- * @param[in] value  what all must say
- * @param[in] error  what is wrong with it as this member sees it, an MPI class, or MPI_SUCCESS
- */
-static int meet(const ompio_file_t *file, int64_t value, int error)
-{
-    int64_t values[] = {error, value, -value};
-    const int rc = mpix_endpoints_files_greatest(file->f_comm, values, 3);
-
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    if (MPI_SUCCESS != values[0]) {
-        return (int) values[0];
-    }
-    return values[1] == -values[2] ? OMPI_SUCCESS : MPI_ERR_NOT_SAME;
-}
-
 static int wrong_size(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE size)
 {
     return 0 != (file->f_amode & MPI_MODE_RDONLY) ? MPI_ERR_READ_ONLY
@@ -75,13 +55,13 @@ static int wrong_size(const ompio_file_t *file, OMPI_MPI_OFFSET_TYPE size)
 static int set_size(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE size)
 {
     ompio_file_t *file = mpix_endpoints_ompio_file(handle);
-    const int rc = meet(file, size, wrong_size(file, size));
+    const int rc = mpix_endpoints_reduce_same(file->f_comm, size, wrong_size(file, size));
 
     return OMPI_SUCCESS != rc
                ? rc
-               : mpix_endpoints_files_error(file->f_comm,
-                                            mpix_endpoints_ompio.io_module_file_set_size(handle,
-                                                                                         size));
+               : mpix_endpoints_reduce_error(file->f_comm,
+                                             mpix_endpoints_ompio.io_module_file_set_size(handle,
+                                                                                          size));
 }
 
 /** ompio's way is to read all that there is and to write it again, behind it, while others look how
@@ -89,7 +69,7 @@ static int set_size(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE size)
 static int preallocate(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE size)
 {
     ompio_file_t *file = mpix_endpoints_ompio_file(handle);
-    int rc = meet(file, size, wrong_size(file, size));
+    int rc = mpix_endpoints_reduce_same(file->f_comm, size, wrong_size(file, size));
 
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -102,17 +82,17 @@ static int preallocate(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE size)
         } while (EINTR == error);
         rc = 0 == error ? OMPI_SUCCESS : mca_fs_base_get_mpi_err(error);
     }
-    return mpix_endpoints_files_error(file->f_comm, rc);
+    return mpix_endpoints_reduce_error(file->f_comm, rc);
 }
 
 static int set_atomicity(ompi_file_t *handle, int flag)
 {
     ompio_file_t *file = mpix_endpoints_ompio_file(handle);
-    const int rc = meet(file, 0 != flag, MPI_SUCCESS);
+    const int rc = mpix_endpoints_reduce_same(file->f_comm, 0 != flag, MPI_SUCCESS);
 
     return OMPI_SUCCESS != rc
                ? rc
-               : mpix_endpoints_files_error(
+               : mpix_endpoints_reduce_error(
                    file->f_comm, mpix_endpoints_ompio.io_module_file_set_atomicity(handle, flag));
 }
 
@@ -126,9 +106,9 @@ static int sync_file(ompi_file_t *handle)
     if (0 != (file->f_amode & MPI_MODE_RDONLY)) {
         return MPI_ERR_ACCESS; /* which all have opened it with */
     }
-    rc = mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS);
+    rc = mpix_endpoints_reduce_error(file->f_comm, OMPI_SUCCESS);
     return OMPI_SUCCESS == rc
-               ? mpix_endpoints_files_error(file->f_comm, file->f_fs->fs_file_sync(file))
+               ? mpix_endpoints_reduce_error(file->f_comm, file->f_fs->fs_file_sync(file))
                : rc;
 }
 
@@ -180,8 +160,8 @@ static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatyp
     int rc;
 
     opal_datatype_type_size(&etype->super, &etype_size);
-    rc = meet(file, (int64_t) (2 * etype_size + is_native(datarep)),
-              wrong_view(file, disp, etype, filetype, datarep));
+    rc = mpix_endpoints_reduce_same(file->f_comm, (int64_t) (2 * etype_size + is_native(datarep)),
+                                    wrong_view(file, disp, etype, filetype, datarep));
     if (OMPI_SUCCESS == rc && MPI_DISPLACEMENT_CURRENT == disp) {
         rc = mpix_endpoints_shared_byte(file, &disp); /* ompio takes bytes of data for the file's */
     }
@@ -211,7 +191,7 @@ static int close_file(ompi_file_t *handle)
                                                             : mpix_endpoints_ompio_file(handle);
 
     if (NULL != file && NULL != file->f_comm && mpix_endpoints_is_endpoint_comm(file->f_comm)) {
-        (void) mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS);
+        (void) mpix_endpoints_reduce_error(file->f_comm, OMPI_SUCCESS);
         file->f_comm->c_coll->coll_barrier = nobody_waits;
     }
     return mpix_endpoints_ompio.io_module_file_close(handle);
@@ -275,8 +255,9 @@ static int end(collective_t *collective, int error)
     }
     *link = collective->next;
     pthread_mutex_unlock(&lock);
-    return mpix_endpoints_files_error(collective->file->f_comm,
-                                      MPI_SUCCESS != collective->error ? collective->error : error);
+    return mpix_endpoints_reduce_error(collective->file->f_comm, MPI_SUCCESS != collective->error
+                                                                     ? collective->error
+                                                                     : error);
 }
 
 void mpix_endpoints_members_failed(const ompio_file_t *file, int error)
@@ -318,7 +299,7 @@ static int end_together(mpix_endpoints_together_t *together, int rc, int64_t fil
                         ompi_status_public_t *status)
 {
     int64_t says[] = {OMPI_SUCCESS == rc ? MPI_SUCCESS : ompi_errcode_get_mpi_code(rc), -file_end};
-    const int met = mpix_endpoints_files_greatest(together->file->f_comm, says, 2);
+    const int met = mpix_endpoints_reduce_max(together->file->f_comm, says, 2);
 
     mpix_endpoints_together_status(together, -says[1], status);
     return OMPI_SUCCESS == met ? (int) says[0] : met;
@@ -334,12 +315,12 @@ static int move_all(ompio_file_t *file, bool writes, void *buffer, mpix_endpoint
     int rc, moved;
 
     if (0 != file->f_atomicity) {
-        rc = mpix_endpoints_files_error(file->f_comm, OMPI_SUCCESS);
+        rc = mpix_endpoints_reduce_error(file->f_comm, OMPI_SUCCESS);
         return OMPI_SUCCESS == rc ? move_by_ompio(file, writes, buffer, count, datatype, status)
                                   : rc;
     }
     mpix_endpoints_together_begin(&together, file, writes, buffer, count, datatype);
-    rc = mpix_endpoints_files_greatest(file->f_comm, together.says, MPIX_ENDPOINTS_SAYS_COUNT);
+    rc = mpix_endpoints_reduce_max(file->f_comm, together.says, MPIX_ENDPOINTS_SAYS_COUNT);
     rc = OMPI_SUCCESS == rc ? (int) together.says[MPIX_ENDPOINTS_SAYS_ERROR] : rc;
     if (OMPI_SUCCESS == rc && 0 != together.says[MPIX_ENDPOINTS_SAYS_OMPIOS]) {
         mpix_endpoints_together_undo(&together);

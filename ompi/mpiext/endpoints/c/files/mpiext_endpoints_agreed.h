@@ -19,8 +19,6 @@
 
 #include "ompi_config.h"
 
-#include <stdint.h>
-
 #include "../base/base.h"
 
 BEGIN_C_DECLS
@@ -35,18 +33,6 @@ BEGIN_C_DECLS
 int mpix_endpoints_files_meet(ompi_communicator_t *comm, int amode);
 
 #if MPIX_ENDPOINTS_FILES
-
-/**
- * The greatest of each of some numbers at all members.  Collective.
- *
- * @param[in,out] values  own ones, then the greatest
- * @return OMPI_SUCCESS or an error
- */
-int mpix_endpoints_files_greatest(ompi_communicator_t *comm, int64_t *values, int count);
-
-/** One error for all members: that with the greatest class, or none.  Collective.
- * @param[in] error  this member's, of Open MPI's codes or MPI's classes; or OMPI_SUCCESS */
-int mpix_endpoints_files_error(ompi_communicator_t *comm, int error);
 
 /** ompio has chosen, or has failed to, who opens, closes and deletes a file of endpoints: what they
  * open is agreed on from now on, if there is memory for it.  Local.

@@ -25,8 +25,8 @@
 #include "ompi_config.h"
 
 #include "../interpose/interpose.h"
-#include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_meetings.h"
+#include "mpiext_endpoints_reduce.h"
 #include "mpiext_endpoints_shared.h"
 #include "mpiext_endpoints_split.h"
 
@@ -124,8 +124,8 @@ static int file_open(ompi_communicator_t *comm, const char *filename, int amode,
                      ompio_file_t *file)
 {
     mpix_endpoints_shared_t *shared = calloc(1, sizeof(*shared));
-    int rc = mpix_endpoints_files_error(file->f_comm,
-                                        NULL == shared ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS);
+    int rc = mpix_endpoints_reduce_error(file->f_comm,
+                                         NULL == shared ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS);
 
     (void) comm;
     (void) filename;
@@ -245,7 +245,7 @@ static int seek(ompio_file_t *file, OMPI_MPI_OFFSET_TYPE offset, int whence)
     if (!is_there(shared)) {
         return OMPI_SUCCESS; /* ompio itself, when a view is set; users' calls do not come here */
     }
-    rc = mpix_endpoints_files_greatest(comm, said, 4);
+    rc = mpix_endpoints_reduce_max(comm, said, 4);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }

@@ -21,7 +21,7 @@
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_agreed.h"
+#include "mpiext_endpoints_reduce.h"
 #include "mpiext_endpoints_shared.h"
 
 #include "ompi/runtime/ompi_rte.h"
@@ -138,7 +138,7 @@ static int make_far(ompi_communicator_t *comm, mpix_endpoints_shared_t *shared)
         shared->word = mpix_endpoints_shared_far_serve(shared->far);
     }
     cannot = NULL == shared->far || (is_first && NULL == shared->word);
-    rc = mpix_endpoints_files_greatest(comm, &cannot, 1);
+    rc = mpix_endpoints_reduce_max(comm, &cannot, 1);
     if (OMPI_SUCCESS != rc || 0 != cannot) {
         mpix_endpoints_shared_end(shared);
     }
@@ -148,8 +148,8 @@ static int make_far(ompi_communicator_t *comm, mpix_endpoints_shared_t *shared)
 int mpix_endpoints_shared_make(ompi_communicator_t *comm, mpix_endpoints_shared_t *shared)
 {
     offer_t *offer = malloc(sizeof(*offer));
-    int rc = mpix_endpoints_files_error(comm,
-                                        NULL == offer ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS);
+    int rc = mpix_endpoints_reduce_error(comm,
+                                         NULL == offer ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS);
 
     *shared = (mpix_endpoints_shared_t){.word = NULL};
     if (OMPI_SUCCESS != rc) {
@@ -169,7 +169,7 @@ int mpix_endpoints_shared_make(ompi_communicator_t *comm, mpix_endpoints_shared_
     } else if (OMPI_SUCCESS == rc && offer->is_far) {
         rc = make_far(comm, shared);
     } else if (OMPI_SUCCESS == rc && '\0' != offer->name[0]) {
-        rc = mpix_endpoints_files_error(comm, map(offer->name, shared));
+        rc = mpix_endpoints_reduce_error(comm, map(offer->name, shared));
         if (0 == ompi_comm_rank(comm)) {
             (void) unlink(offer->name);
         }
