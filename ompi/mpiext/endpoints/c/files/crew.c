@@ -12,8 +12,8 @@
  * @file
  *
  * The members of a file that are in this process.  What they share is made when the file is opened,
- * by the first of them, and goes with the last.  A file's own copy of the table of functions that
- * read and write it (copies.c) leads to it: no list of all files is searched.
+ * by the first of them, and goes with the last.  It is found by the state of the file (io.c): no
+ * list of all files is searched.
  *
  * Who waits here waits for threads of its own process that read or write, and does not turn its
  * endpoint, as it would not if it were reading or writing itself: so it sleeps, and leaves them the
@@ -24,7 +24,6 @@
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_crew.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_reduce.h"
@@ -46,6 +45,7 @@ struct mpix_endpoints_crew_t {
 
 /** A file's. */
 typedef struct entry_t {
+    mpix_endpoints_io_state_t state; /**< first: by which this is found */
     uint64_t number;
     mpix_endpoints_crew_view_t view;
 } entry_t;
@@ -84,19 +84,20 @@ static void leave(mpix_endpoints_crew_t *crew)
 }
 
 /** Who is in this process?  @param[out] first  rank of the first one */
-static void look(const ompio_file_t *file, mpix_endpoints_crew_view_t *view, int *first)
+static void look(const ompio_file_t *file, entry_t *entry, int *first)
 {
     const mpix_endpoints_door_t *door = mpix_endpoints_table()->door;
+    mpix_endpoints_crew_view_t *view = &entry->view;
 
     *first = file->f_rank;
-    view->is_on_node = true;
+    entry->state.is_on_node = true;
     for (int rank = 0; rank < file->f_size; ++rank) {
         mpix_endpoints_place_t place;
 
         if (!door->place(file->f_comm, rank, &place)) {
             place = (mpix_endpoints_place_t){.in_process = rank == file->f_rank};
         }
-        view->is_on_node = view->is_on_node && (place.on_node || place.in_process);
+        entry->state.is_on_node = entry->state.is_on_node && (place.on_node || place.in_process);
         if (place.in_process) {
             *first = rank < *first ? rank : *first;
             view->index += rank < file->f_rank;
@@ -153,7 +154,7 @@ static void offer(const ompio_file_t *file, entry_t *entry, int64_t says[SAYS_CO
 
     says[SAYS_CREW] = NULL == entry ? FAILED : 0;
     if (NULL != entry) {
-        look(file, &entry->view, &first);
+        look(file, entry, &first);
         if (first == file->f_rank) {
             entry->view.crew = new_crew(entry->view.count);
             says[SAYS_CREW] = NULL == entry->view.crew ? FAILED
@@ -201,31 +202,32 @@ static int share(const ompio_file_t *file, entry_t *entry, int rc)
 /** A handle's calls are one at a time, so there is no lock.  @return NULL: it has none */
 static entry_t *entry_of(const ompio_file_t *file)
 {
-    return mpix_endpoints_io_has(file) ? mpix_endpoints_copy_kept(file->f_fbtl) : NULL;
+    return (entry_t *) mpix_endpoints_io_state(file);
 }
 
 int mpix_endpoints_crew_make(ompio_file_t *file, int rc)
 {
-    mca_fbtl_base_module_t *own = NULL;
     entry_t *entry = NULL;
 
     if (NULL != entry_of(file)) {
         return mpix_endpoints_reduce_error(file->f_comm, rc); /* all of its members have one */
     }
-    if (OMPI_SUCCESS == rc && mpix_endpoints_io_has(file)) {
+    if (OMPI_SUCCESS == rc) {
         entry = calloc(1, sizeof(*entry));
-        own = mpix_endpoints_copy_own(file->f_fbtl, sizeof(*own), entry);
+        if (NULL != entry && !mpix_endpoints_io_state_attach(file, &entry->state)) {
+            free(entry);
+            entry = NULL;
+        }
     }
-    rc = share(file, NULL == own ? NULL : entry, rc);
+    rc = share(file, entry, rc);
     if (OMPI_SUCCESS != rc) {
-        if (NULL != own) {
-            (void) mpix_endpoints_copy_free(own);
+        if (NULL != entry) {
+            mpix_endpoints_io_state_detach(file);
         }
         free(entry);
         return rc;
     }
     entry->view.number_p = &entry->number;
-    file->f_fbtl = own;
     return OMPI_SUCCESS;
 }
 
@@ -234,7 +236,7 @@ void mpix_endpoints_crew_end(ompio_file_t *file)
     entry_t *entry = entry_of(file);
 
     if (NULL != entry) {
-        file->f_fbtl = (mca_fbtl_base_module_t *) mpix_endpoints_copy_free(file->f_fbtl);
+        mpix_endpoints_io_state_detach(file);
         leave(entry->view.crew);
         free(entry->view.ranks);
         free(entry);

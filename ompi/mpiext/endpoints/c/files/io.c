@@ -31,10 +31,9 @@
 
 #include "../interpose/interpose.h"
 #include "mpiext_endpoints_copies.h"
-#include "mpiext_endpoints_crew.h"
 #include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_io.h"
-#include "mpiext_endpoints_members.h"
+#include "mpiext_endpoints_locks.h"
 #include "mpiext_endpoints_posix.h"
 #include "mpiext_endpoints_reasons.h"
 #include "mpiext_endpoints_runs.h"
@@ -157,12 +156,24 @@ static ompio_file_t *file_of(const mca_ompio_request_t *req)
     return NULL == handle ? NULL : mpix_endpoints_ompio_file(handle);
 }
 
+/** A read or a write of a file has failed.  Any thread.  @param[in] class  an MPI class */
+static void record_failure(const ompio_file_t *file, int class)
+{
+    mpix_endpoints_io_state_t *state = mpix_endpoints_io_state(file);
+
+    if (NULL != state) {
+        /* Sequentially consistent: before the request is completed, which a thread that waits for
+         * it reads before the failure; partner: mpix_endpoints_io_failure. */
+        atomic_store_explicit(&state->failure, class, memory_order_seq_cst);
+    }
+}
+
 /** A request has failed.  @param[in] class  what it says */
 static void fail(mca_ompio_request_t *req, int class)
 {
     req->req_ompi.req_status.MPI_ERROR = class;
     if (NULL != file_of(req)) {
-        mpix_endpoints_members_failed(file_of(req), class);
+        record_failure(file_of(req), class);
     }
 }
 
@@ -340,7 +351,7 @@ static ssize_t begin_write(ompio_file_t *file, ompi_request_t *request)
 static ssize_t done(const ompio_file_t *file, ssize_t rc)
 {
     if (0 > rc) {
-        mpix_endpoints_members_failed(file, mpix_endpoints_reasons_failed(errno));
+        record_failure(file, mpix_endpoints_reasons_failed(errno));
     }
     return rc;
 }
@@ -354,13 +365,12 @@ static ssize_t done(const ompio_file_t *file, ssize_t rc)
  */
 static bool move_now(ompio_file_t *file, bool writes, ssize_t *rc_p)
 {
-    mpix_endpoints_crew_view_t view;
+    const mpix_endpoints_io_state_t *state = mpix_endpoints_io_state(file);
     mpix_endpoints_run_t run;
     int error;
 
     if (0 != file->f_atomicity || NULL == file->f_io_array || !mpix_endpoints_run_can_be(file)
-        || !mpix_endpoints_crew_of(file, &view)
-        || mpix_endpoints_run_locks(file, view.is_on_node)) {
+        || NULL == state || mpix_endpoints_run_locks(file, state->is_on_node)) {
         return false;
     }
     mpix_endpoints_run_begin(&run, file, writes, false);
@@ -373,7 +383,7 @@ static bool move_now(ompio_file_t *file, bool writes, ssize_t *rc_p)
     error = mpix_endpoints_run_end(&run);
     if (MPI_SUCCESS != error) {
         mpix_endpoints_reasons_keep(error);
-        mpix_endpoints_members_failed(file, error);
+        record_failure(file, error);
         *rc_p = OMPI_ERROR;
     } else {
         *rc_p = (ssize_t) mpix_endpoints_run_count(file->f_io_array, file->f_num_of_io_entries,
@@ -422,6 +432,7 @@ static void change(void *copy)
 
 void mpix_endpoints_io_session(void)
 {
+    mpix_endpoints_files_lock_progress(mpix_endpoints_io_is_busy, mpix_endpoints_io_progress);
     /* Relaxed: nobody else is in MPI. */
     atomic_store_explicit(&is_entered, false, memory_order_relaxed);
     atomic_store_explicit(&pool_is_gone, atomic_load_explicit(&has_pool, memory_order_relaxed),
@@ -441,9 +452,51 @@ void mpix_endpoints_io_enter_progress(void)
     }
 }
 
-bool mpix_endpoints_io_has(const ompio_file_t *file)
+/* ---- the state of a file --------------------------------------------------------------------- */
+
+static bool is_taken(const ompio_file_t *file)
 {
     return NULL != file->f_fbtl && read_now == file->f_fbtl->fbtl_preadv;
+}
+
+mpix_endpoints_io_state_t *mpix_endpoints_io_state(const ompio_file_t *file)
+{
+    return is_taken(file) ? mpix_endpoints_copy_kept(file->f_fbtl) : NULL;
+}
+
+bool mpix_endpoints_io_state_attach(ompio_file_t *file, mpix_endpoints_io_state_t *state)
+{
+    mca_fbtl_base_module_t *own = NULL;
+
+    if (is_taken(file)) {
+        own = mpix_endpoints_copy_own(file->f_fbtl, sizeof(*own), state);
+    }
+    if (NULL == own) {
+        return false;
+    }
+    /* Relaxed: only the opening thread knows the state. */
+    atomic_store_explicit(&state->failure, MPI_SUCCESS, memory_order_relaxed);
+    file->f_fbtl = own;
+    return true;
+}
+
+void mpix_endpoints_io_state_detach(ompio_file_t *file)
+{
+    file->f_fbtl = (mca_fbtl_base_module_t *) mpix_endpoints_copy_free(file->f_fbtl);
+}
+
+void mpix_endpoints_io_failure_clear(const ompio_file_t *file)
+{
+    /* Relaxed: parts of the call that follows are begun later by this thread. */
+    atomic_store_explicit(&mpix_endpoints_io_state(file)->failure, MPI_SUCCESS,
+                          memory_order_relaxed);
+}
+
+int mpix_endpoints_io_failure(const ompio_file_t *file)
+{
+    /* Sequentially consistent: after the requests were seen to be complete; partner:
+     * record_failure. */
+    return atomic_load_explicit(&mpix_endpoints_io_state(file)->failure, memory_order_seq_cst);
 }
 
 int mpix_endpoints_io_take(ompio_file_t *file)

@@ -18,25 +18,34 @@
  * that belong to an open file (F_OFD_SETLKW); each endpoint has opened its own.  Both kinds exclude
  * each other, so processes and endpoints do, too.
  *
- * A nonblocking request holds its lock until somebody has seen that it has ended.  Who waits for a
- * lock does that meanwhile: it might otherwise wait for a request that it is itself to look after.
+ * A nonblocking request holds its lock until somebody has seen that it has ended.  A thread that
+ * waits for a lock lets requests progress meanwhile: the lock may be that of a request which nobody
+ * else progresses.  The functions for that are handed in by io.c, which calls this file.
  *
  * Tests: file_atomic
  */
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_locks.h"
 
 #if MPIX_ENDPOINTS_FILES
 
 #    include <errno.h>
-#    include <stdbool.h>
 #    include <time.h>
 
 /** ompio's sign of a lock that has not been taken: nothing to be released. */
 #    define NONE (-1)
+
+/* Written before there are endpoints. */
+static bool (*requests_are_busy)(void);
+static int (*requests_progress)(void);
+
+void mpix_endpoints_files_lock_progress(bool (*is_busy)(void), int (*progress)(void))
+{
+    requests_are_busy = is_busy;
+    requests_progress = progress;
+}
 
 /** Whole blocks of the file system need no lock where its kernel writes them whole: what is to be
  * locked is from the first to the last byte of those that are not.
@@ -85,11 +94,11 @@ static int wait_for(struct flock *lock, const ompio_file_t *file)
 
     for (;;) {
         /* Nobody of this process needs this thread: the kernel may wake it. */
-        rc = fcntl(file->fd, mpix_endpoints_io_is_busy() ? F_OFD_SETLK : F_OFD_SETLKW, lock);
+        rc = fcntl(file->fd, requests_are_busy() ? F_OFD_SETLK : F_OFD_SETLKW, lock);
         if (0 == rc || (EAGAIN != errno && EACCES != errno && EINTR != errno)) {
             return rc;
         }
-        if (0 == mpix_endpoints_io_progress()) {
+        if (0 == requests_progress()) {
             nanosleep(&pause, NULL);
             pause.tv_nsec += pause.tv_nsec < 500000 ? pause.tv_nsec : 0;
         }

@@ -39,7 +39,6 @@
 
 #    include <errno.h>
 #    include <fcntl.h>
-#    include <pthread.h>
 #    include <string.h>
 
 #    include "ompi/errhandler/errcode-internal.h"
@@ -224,53 +223,6 @@ void mpix_endpoints_members_take(mpix_endpoints_io_module_t *module)
 
 /* ---- collective reads and writes ------------------------------------------------------------- */
 
-/** A collective read or write of this process, on the stack of who does it. */
-typedef struct collective_t {
-    struct collective_t *next;
-    const ompio_file_t *file;
-    int error; /**< of its parts: ompio forgets them; an MPI class, or MPI_SUCCESS */
-} collective_t;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static collective_t *under_way; /**< and what is in them, under the lock */
-
-static void begin(collective_t *collective, const ompio_file_t *file)
-{
-    collective->file = file;
-    collective->error = MPI_SUCCESS;
-    pthread_mutex_lock(&lock);
-    collective->next = under_way;
-    under_way = collective;
-    pthread_mutex_unlock(&lock);
-}
-
-/** @return what all members return */
-static int end(collective_t *collective, int error)
-{
-    collective_t **link = &under_way;
-
-    pthread_mutex_lock(&lock);
-    while (*link != collective) {
-        link = &(*link)->next;
-    }
-    *link = collective->next;
-    pthread_mutex_unlock(&lock);
-    return mpix_endpoints_reduce_error(collective->file->f_comm, MPI_SUCCESS != collective->error
-                                                                     ? collective->error
-                                                                     : error);
-}
-
-void mpix_endpoints_members_failed(const ompio_file_t *file, int error)
-{
-    pthread_mutex_lock(&lock);
-    for (collective_t *each = under_way; NULL != each; each = each->next) {
-        if (each->file == file) {
-            each->error = error;
-        }
-    }
-    pthread_mutex_unlock(&lock);
-}
-
 /** By ompio's own component, or by each member for itself in atomic mode, where ompio locks what a
  * call of one member moves, and so a part of what a collective one does. */
 static int move_by_ompio(ompio_file_t *file, bool writes, void *buffer,
@@ -278,10 +230,9 @@ static int move_by_ompio(ompio_file_t *file, bool writes, void *buffer,
                          ompi_status_public_t *status)
 {
     const mca_fcoll_base_module_t *original = mpix_endpoints_copied(file->f_fcoll);
-    collective_t collective;
-    int rc;
+    int rc, failure;
 
-    begin(&collective, file);
+    mpix_endpoints_io_failure_clear(file);
     if (writes) {
         rc = 0 != file->f_atomicity
                  ? mca_common_ompio_file_write(file, buffer, count, datatype, status)
@@ -291,7 +242,8 @@ static int move_by_ompio(ompio_file_t *file, bool writes, void *buffer,
                  ? mca_common_ompio_file_read(file, buffer, count, datatype, status)
                  : original->fcoll_file_read_all(file, buffer, count, datatype, status);
     }
-    return end(&collective, rc);
+    failure = mpix_endpoints_io_failure(file); /* which ompio forgets */
+    return mpix_endpoints_reduce_error(file->f_comm, MPI_SUCCESS != failure ? failure : rc);
 }
 
 /** All meet again.  @param[in] rc  this member's  @return that of all */

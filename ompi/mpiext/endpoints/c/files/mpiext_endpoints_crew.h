@@ -59,7 +59,6 @@ typedef struct mpix_endpoints_crew_view_t {
     mpix_endpoints_crewman_t *members;
     int count;
     int index;          /**< its own */
-    bool is_on_node;    /**< all members of the file are on this node */
     uint64_t *number_p; /**< of its last call, its own alone */
 
     /* The n-th members of all crews are the n-th channel, if all crews have so many. */

@@ -19,11 +19,23 @@
 
 #include "ompi_config.h"
 
+#include <stdbool.h>
+
 #include "../base/base.h"
 
 #if MPIX_ENDPOINTS_FILES
 
 BEGIN_C_DECLS
+
+/**
+ * Nonblocking requests of this process hold locks until somebody has seen that they have ended.  A
+ * thread that waits for a lock lets them progress by these functions.  Called by one thread, before
+ * a file of endpoints is locked.
+ *
+ * @param[in] is_busy   has a request been begun that has not ended?
+ * @param[in] progress  of all requests of this process; returns how many have ended
+ */
+void mpix_endpoints_files_lock_progress(bool (*is_busy)(void), int (*progress)(void));
 
 /** What mca_fbtl_posix_lock does, and promises, for a file of endpoints. */
 int mpix_endpoints_files_lock(struct flock *lock, ompio_file_t *file, int op,

@@ -41,10 +41,6 @@ void mpix_endpoints_members_keep(ompi_file_t *handle);
 /** Has that been done?  ompio opens a file even if it could not be.  The same at all members. */
 bool mpix_endpoints_members_is_collective(ompi_file_t *handle);
 
-/** A read or a write of a file has failed here: if it is a part of a collective one, that one has
- * failed, too.  Any thread.  @param[in] error  an MPI class */
-void mpix_endpoints_members_failed(const ompio_file_t *file, int error);
-
 END_C_DECLS
 
 #endif

@@ -30,6 +30,7 @@
 #include "ompi_config.h"
 
 #include "mpiext_endpoints_exchange.h"
+#include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_merge.h"
 #include "mpiext_endpoints_runs.h"
 #include "mpiext_endpoints_shared.h"
@@ -58,7 +59,8 @@
 
 static bool locks(const mpix_endpoints_together_t *together)
 {
-    return mpix_endpoints_run_locks(together->file, together->view.is_on_node);
+    return mpix_endpoints_run_locks(together->file,
+                                    mpix_endpoints_io_state(together->file)->is_on_node);
 }
 
 /** Can nobody but ompio's component do it? */
