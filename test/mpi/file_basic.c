@@ -16,7 +16,7 @@
  * what a handle says of itself.  What is in a file in the end is looked at byte by byte, by the
  * system's own calls.
  *
- * Guards: seam_file.c, copies.c, members.c
+ * Guards: copies.c, fcoll_module.c, members.c, seam_file.c
  */
 
 #include "file_tools.h"

@@ -20,7 +20,8 @@
  *
  * EPT-LIBS: -ldl
  *
- * Guards: agreed.c, copies.c, crew.c, exchange.c, handle.c, meetings.c, members.c, reduce.c, streams.c
+ * Guards: agreed.c, copies.c, crew.c, exchange.c, fcoll_module.c, handle.c, meetings.c, members.c,
+ * reduce.c, stage.c, streams.c
  */
 
 #define _GNU_SOURCE

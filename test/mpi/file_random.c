@@ -20,7 +20,8 @@
  *
  * Options: --phases N
  *
- * Guards: agreed.c, copies.c, io.c, members.c, reduce.c, shared.c, shared_far.c, shared_word.c, together.c
+ * Guards: agreed.c, copies.c, fcoll_module.c, io.c, members.c, reduce.c, shared.c, shared_far.c,
+ * shared_word.c, together.c
  */
 
 #include "file_tools.h"

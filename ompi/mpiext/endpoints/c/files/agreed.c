@@ -30,8 +30,8 @@
 #include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_crew.h"
-#include "mpiext_endpoints_meetings.h"
 #include "mpiext_endpoints_reduce.h"
+#include "mpiext_endpoints_stage.h"
 
 #include <sys/stat.h>
 
@@ -115,7 +115,7 @@ int mpix_endpoints_files_chosen(ompio_file_t *file, int rc)
     if (OMPI_SUCCESS == rc && (NULL == file->f_fs || file_open != file->f_fs->fs_file_open)) {
         rc = OMPI_ERR_OUT_OF_RESOURCE;
     }
-    mpix_endpoints_meetings_reached(MPIX_ENDPOINTS_MEETING_CHOSEN);
+    mpix_endpoints_stage_reach(MPIX_ENDPOINTS_STAGE_FBTL);
     rc = mpix_endpoints_crew_make(file, rc);
     if (OMPI_SUCCESS != rc) {
         file->f_amode &= ~MPI_MODE_DELETE_ON_CLOSE; /* of what has not been opened */

@@ -29,6 +29,7 @@
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_crew.h"
 #include "mpiext_endpoints_exchange.h"
+#include "mpiext_endpoints_fcoll_module.h"
 #include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_locks.h"
@@ -42,6 +43,7 @@
 #include "mpiext_endpoints_runs.h"
 #include "mpiext_endpoints_shared.h"
 #include "mpiext_endpoints_split.h"
+#include "mpiext_endpoints_stage.h"
 #include "mpiext_endpoints_streams.h"
 #include "mpiext_endpoints_together.h"
 

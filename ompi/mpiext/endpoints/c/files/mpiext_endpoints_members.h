@@ -28,18 +28,8 @@ BEGIN_C_DECLS
 /** The table of a handle of endpoints gets our functions for what all members say. */
 void mpix_endpoints_members_take(mpix_endpoints_io_module_t *module);
 
-/** ompio has chosen who does collective reads and writes: their errors are agreed on from now on.
- *
- * @param[in] rc  of the choice here, which all hear of
- *
- * @return OMPI_SUCCESS or an error */
-int mpix_endpoints_members_collective(ompio_file_t *file, int rc);
-
 /** Opening has failed here: closing, which comes now, must not delete the file. */
 void mpix_endpoints_members_keep(ompi_file_t *handle);
-
-/** Has that been done?  ompio opens a file even if it could not be.  The same at all members. */
-bool mpix_endpoints_members_is_collective(ompi_file_t *handle);
 
 END_C_DECLS
 

@@ -25,10 +25,10 @@
 #include "ompi_config.h"
 
 #include "../interpose/interpose.h"
-#include "mpiext_endpoints_meetings.h"
 #include "mpiext_endpoints_reduce.h"
 #include "mpiext_endpoints_shared.h"
 #include "mpiext_endpoints_split.h"
+#include "mpiext_endpoints_stage.h"
 
 #include <stdlib.h>
 
@@ -241,7 +241,7 @@ static int seek(ompio_file_t *file, OMPI_MPI_OFFSET_TYPE offset, int whence)
     int64_t position, error = OMPI_SUCCESS;
     int rc;
 
-    mpix_endpoints_meetings_catch_up(file);
+    mpix_endpoints_stage_catch_up(file);
     if (!is_there(shared)) {
         return OMPI_SUCCESS; /* ompio itself, when a view is set; users' calls do not come here */
     }

@@ -128,7 +128,7 @@ int MPIX_ENDPOINTS_SEAM(mca_io_base_file_select)(ompi_file_t *file, mca_base_com
         mpix_endpoints_show_help_once("no ompio", &said);
         return mpix_endpoints_meetings_without(file->f_comm, MPI_ERR_UNSUPPORTED_OPERATION);
     }
-    mpix_endpoints_meetings_begin();
+    mpix_endpoints_stage_begin(mpix_endpoints_fcoll_module_select);
     rc = MPIX_ENDPOINTS_ORIGINAL(mca_io_base_file_select)(file, preferred);
     if (NULL != file->f_io_selected_data) {
         rc = mpix_endpoints_meetings_open(file, rc);
@@ -136,9 +136,10 @@ int MPIX_ENDPOINTS_SEAM(mca_io_base_file_select)(ompi_file_t *file, mca_base_com
     } else if (OMPI_SUCCESS != rc) {
         rc = mpix_endpoints_meetings_without(file->f_comm, rc);
     }
-    rc = OMPI_SUCCESS == rc && !mpix_endpoints_members_is_collective(file)
-             ? OMPI_ERR_OUT_OF_RESOURCE
-             : rc;
+    if (OMPI_SUCCESS == rc
+        && !mpix_endpoints_fcoll_module_is_selected(mpix_endpoints_ompio_file(file))) {
+        rc = OMPI_ERR_OUT_OF_RESOURCE;
+    }
     if (OMPI_SUCCESS != rc && NULL != file->f_io_selected_data) {
         mpix_endpoints_members_keep(file); /* which the user has not had open */
     }
@@ -178,7 +179,7 @@ int MPIX_ENDPOINTS_SEAM(mca_fcoll_base_file_select)(ompio_file_t *file,
 {
     const int rc = MPIX_ENDPOINTS_ORIGINAL(mca_fcoll_base_file_select)(file, preferred);
 
-    return is_of_endpoints(file) ? mpix_endpoints_members_collective(file, rc) : rc;
+    return is_of_endpoints(file) ? mpix_endpoints_fcoll_module_select(file, rc) : rc;
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(mca_fcoll_base_file_select);
 
