@@ -21,7 +21,7 @@
  * EPT-LIBS: -ldl
  *
  * Guards: agreed.c, copies.c, crew.c, exchange.c, fcoll_module.c, handle.c, meetings.c, members.c,
- * reduce.c, stage.c, streams.c
+ * ompio_module.c, reduce.c, stage.c, streams.c
  */
 
 #define _GNU_SOURCE

@@ -26,6 +26,7 @@
 #    include <fcntl.h>
 #    include <sys/types.h>
 
+#    include "ompi/file/file.h"
 #    include "ompi/mca/common/ompio/common_ompio.h"
 #    include "ompi/mca/common/ompio/common_ompio_request.h"
 #    include "ompi/mca/fbtl/base/base.h"
@@ -77,6 +78,12 @@ typedef struct mpix_endpoints_fbtl_posix_t {
     ompio_file_t *file;
 #    endif
 } mpix_endpoints_fbtl_posix_t;
+
+/** What ompio has of a file that it has been chosen for. */
+static inline ompio_file_t *mpix_endpoints_ompio_file(const ompi_file_t *handle)
+{
+    return &((mca_common_ompio_data_t *) handle->f_io_selected_data)->ompio_fh;
+}
 
 END_C_DECLS
 

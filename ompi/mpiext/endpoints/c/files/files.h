@@ -26,6 +26,7 @@
 #define MPIEXT_ENDPOINTS_FILES_LAYER_H
 
 #include "mpiext_endpoints_agreed.h"
+#include "mpiext_endpoints_blocking.h"
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_crew.h"
 #include "mpiext_endpoints_exchange.h"
@@ -38,11 +39,13 @@
 #include "mpiext_endpoints_merge.h"
 #include "mpiext_endpoints_messages.h"
 #include "mpiext_endpoints_nothing.h"
+#include "mpiext_endpoints_ompio_module.h"
 #include "mpiext_endpoints_reasons.h"
 #include "mpiext_endpoints_reduce.h"
 #include "mpiext_endpoints_runs.h"
 #include "mpiext_endpoints_shared.h"
 #include "mpiext_endpoints_split.h"
+#include "mpiext_endpoints_split_request.h"
 #include "mpiext_endpoints_stage.h"
 #include "mpiext_endpoints_streams.h"
 #include "mpiext_endpoints_together.h"

@@ -31,7 +31,6 @@
 
 #include "../interpose/interpose.h"
 #include "mpiext_endpoints_copies.h"
-#include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_locks.h"
 #include "mpiext_endpoints_posix.h"

@@ -29,7 +29,6 @@
 
 #include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_fcoll_module.h"
-#include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_meetings.h"
 #include "mpiext_endpoints_reduce.h"
 #include "mpiext_endpoints_stage.h"

@@ -22,10 +22,10 @@
 #include "ompi_config.h"
 
 #include "mpiext_endpoints_fcoll_module.h"
-#include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_meetings.h"
 #include "mpiext_endpoints_members.h"
+#include "mpiext_endpoints_ompio_module.h"
 #include "mpiext_endpoints_reduce.h"
 #include "mpiext_endpoints_shared.h"
 #include "mpiext_endpoints_stage.h"

@@ -27,9 +27,6 @@
 
 BEGIN_C_DECLS
 
-/** The table of a handle of endpoints gets ours: blocking calls of one member say why they fail. */
-void mpix_endpoints_reasons_take(mpix_endpoints_io_module_t *module);
-
 /** What the system says of a read or a write, as an MPI class; MPI_ERR_IO for what has none.
  * @param[in] error  an errno */
 int mpix_endpoints_reasons_class(int error);
@@ -39,6 +36,12 @@ int mpix_endpoints_reasons_failed(int error);
 
 /** Likewise, where the class is known already. */
 void mpix_endpoints_reasons_keep(int class);
+
+/** A blocking call of this thread begins. */
+void mpix_endpoints_reasons_forget(void);
+
+/** It has ended.  @param[in] rc  ompio's  @return the reason in its place, if that is known */
+int mpix_endpoints_reasons_known(int rc);
 
 /** Why has a request of an endpoint's failed?  Its locks, which ompio leaves, go.
  * @return an MPI class */

@@ -19,7 +19,7 @@
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_handle.h"
+#include "../base/base.h"
 
 #if MPIX_ENDPOINTS_FILES
 
@@ -27,19 +27,6 @@ BEGIN_C_DECLS
 
 /** Put in our functions. */
 void mpix_endpoints_split_take(mpix_endpoints_io_module_t *module);
-
-/** The blocking call in the place of one that begins has come to its end; the one that ends finds
- * what has been moved.
- *
- * @param[in] writes  which way
- * @param[in] rc      the blocking call's, of all members alike
- * @param[in] status  its status
- * @return OMPI_SUCCESS or an error */
-int mpix_endpoints_split_begun(ompio_file_t *file, bool writes, int rc,
-                               const ompi_status_public_t *status);
-
-/** End one of any kind.  @return OMPI_SUCCESS, MPI_ERR_REQUEST: none has begun; or an error */
-int mpix_endpoints_split_end(ompio_file_t *file, ompi_status_public_t *status);
 
 END_C_DECLS
 

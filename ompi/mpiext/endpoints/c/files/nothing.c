@@ -20,8 +20,8 @@
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_nothing.h"
+#include "mpiext_endpoints_ompio_module.h"
 
 #if MPIX_ENDPOINTS_FILES
 

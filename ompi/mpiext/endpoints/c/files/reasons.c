@@ -23,7 +23,6 @@
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_handle.h"
 #include "mpiext_endpoints_locks.h"
 #include "mpiext_endpoints_posix.h"
 #include "mpiext_endpoints_reasons.h"
@@ -51,6 +50,16 @@ int mpix_endpoints_reasons_failed(int error)
 void mpix_endpoints_reasons_keep(int class)
 {
     reason = class;
+}
+
+void mpix_endpoints_reasons_forget(void)
+{
+    reason = MPI_SUCCESS;
+}
+
+int mpix_endpoints_reasons_known(int rc)
+{
+    return OMPI_ERROR == rc && MPI_SUCCESS != reason ? reason : rc;
 }
 
 int mpix_endpoints_reasons_request(ompio_file_t *file, const mca_ompio_request_t *req)
@@ -105,74 +114,6 @@ ssize_t mpix_endpoints_reasons_written(const ompio_file_t *file, ssize_t written
         }
     }
     return 0 > written ? written : length;
-}
-
-/* ---- blocking calls of a member -------------------------------------------------------------- */
-
-/** @param[in] rc  ompio's  @return the error with its reason, if that is known */
-static int with_reason(int rc)
-{
-    return OMPI_ERROR == rc && MPI_SUCCESS != reason ? reason : rc;
-}
-
-static int read_here(ompi_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
-                     ompi_datatype_t *datatype, ompi_status_public_t *status)
-{
-    reason = MPI_SUCCESS;
-    return with_reason(mpix_endpoints_ompio.io_module_file_read(file, buffer, count, datatype,
-                                                                status));
-}
-
-static int read_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, void *buffer,
-                   mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
-                   ompi_status_public_t *status)
-{
-    reason = MPI_SUCCESS;
-    return with_reason(mpix_endpoints_ompio.io_module_file_read_at(file, offset, buffer, count,
-                                                                   datatype, status));
-}
-
-static int read_shared(ompi_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
-                       ompi_datatype_t *datatype, ompi_status_public_t *status)
-{
-    reason = MPI_SUCCESS;
-    return with_reason(mpix_endpoints_ompio.io_module_file_read_shared(file, buffer, count,
-                                                                       datatype, status));
-}
-
-static int write_here(ompi_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
-                      ompi_datatype_t *datatype, ompi_status_public_t *status)
-{
-    reason = MPI_SUCCESS;
-    return with_reason(mpix_endpoints_ompio.io_module_file_write(file, buffer, count, datatype,
-                                                                 status));
-}
-
-static int write_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, const void *buffer,
-                    mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
-                    ompi_status_public_t *status)
-{
-    reason = MPI_SUCCESS;
-    return with_reason(mpix_endpoints_ompio.io_module_file_write_at(file, offset, buffer, count,
-                                                                    datatype, status));
-}
-
-static int write_shared(ompi_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
-                        ompi_datatype_t *datatype, ompi_status_public_t *status)
-{
-    reason = MPI_SUCCESS;
-    return with_reason(mpix_endpoints_ompio.io_module_file_write_shared(file, buffer, count,
-                                                                        datatype, status));
-}
-
-void mpix_endpoints_reasons_take(mpix_endpoints_io_module_t *module)
-{
-    module->io_module_file_read = read_here;
-    module->io_module_file_read_at = read_at;
-    module->io_module_file_read_shared = read_shared;
-    module->io_module_file_write = write_here;
-    module->io_module_file_write_at = write_at;
-    module->io_module_file_write_shared = write_shared;
 }
 
 #endif

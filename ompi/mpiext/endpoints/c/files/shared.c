@@ -27,7 +27,7 @@
 #include "../interpose/interpose.h"
 #include "mpiext_endpoints_reduce.h"
 #include "mpiext_endpoints_shared.h"
-#include "mpiext_endpoints_split.h"
+#include "mpiext_endpoints_split_request.h"
 #include "mpiext_endpoints_stage.h"
 
 #include <stdlib.h>
@@ -315,15 +315,14 @@ static int read_ordered_begin(ompio_file_t *file, void *buffer, mpix_endpoints_i
 
     return file->f_split_coll_in_use
                ? MPI_ERR_REQUEST
-               : mpix_endpoints_split_begun(file, false,
-                                            read_ordered(file, buffer, count, datatype, &status),
-                                            &status);
+               : mpix_endpoints_split_request_begin(
+                   file, false, read_ordered(file, buffer, count, datatype, &status), &status);
 }
 
 static int read_ordered_end(ompio_file_t *file, void *buffer, ompi_status_public_t *status)
 {
     (void) buffer;
-    return mpix_endpoints_split_end(file, status);
+    return mpix_endpoints_split_request_end(file, status);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -368,15 +367,14 @@ static int write_ordered_begin(ompio_file_t *file, const void *buffer,
 
     return file->f_split_coll_in_use
                ? MPI_ERR_REQUEST
-               : mpix_endpoints_split_begun(file, true,
-                                            write_ordered(file, buffer, count, datatype, &status),
-                                            &status);
+               : mpix_endpoints_split_request_begin(
+                   file, true, write_ordered(file, buffer, count, datatype, &status), &status);
 }
 
 static int write_ordered_end(ompio_file_t *file, const void *buffer, ompi_status_public_t *status)
 {
     (void) buffer;
-    return mpix_endpoints_split_end(file, status);
+    return mpix_endpoints_split_request_end(file, status);
 }
 
 mca_sharedfp_base_module_t mpix_endpoints_shared_module = {

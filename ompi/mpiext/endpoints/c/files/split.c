@@ -15,8 +15,8 @@
  *
  * To ompio they are independent ones: what fails at one member only that one hears of, and data
  * take the way of a single member.  MPI lets the call that begins be the blocking one (MPI 4.1,
- * 14.4.5), and so it is here; what ends waits for a request that is over, with the status, and is an
- * error where nothing has begun.
+ * 14.4.5), and so it is here; the call that ends waits for a request that is over
+ * (split_request.c).
  *
  * Tests: file_nonblocking, file_shared, file_errors
  */
@@ -24,49 +24,20 @@
 #include "ompi_config.h"
 
 #include "mpiext_endpoints_split.h"
+#include "mpiext_endpoints_split_request.h"
 
 #if MPIX_ENDPOINTS_FILES
-
-int mpix_endpoints_split_begun(ompio_file_t *file, bool writes, int rc,
-                               const ompi_status_public_t *status)
-{
-    ompi_request_t *request;
-
-    if (OMPI_SUCCESS == rc) {
-        /* Of nothing: it is over at once. */
-        rc = writes ? mca_common_ompio_file_iwrite(file, NULL, 0, &ompi_mpi_byte.dt, &request)
-                    : mca_common_ompio_file_iread(file, NULL, 0, &ompi_mpi_byte.dt, &request);
-    }
-    if (OMPI_SUCCESS == rc) {
-        request->req_status._ucount = status->_ucount;
-        file->f_split_coll_req = request;
-        file->f_split_coll_in_use = true;
-    }
-    return rc;
-}
-
-int mpix_endpoints_split_end(ompio_file_t *file, ompi_status_public_t *status)
-{
-    int rc;
-
-    if (!file->f_split_coll_in_use) {
-        return MPI_ERR_REQUEST;
-    }
-    rc = ompi_request_wait(&file->f_split_coll_req, status);
-    file->f_split_coll_in_use = false;
-    return rc;
-}
 
 static int read_end(ompi_file_t *handle, void *buffer, ompi_status_public_t *status)
 {
     (void) buffer;
-    return mpix_endpoints_split_end(mpix_endpoints_ompio_file(handle), status);
+    return mpix_endpoints_split_request_end(mpix_endpoints_ompio_file(handle), status);
 }
 
 static int write_end(ompi_file_t *handle, const void *buffer, ompi_status_public_t *status)
 {
     (void) buffer;
-    return mpix_endpoints_split_end(mpix_endpoints_ompio_file(handle), status);
+    return mpix_endpoints_split_request_end(mpix_endpoints_ompio_file(handle), status);
 }
 
 /* All calls that begin, by whether they are given an offset. */
@@ -80,7 +51,7 @@ static int write_end(ompi_file_t *handle, const void *buffer, ompi_status_public
                                                                                                    \
             return file->f_split_coll_in_use                                                       \
                        ? MPI_ERR_REQUEST                                                           \
-                       : mpix_endpoints_split_begun(                                               \
+                       : mpix_endpoints_split_request_begin(                                       \
                            file, writes,                                                           \
                            MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_##way(handle, buffer,  \
                                                                                   count, datatype, \
@@ -97,7 +68,7 @@ static int write_end(ompi_file_t *handle, const void *buffer, ompi_status_public
                                                                                                   \
             return file->f_split_coll_in_use                                                      \
                        ? MPI_ERR_REQUEST                                                          \
-                       : mpix_endpoints_split_begun(                                              \
+                       : mpix_endpoints_split_request_begin(                                      \
                            file, writes,                                                          \
                            MPIX_ENDPOINTS_IO_MODULE(handle)->io_module_file_##way(                \
                                handle, offset, buffer, count, datatype, &status),                 \
