@@ -20,7 +20,7 @@
  *          --exchanged 1: the file is locked as a whole, so what takes many calls is sent to few;
  *          counted
  *
- * Guards: crew.c, exchange.c, merge.c, messages.c, runs.c, streams.c, together.c
+ * Guards: client.c, crew.c, exchange.c, merge.c, messages.c, runs.c, streams.c, together.c
  */
 
 #include "file_tools.h"

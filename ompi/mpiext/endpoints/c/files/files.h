@@ -27,6 +27,7 @@
 
 #include "mpiext_endpoints_agreed.h"
 #include "mpiext_endpoints_blocking.h"
+#include "mpiext_endpoints_client.h"
 #include "mpiext_endpoints_copies.h"
 #include "mpiext_endpoints_crew.h"
 #include "mpiext_endpoints_exchange.h"

@@ -18,8 +18,8 @@
 
 #include "ompi_config.h"
 
+#include "mpiext_endpoints_client.h"
 #include "mpiext_endpoints_messages.h"
-#include "mpiext_endpoints_shared.h"
 
 #if MPIX_ENDPOINTS_FILES
 
@@ -47,7 +47,7 @@ static bool is_tried_again(ompi_communicator_t *comm, int *rc_p)
 int mpix_endpoints_message_send(ompi_communicator_t *comm, int rank, int tag, const void *bytes,
                                 size_t size, ompi_request_t **request_p)
 {
-    const int number = mpix_endpoints_shared_guest();
+    const int number = mpix_endpoints_client();
     int rc;
 
     do {
@@ -72,7 +72,7 @@ static int refused(ompi_request_t **request_p)
 int mpix_endpoints_message_receive(ompi_communicator_t *comm, int rank, int tag, void *bytes,
                                    size_t size, ompi_request_t **request_p)
 {
-    const int number = mpix_endpoints_shared_guest();
+    const int number = mpix_endpoints_client();
     int rc;
 
     do {

@@ -54,11 +54,9 @@ int mpix_endpoints_shared_make(ompi_communicator_t *comm, mpix_endpoints_shared_
 /** It is not used any more by this member; others may. */
 void mpix_endpoints_shared_end(mpix_endpoints_shared_t *shared);
 
-/** Tell pml/epml of what members on several nodes need.  When it registers. */
-void mpix_endpoints_shared_enrol(const mpix_endpoints_pml_t *table);
-
-/** The number of files as a guest of the door's, or -1: it is none. */
-int mpix_endpoints_shared_guest(void);
+/** Register files as a client of the engine, for members on several nodes.  When pml/epml registers,
+ * by one thread. */
+void mpix_endpoints_shared_register(const mpix_endpoints_pml_t *table);
 
 /** What a handle has for members on several nodes, or NULL: they are not, or it could not be
  * made. */

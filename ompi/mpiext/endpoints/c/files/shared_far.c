@@ -27,6 +27,7 @@
 
 #include "ompi_config.h"
 
+#include "mpiext_endpoints_client.h"
 #include "mpiext_endpoints_shared.h"
 
 #include "ompi/communicator/communicator.h"
@@ -68,14 +69,12 @@ struct mpix_endpoints_shared_far_t {
     _Atomic bool ends;         /**< the file goes */
 };
 
-static _Atomic int number = -1; /**< of this guest */
-
 static const mpix_endpoints_door_t *door(void)
 {
     return mpix_endpoints_table()->door;
 }
 
-/* ---- the guest ------------------------------------------------------------------------------- */
+/* ---- the client ------------------------------------------------------------------------------ */
 
 static int make(ompi_communicator_t *comm, void **object_p)
 {
@@ -156,25 +155,15 @@ static bool arrived(void *object, int rank, const void *data, size_t size)
     return ANSWER == message->kind && 0 == rank && answered(far, message->value);
 }
 
-static const mpix_endpoints_guest_t guest
-    = {.name = "files", .make = make, .free = end, .arrived = arrived};
+static const mpix_endpoints_guest_t client = {
+    .name = "files", .make = make, .free = end, .arrived = arrived};
 
-void mpix_endpoints_shared_enrol(const mpix_endpoints_pml_t *table)
+void mpix_endpoints_shared_register(const mpix_endpoints_pml_t *table)
 {
-    int mine;
-
-    if (MPI_SUCCESS == table->door->enrol(&guest, &mine)) {
-        /* Relaxed: by one thread, before there are endpoints. */
-        atomic_store_explicit(&number, mine, memory_order_relaxed);
-    }
+    mpix_endpoints_client_register(table, &client);
 }
 
 /* ---- rank 0 ---------------------------------------------------------------------------------- */
-
-int mpix_endpoints_shared_guest(void)
-{
-    return atomic_load_explicit(&number, memory_order_relaxed); /* as above */
-}
 
 /** Answer who has asked.  A member that is lost needs none. */
 static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
@@ -191,7 +180,7 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
         const far_message_t message = {ANSWER, next->answer};
 
         if (MPI_ERR_NO_MEM
-            == door()->post(far->comm, mpix_endpoints_shared_guest(), next->rank, &message,
+            == door()->post(far->comm, mpix_endpoints_client(), next->rank, &message,
                             sizeof(message))) {
             break;
         }
@@ -237,8 +226,7 @@ void mpix_endpoints_shared_far_end(mpix_endpoints_shared_far_t *far)
 
 mpix_endpoints_shared_far_t *mpix_endpoints_shared_far(const ompi_communicator_t *comm)
 {
-    return 0 > mpix_endpoints_shared_guest() ? NULL
-                                             : door()->object(comm, mpix_endpoints_shared_guest());
+    return 0 > mpix_endpoints_client() ? NULL : door()->object(comm, mpix_endpoints_client());
 }
 
 static bool has_answer(void *context)
@@ -258,7 +246,7 @@ int mpix_endpoints_shared_far_add(mpix_endpoints_shared_far_t *far, int64_t byte
     /* Relaxed: rank 0 answers what is sent behind it. */
     atomic_store_explicit(&far->waits, true, memory_order_relaxed);
     while (MPI_ERR_NO_MEM
-           == (rc = door()->post(far->comm, mpix_endpoints_shared_guest(), 0, &message,
+           == (rc = door()->post(far->comm, mpix_endpoints_client(), 0, &message,
                                  sizeof(message)))) {
         (void) door()->turn(far->comm);
     }

@@ -29,11 +29,11 @@
 
 #include "ompi_config.h"
 
+#include "mpiext_endpoints_client.h"
 #include "mpiext_endpoints_exchange.h"
 #include "mpiext_endpoints_io.h"
 #include "mpiext_endpoints_merge.h"
 #include "mpiext_endpoints_runs.h"
-#include "mpiext_endpoints_shared.h"
 #include "mpiext_endpoints_together.h"
 
 #if MPIX_ENDPOINTS_FILES
@@ -173,7 +173,7 @@ static void say(mpix_endpoints_together_t *together, const void *buffer, size_t 
     says[MPIX_ENDPOINTS_SAYS_OMPIOS] = is_for_ompio(together, buffer);
     says[MPIX_ENDPOINTS_SAYS_CALLS] = locks(together) ? calls_of(together) : 0;
     says[MPIX_ENDPOINTS_SAYS_BYTES] = (int64_t) bytes;
-    says[MPIX_ENDPOINTS_SAYS_ALONE] = !mine->is_in_order || 0 > mpix_endpoints_shared_guest();
+    says[MPIX_ENDPOINTS_SAYS_ALONE] = !mine->is_in_order || 0 > mpix_endpoints_client();
     says[MPIX_ENDPOINTS_SAYS_START] = 0 < mine->count ? -mine->start : INT64_MIN;
     says[MPIX_ENDPOINTS_SAYS_END] = 0 < mine->count ? mine->end : INT64_MIN;
 }
