@@ -20,7 +20,7 @@
  *          --exchanged 1: the file is locked as a whole, so what takes many calls is sent to few;
  *          counted
  *
- * Guards: client.c, crew.c, exchange.c, merge.c, messages.c, runs.c, streams.c, together.c
+ * Guards: client.c, local_group.c, two_phase.c, merge.c, messages.c, extents.c, shuffle.c, collective_io.c
  */
 
 #include "file_tools.h"

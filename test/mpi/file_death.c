@@ -25,7 +25,7 @@
  *
  * The program speaks TAP, process 0 for all; the launcher tells the survivors of each death.
  *
- * Guards: crew.c, exchange.c, fcoll_module.c, members.c, messages.c, streams.c
+ * Guards: local_group.c, two_phase.c, fcoll_module.c, collective_calls.c, messages.c, shuffle.c
  */
 
 #include <mpi.h>

@@ -15,7 +15,7 @@
  * Files, used wrongly: each member gets the error, of the standard's class, nobody hangs, and nothing
  * is removed, though only one member is wrong.  The communicator, and a file that is open, work on.
  *
- * Guards: agreed.c, blocking.c, fcoll_module.c, meetings.c, members.c, posix.c, reasons.c,
+ * Guards: collective_open.c, blocking.c, fcoll_module.c, missed.c, collective_calls.c, posix_request.c, io_error.c,
  * reduce.c, seam_file.c, split.c, split_request.c, stage.c
  */
 

@@ -17,7 +17,7 @@
  * that has been begun is not in the file before somebody has seen that it has ended.  And there are
  * no threads of the C library's, with which ThreadSanitizer does not work.
  *
- * Guards: io.c, posix.c
+ * Guards: io.c, posix_request.c
  */
 
 #include "file_nonblocking.c"

@@ -15,7 +15,7 @@
  * A read costs the same number of instructions however many files the process has open: the
  * processor is told to stop at each one (the trap flag), and they are counted.
  *
- * Guards: crew.c, copies.c
+ * Guards: local_group.c, module_copy.c
  */
 
 #include "file_tools.h"

@@ -16,7 +16,7 @@
  * in all forms, beside messages; the collective and split ones; a request that is given up before
  * it has ended; reads at the file's end.
  *
- * Guards: io.c, nothing.c, posix.c, split.c, split_request.c
+ * Guards: io.c, zero_size.c, posix_request.c, split.c, split_request.c
  */
 
 #include "file_tools.h"

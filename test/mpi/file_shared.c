@@ -16,7 +16,7 @@
  * its own; ordered ones are in the order of ranks; reads get each piece once.  Several files at
  * once, with names that are equal but for the folder.  Views that begin where the pointer is.
  *
- * Guards: client.c, shared.c, shared_far.c, shared_word.c, split.c, split_request.c
+ * Guards: client.c, sharedfp_module.c, sharedfp_remote.c, sharedfp_word.c, split.c, split_request.c
  */
 
 #include "file_tools.h"

@@ -1,0 +1,51 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Locks of parts of a file, for ranks that share a process.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_LOCKS_H
+#define MPIEXT_ENDPOINTS_LOCKS_H
+
+#include "ompi_config.h"
+
+#include <stdbool.h>
+
+#include "../../base/base.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+BEGIN_C_DECLS
+
+/**
+ * Nonblocking requests of this process hold locks until somebody has seen that they have ended.  A
+ * thread that waits for a lock lets them progress by these functions.  Called by one thread, before
+ * a file of endpoints is locked.
+ *
+ * @param[in] is_busy   has a request been begun that has not ended?
+ * @param[in] progress  of all requests of this process; returns how many have ended
+ */
+void mpix_endpoints_files_lock_progress(bool (*is_busy)(void), int (*progress)(void));
+
+/** What mca_fbtl_posix_lock does, and promises, for a file of endpoints. */
+int mpix_endpoints_files_lock(struct flock *lock, ompio_file_t *file, int op,
+                              OMPI_MPI_OFFSET_TYPE offset, off_t length, int flags, int *depth);
+
+/** Likewise mca_fbtl_posix_unlock. */
+void mpix_endpoints_files_unlock(struct flock *lock, ompio_file_t *file, int *depth);
+
+END_C_DECLS
+
+#endif
+
+#endif /* MPIEXT_ENDPOINTS_LOCKS_H */

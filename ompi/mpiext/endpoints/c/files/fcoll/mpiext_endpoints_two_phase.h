@@ -1,0 +1,45 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * A collective read or write of small pieces by few members, to which the others send theirs.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_EXCHANGE_H
+#define MPIEXT_ENDPOINTS_EXCHANGE_H
+
+#include "ompi_config.h"
+
+#include "../../base/base.h"
+#include "../fbtl/fbtl.h"
+#include "../members/members.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+BEGIN_C_DECLS
+
+/**
+ * Move the pieces that all members show.  Collective; the crew's memory is used until it has waited
+ * for each other.
+ *
+ * @param[in]     run         begun
+ * @param[in]     start, end  of all pieces of all members; the same at all
+ * @return OMPI_SUCCESS or an error, of this member; that of a call of the system is in run
+ */
+int mpix_endpoints_exchange(ompio_file_t *file, const mpix_endpoints_crew_view_t *view,
+                            mpix_endpoints_run_t *run, int64_t start, int64_t end);
+
+END_C_DECLS
+
+#endif
+
+#endif /* MPIEXT_ENDPOINTS_EXCHANGE_H */

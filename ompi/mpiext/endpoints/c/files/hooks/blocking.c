@@ -1,0 +1,88 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Blocking reads and writes of one member: ompio says no more than that they have failed, these
+ * return the class that the standard has for what the system says (io_error.c).
+ *
+ * Tests: file_errors
+ */
+
+#include "ompi_config.h"
+
+#include "../fbtl/fbtl.h"
+#include "mpiext_endpoints_blocking.h"
+#include "mpiext_endpoints_ompio_module.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+static int read_here(ompi_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
+                     ompi_datatype_t *datatype, ompi_status_public_t *status)
+{
+    mpix_endpoints_reasons_forget();
+    return mpix_endpoints_reasons_known(mpix_endpoints_ompio.io_module_file_read(file, buffer, count, datatype,
+                                                                status));
+}
+
+static int read_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, void *buffer,
+                   mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
+                   ompi_status_public_t *status)
+{
+    mpix_endpoints_reasons_forget();
+    return mpix_endpoints_reasons_known(mpix_endpoints_ompio.io_module_file_read_at(file, offset, buffer, count,
+                                                                   datatype, status));
+}
+
+static int read_shared(ompi_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
+                       ompi_datatype_t *datatype, ompi_status_public_t *status)
+{
+    mpix_endpoints_reasons_forget();
+    return mpix_endpoints_reasons_known(mpix_endpoints_ompio.io_module_file_read_shared(file, buffer, count,
+                                                                       datatype, status));
+}
+
+static int write_here(ompi_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
+                      ompi_datatype_t *datatype, ompi_status_public_t *status)
+{
+    mpix_endpoints_reasons_forget();
+    return mpix_endpoints_reasons_known(mpix_endpoints_ompio.io_module_file_write(file, buffer, count, datatype,
+                                                                 status));
+}
+
+static int write_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, const void *buffer,
+                    mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
+                    ompi_status_public_t *status)
+{
+    mpix_endpoints_reasons_forget();
+    return mpix_endpoints_reasons_known(mpix_endpoints_ompio.io_module_file_write_at(file, offset, buffer, count,
+                                                                    datatype, status));
+}
+
+static int write_shared(ompi_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
+                        ompi_datatype_t *datatype, ompi_status_public_t *status)
+{
+    mpix_endpoints_reasons_forget();
+    return mpix_endpoints_reasons_known(mpix_endpoints_ompio.io_module_file_write_shared(file, buffer, count,
+                                                                        datatype, status));
+}
+
+void mpix_endpoints_blocking_take(mpix_endpoints_io_module_t *module)
+{
+    module->io_module_file_read = read_here;
+    module->io_module_file_read_at = read_at;
+    module->io_module_file_read_shared = read_shared;
+    module->io_module_file_write = write_here;
+    module->io_module_file_write_at = write_at;
+    module->io_module_file_write_shared = write_shared;
+}
+
+#endif

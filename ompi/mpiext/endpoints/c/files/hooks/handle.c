@@ -1,0 +1,42 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * The functions of a handle that ompio has opened.  libmpi gives each handle a copy of ompio's
+ * table, in which each of our files replaces some.
+ *
+ * Tests: file_first, file_nomem
+ */
+
+#include "ompi_config.h"
+
+#include "mpiext_endpoints_blocking.h"
+#include "mpiext_endpoints_collective_calls.h"
+#include "mpiext_endpoints_handle.h"
+#include "mpiext_endpoints_ompio_module.h"
+#include "mpiext_endpoints_split.h"
+#include "mpiext_endpoints_zero_size.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+void mpix_endpoints_handle(ompi_file_t *file)
+{
+    mpix_endpoints_io_module_t *module = MPIX_ENDPOINTS_IO_MODULE(file);
+
+    mpix_endpoints_ompio_keep(module);
+    mpix_endpoints_blocking_take(module);
+    mpix_endpoints_members_take(module);
+    mpix_endpoints_nothing_take(module);
+    mpix_endpoints_split_take(module);
+}
+
+#endif

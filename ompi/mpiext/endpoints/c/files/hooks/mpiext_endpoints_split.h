@@ -1,0 +1,35 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Split collective calls: split.c.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_SPLIT_H
+#define MPIEXT_ENDPOINTS_SPLIT_H
+
+#include "ompi_config.h"
+
+#include "../../base/base.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+BEGIN_C_DECLS
+
+/** Put in our functions. */
+void mpix_endpoints_split_take(mpix_endpoints_io_module_t *module);
+
+END_C_DECLS
+
+#endif
+
+#endif /* MPIEXT_ENDPOINTS_SPLIT_H */

@@ -1,0 +1,40 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Files as a client of the engine.
+ */
+
+#ifndef MPIEXT_ENDPOINTS_CLIENT_H
+#define MPIEXT_ENDPOINTS_CLIENT_H
+
+#include "ompi_config.h"
+
+#include "../../base/base.h"
+
+#if MPIX_ENDPOINTS_FILES
+
+BEGIN_C_DECLS
+
+/** Register it.  When pml/epml registers, by one thread.
+ * @param[in] client  constant, and there until the end of the process */
+void mpix_endpoints_client_register(const mpix_endpoints_pml_t *table,
+                                    const mpix_endpoints_guest_t *client);
+
+/** Its number in calls of the engine's; -1: it could not be registered, there are no messages. */
+int mpix_endpoints_client(void);
+
+END_C_DECLS
+
+#endif
+
+#endif /* MPIEXT_ENDPOINTS_CLIENT_H */
