@@ -34,6 +34,8 @@ my %LAYERS = (
     'ompi/mca/coll/epcoll' => [qw(block base data local between), [qw(direct pending)], 'calls'],
     'ompi/mpiext/endpoints/c' => [qw(base entry interpose), [qw(agree files static)],
         qw(seams calls fortran)],
+    # Within a layer: what it shows to those above is its header, beside the folders.
+    'ompi/mpiext/endpoints/c/files' => [qw(fbtl members), [qw(fcoll sharedfp)], 'hooks'],
 );
 # Who writes which part of mca_pml_epml_ep_t, or of a communicator's state.
 my %PARTS = (
@@ -57,24 +59,39 @@ sub text
 
 # ---- includes ------------------------------------------------------------------------------------
 
-# What is wrong with the includes of a file in a layer; $height: of all layers.
+# How high each layer of a component is.
+sub heights
+{
+    my ($component) = @_;
+    my @heights = map { ref $_ ? $_ : [$_] } @{$LAYERS{$component}};
+
+    return { map { my $i = $_; map { $_ => $i } @{$heights[$i]} } 0 .. $#heights };
+}
+
+# What is wrong with the includes of a file in a layer.
 sub wrong_includes
 {
-    my ($component, $layer, $path, $height) = @_;
+    my ($component, $layer, $path) = @_;
     my $own = "$component/$layer/" . basename($path);
-    my $names = join '|', keys %$height;
+    my $names = join '|', keys %{ heights($component) };
     my @wrong;
 
     for my $name (text($path) =~ /^\s*#\s*include\s*["<]((?:\.\/)*\.\.[^">]+)/mg) {
-        my ($other, $header) = $name =~ m{^\.\./(\w+)/(\w+\.[ch])$} or do {
+        my ($in, $at, $seen) = ($component, $layer, $name);
+
+        # A folder within a layer may include what that layer may.
+        ($in, $at, $seen) = (dirname($in), basename($in), $1)
+            while $seen =~ m{^\.\./(\.\./.+)} && $LAYERS{ dirname($in) };
+        my $height = heights($in);
+        my ($other, $header) = $seen =~ m{^\.\./(\w+)/(\w+\.[ch])$} or do {
             push @wrong, "$own includes $name: name a layer, ../LAYER/LAYER.h";
             next;
         };
         if (!exists $height->{$other}) {
             push @wrong, "$own includes $name, which is no layer";
-        } elsif ($height->{$other} >= $height->{$layer}) {
+        } elsif ($height->{$other} >= $height->{$at}) {
             push @wrong, "$own includes $name, which is "
-                . ($height->{$other} == $height->{$layer} ? 'beside' : 'above')
+                . ($height->{$other} == $height->{$at} ? 'beside' : 'above')
                 . ' it: turn the call round (a table of functions, or an argument), or move the'
                 . ' file';
         } elsif ($header ne "$other.h") {
@@ -107,21 +124,20 @@ sub wrong_writes
 
 my $files = 0;
 for my $component (sort keys %LAYERS) {
-    my @heights = map { ref $_ ? $_ : [$_] } @{$LAYERS{$component}};
-    my @layers = map { @$_ } @heights;
-    my %height = map { my $i = $_; map { $_ => $i } @{$heights[$i]} } 0 .. $#heights;
+    my @layers = keys %{ heights($component) };
     my @folders = map { basename($_) } grep { -d && (() = glob("$_/*.[ch]")) }
         glob "$top/$component/*";
 
     is_deeply([sort @folders], [sort @layers], "the folders of $component are its layers");
     my $folders = join '|', @layers;
     is(join("\n", grep { text($_) =~ m{#\s*include "(?:\Q$component\E/)?(?:$folders)/} }
-        glob "$top/$component/*.h"), '', "$component: what it shows to others needs no layer");
-    for my $layer (@layers) {
+        grep { !$LAYERS{ dirname($component) } } glob "$top/$component/*.h"), '',
+        "$component: what it shows to others needs no layer");
+    for my $layer (sort @layers) {
         my @paths = glob "$top/$component/$layer/*.[ch]";
 
         $files += @paths;
-        is(join("\n", map { wrong_includes($component, $layer, $_, \%height) } @paths), '',
+        is(join("\n", map { wrong_includes($component, $layer, $_) } @paths), '',
             "$component/$layer includes only what is below it");
         is(join("\n", map { wrong_writes($component, $layer, $_) } @paths), '',
             "$component/$layer writes only what is its own");

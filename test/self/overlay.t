@@ -71,7 +71,7 @@ ok(!-e "$tree/opal/mca/btl/epshm/gone.c", 'what an older one has left is gone');
 for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
                    ompi/mca/coll/epcoll ompi/mpiext/endpoints/c)) {
     my $makefile = text_of("$tree/$folder/Makefile.am");
-    my @ours = grep { !$outside{$_} } map { s{^\Q$top/$folder\E/}{}r } glob "$top/$folder/{,*/}*.c";
+    my @ours = grep { !$outside{$_} } map { s{^\Q$top/$folder\E/}{}r } glob "$top/$folder/{,*/,*/*/}*.c";
     # Those beside the folder by their base name.
     my @named = map { m{^\.\./} ? basename($_) : $_ }
         $makefile =~ m{(?<=\s)([\w./]+\.[ch])(?=\s)}g;
@@ -81,10 +81,10 @@ for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
     is(join(' ', grep { !-f "$tree/$folder/$_" && !-f "$tree/opal/mca/btl/$_"
                             && !-f "$tree/opal/mca/btl/ephelp/$_" } @named), '', 'and there');
     # Ours, that is: what a tree has itself is not here.
-    my $header = qr{\.\./\w+/\w+\.h|(?:\w+/)*\w*(?:epml|epcoll|btl_ep|mpiext_endp)\w*\.h};
+    my $header = qr{(?:\.\./)+\w+/\w+\.h|(?:\w+/)*\w*(?:epml|epcoll|btl_ep|mpiext_endp)\w*\.h};
     my @missing;
-    for my $file (glob "$tree/$folder/{,*/}*.[ch]") {
-        my @wanted = text_of($file) =~ /#\s*include "((?:\.\.\/)?$header)"/g;
+    for my $file (glob "$tree/$folder/{,*/,*/*/}*.[ch]") {
+        my @wanted = text_of($file) =~ /#\s*include "((?:\.\.\/)*$header)"/g;
 
         push @missing, grep { !-f dirname($file) . "/$_" && !-f "$tree/$_" } @wanted;
     }
