@@ -21,9 +21,9 @@
  *
  * EPT-LIBS: -ldl
  *
- * Guards: coll_epcoll_component.c, pml_epml_agree.c, pml_epml_explore.c, pml_epml_merge.c,
- * pml_epml_tour.c, pml_epml_web.c, pml_epml_round_endpoints.c,
- * pml_epml_round_handles.c, pml_epml_round_room.c, activate.c, activate_nb.c, cid.c, cid_nb.c
+ * Guards: activate.c, activate_nb.c, cid.c, cid_assign.c, cid_nb.c, coll_epcoll_component.c,
+ * pml_epml_agree.c, pml_epml_explore.c, pml_epml_merge.c, pml_epml_round_endpoints.c,
+ * pml_epml_round_handles.c, pml_epml_round_room.c, pml_epml_tour.c, pml_epml_web.c
  */
 
 #define _GNU_SOURCE

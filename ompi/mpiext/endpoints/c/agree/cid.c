@@ -27,10 +27,8 @@
  *   GROUP         create_group, only the new members take part: rank 0 of the new communicator
  *                 draws; likewise, with the user's tag
  * MPI_Intercomm_create does not come here (seam_intercomm.c).
- * A split makes several communicators in one call.  Each takes its id from the block by the rank in
- * comm of one of its own members, which no two of them can share.
- *
- * Here is the blocking form; cid_nb.c has the nonblocking one, activate.c what follows.
+ * Here is the blocking form; cid_nb.c has the nonblocking one, cid_assign.c what both do with the
+ * id, activate.c what follows.
  *
  * Tests: comm_tree, comm_nomem, comm_group_tag, cut (left_)
  */
@@ -40,7 +38,6 @@
 #include "../base/base.h"
 #include "mpiext_endpoints_activate.h"
 #include "mpiext_endpoints_cid.h"
-#include "mpiext_endpoints_notes.h"
 #include "mpiext_endpoints_tree.h"
 
 #include "ompi/communicator/communicator.h"
@@ -52,119 +49,6 @@
 #define CID_ID MPIX_ENDPOINTS_CID_ID
 #define CID_STATUS MPIX_ENDPOINTS_CID_STATUS
 #define CID_WORDS MPIX_ENDPOINTS_CID_WORDS
-
-/* ---- who and which --------------------------------------------------------------------------- */
-
-bool mpix_endpoints_cid_local_draws(ompi_communicator_t *comm)
-{
-    opal_process_name_t local = ompi_group_get_proc_name(comm->c_local_group, 0);
-    opal_process_name_t remote = ompi_group_get_proc_name(comm->c_remote_group, 0);
-
-    return local.jobid != remote.jobid ? local.jobid < remote.jobid : local.vpid < remote.vpid;
-}
-
-/**
- * Is newcomm an intracommunicator of one side of comm?  MPI_Comm_split_type makes one of an
- * intercommunicator where libmpi finds nobody on the other side: an error, of libmpi's, at that
- * member alone.
- */
-static bool cid_is_half(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
-{
-    return OMPI_COMM_IS_INTER(comm) && OMPI_COMM_IS_INTRA(newcomm)
-           && newcomm->c_local_group->grp_proc_count
-                  != comm->c_local_group->grp_proc_count + comm->c_remote_group->grp_proc_count;
-}
-
-/** Does newcomm have all the members of comm?  Then it is the only one that the call makes. */
-static bool cid_is_whole(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
-{
-    if (OMPI_COMM_IS_INTER(comm) && OMPI_COMM_IS_INTRA(newcomm)) {
-        return !cid_is_half(newcomm, comm); /* a merge */
-    }
-    return newcomm->c_local_group->grp_proc_count == comm->c_local_group->grp_proc_count
-           && newcomm->c_remote_group->grp_proc_count == comm->c_remote_group->grp_proc_count;
-}
-
-uint32_t mpix_endpoints_cid_block(const ompi_communicator_t *newcomm,
-                                  const ompi_communicator_t *comm)
-{
-    return cid_is_whole(newcomm, comm) ? 1 : (uint32_t) comm->c_local_group->grp_proc_count;
-}
-
-int mpix_endpoints_cid_lowest_rank(ompi_group_t *new_group, int count, ompi_group_t *group,
-                                   int *index_p)
-{
-    int lowest = MPI_UNDEFINED;
-
-    for (int i = 0; i < count; ++i) {
-        int rank = MPI_UNDEFINED;
-
-        ompi_group_translate_ranks(new_group, 1, &i, group, &rank);
-        if (0 <= rank && (0 > lowest || rank < lowest)) {
-            lowest = rank;
-            if (NULL != index_p) {
-                *index_p = i;
-            }
-        }
-    }
-    return lowest;
-}
-
-int mpix_endpoints_cid_comm_rank(const ompi_communicator_t *newcomm,
-                                 const ompi_communicator_t *comm, int rank)
-{
-    int comm_rank = rank;
-
-    if (newcomm->c_local_group != comm->c_local_group) {
-        ompi_group_translate_ranks(newcomm->c_local_group, 1, &rank, comm->c_local_group,
-                                   &comm_rank);
-    }
-    return comm_rank;
-}
-
-/** Which id of the block is newcomm's; participants only.  @return MPI_UNDEFINED if none is */
-static int cid_offset(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode)
-{
-    if (cid_is_whole(newcomm, comm)) {
-        return 0;
-    }
-    if (OMPI_COMM_CID_INTER == mode) {
-        /* All members, not the first: the two sides need not have the same order of them
-         * (MPI_Comm_create in libmpi lists the remote side in the order of the old ranks). */
-        bool local = mpix_endpoints_cid_local_draws(comm);
-        ompi_group_t *new_group = local ? newcomm->c_local_group : newcomm->c_remote_group;
-
-        return mpix_endpoints_cid_lowest_rank(new_group, new_group->grp_proc_count,
-                                              local ? comm->c_local_group : comm->c_remote_group,
-                                              NULL);
-    }
-    return mpix_endpoints_cid_comm_rank(newcomm, comm, 0);
-}
-
-/** Finish newcomm with its own id. */
-static int cid_place(ompi_communicator_t *newcomm, ompi_communicator_t *comm, uint64_t context,
-                     uint64_t number)
-{
-    mpix_endpoints_notes_init(newcomm, context, number);
-    return mpix_endpoints_table()->comm_assign(newcomm, comm, context,
-                                               mpix_endpoints_cid_participates(newcomm));
-}
-
-int mpix_endpoints_cid_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
-                              uint64_t base, uint64_t number)
-{
-    int offset;
-
-    if (!mpix_endpoints_cid_participates(newcomm)) {
-        /* Freed again without a message sent; but until then it must look like a communicator. */
-        return cid_place(newcomm, comm, mpix_endpoints_table()->context_ids(1), number);
-    }
-    if (cid_is_half(newcomm, comm)) {
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    offset = cid_offset(newcomm, comm, mode);
-    return 0 <= offset ? cid_place(newcomm, comm, base + (uint64_t) offset, number) : MPI_ERR_GROUP;
-}
 
 /* ---- the modes ------------------------------------------------------------------------------- */
 
@@ -265,7 +149,7 @@ static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, in
         rc = spread_rc;
     }
     if (OMPI_SUCCESS == rc) {
-        rc = cid_place(newcomm, comm, words[CID_ID], 0);
+        rc = mpix_endpoints_cid_place(newcomm, comm, words[CID_ID], 0);
     }
     return mpix_endpoints_activation_cancel(&tree, rc);
 }

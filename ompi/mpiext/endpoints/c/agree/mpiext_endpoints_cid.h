@@ -73,7 +73,7 @@ static inline int mpix_endpoints_cid_tag(mpix_endpoints_cid_kind_t kind, uint64_
            - (int) (key % MPIX_ENDPOINTS_CID_TAGS) * MPIX_ENDPOINTS_CID_KINDS - (int) kind;
 }
 
-/* ---- who and which --------------------------------------------------------------------------- */
+/* ---- cid_assign.c ---------------------------------------------------------------------------- */
 
 /** Will this process be a member of newcomm?  If not it only helps the others to agree. */
 static inline bool mpix_endpoints_cid_participates(const ompi_communicator_t *newcomm)
@@ -98,6 +98,10 @@ uint32_t mpix_endpoints_cid_block(const ompi_communicator_t *newcomm,
  */
 int mpix_endpoints_cid_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
                               uint64_t base, uint64_t number);
+
+/** Finish newcomm with a context id of its own.  @param[in] number  likewise */
+int mpix_endpoints_cid_place(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                             uint64_t context, uint64_t number);
 
 /**
  * The lowest rank in group that one of the first count members of new_group has.
