@@ -98,8 +98,9 @@ int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
     if (0 == result) {
         result = fi_ep_bind(context->ep, &context->cq->fid, FI_TRANSMIT | FI_RECV);
     }
-    if (0 == result) {
-        result = OPAL_SUCCESS == mca_btl_epofi_gate_open(own, &context->gate) ? 0 : -FI_ENOMEM;
+    if (0 == result && mca_btl_epofi_calls_can_greet()
+        && OPAL_SUCCESS != mca_btl_epofi_gate_open(own, &context->gate)) {
+        result = -FI_ENOMEM;
     }
     if (0 == result) {
         result = fi_enable(context->ep);

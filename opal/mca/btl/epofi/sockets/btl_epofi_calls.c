@@ -150,7 +150,7 @@ static int greet(int fd, int error)
         mca_btl_epofi_caller_ended(caller, error);
     }
     if (mca_btl_epofi_caller_awaits(caller)) {
-        (void) atomic_fetch_add_explicit(&mca_btl_epofi_sockets_awaited, 1, memory_order_relaxed);
+        mca_btl_epofi_socket_await(mca_btl_epofi_socket_at(fd, false));
     } else if (0 > error) {
         /* It has nothing to do with us. */
         mca_btl_epofi_socket_forget_caller(mca_btl_epofi_socket_at(fd, false));

@@ -40,7 +40,6 @@
 #include "opal_config.h"
 
 #include "../base/base.h"
-#include "btl_epofi_calls.h"
 #include "btl_epofi_greet.h"
 #include "btl_epofi_listener.h"
 #include "btl_epofi_sockets.h"
@@ -91,14 +90,6 @@ struct mca_btl_epofi_gate_t {
     opal_hash_table_t callees; /**< by mca_btl_epofi_listener_t */
 };
 
-/** Of all gates of the process.  Relaxed, everywhere: a count. */
-static _Atomic uint32_t held_count;
-
-uint32_t mca_btl_epofi_gates_held(void)
-{
-    return atomic_load_explicit(&held_count, memory_order_relaxed);
-}
-
 /* ---- the gate -------------------------------------------------------------------------------- */
 
 static _Thread_local mca_btl_epofi_gate_t *opening; /**< the gate that this thread is opening */
@@ -108,7 +99,7 @@ int mca_btl_epofi_gate_open(const mca_btl_epofi_address_t *own, mca_btl_epofi_ga
     mca_btl_epofi_gate_t *gate;
 
     *gate_p = NULL;
-    if (0 == mca_btl_epofi_component.greeting || !mca_btl_epofi_calls_can_greet()) {
+    if (0 == mca_btl_epofi_component.greeting) {
         return OPAL_SUCCESS;
     }
     gate = calloc(1, sizeof(*gate));
@@ -164,7 +155,7 @@ static int let_go(mca_btl_epofi_gate_t *gate, uint32_t at)
 
     (void) epoll_ctl(gate->set, EPOLL_CTL_DEL, fd, NULL);
     --gate->count;
-    (void) atomic_fetch_sub_explicit(&held_count, 1, memory_order_relaxed);
+    (void) atomic_fetch_sub_explicit(&mca_btl_epofi_sockets_held, 1, memory_order_relaxed);
     memmove(&gate->held[at], &gate->held[at + 1], (gate->count - at) * sizeof(*gate->held));
     return fd;
 }
@@ -267,7 +258,8 @@ static bool is_full(const mca_btl_epofi_gate_t *gate)
 {
     return HELD_MOST <= gate->count
            || (HELD_LEAST <= gate->count
-               && mca_btl_epofi_component.unproven <= mca_btl_epofi_gates_held());
+               && mca_btl_epofi_component.unproven
+                      <= atomic_load_explicit(&mca_btl_epofi_sockets_held, memory_order_relaxed));
 }
 
 /** There are too many: close the oldest, unless it is new itself.  If it has said nothing it may be
@@ -314,7 +306,7 @@ static void hold(mca_btl_epofi_gate_t *gate, int fd)
         mca_btl_epofi_sockets_close(fd); /* no memory; who wants it makes it again */
         return;
     }
-    (void) atomic_fetch_add_explicit(&held_count, 1, memory_order_relaxed);
+    (void) atomic_fetch_add_explicit(&mca_btl_epofi_sockets_held, 1, memory_order_relaxed);
     gate->held[gate->count++] = (held_t){.fd = fd, .since_ns = mca_btl_epofi_now()};
 }
 

@@ -131,8 +131,8 @@ typedef struct mca_btl_epofi_callee_t {
 typedef struct mca_btl_epofi_gate_t mca_btl_epofi_gate_t;
 
 /**
- * Before a module's endpoint is enabled: the next socket that this thread listens on within
- * libfabric is the gate's listener.
+ * Before a module's endpoint is enabled, where greetings can be had (mca_btl_epofi_calls_can_greet):
+ * the next socket that this thread listens on within libfabric is the gate's listener.
  *
  * @param[in]  own     the module's address, which outlives the gate; its secret may come later, but
  *                     before the module is driven
@@ -164,9 +164,6 @@ uint64_t mca_btl_epofi_gate_refused(const mca_btl_epofi_gate_t *gate);
  * @param[in] gate  NULL: 0 */
 uint32_t mca_btl_epofi_gate_refusals(const mca_btl_epofi_gate_t *gate);
 void mca_btl_epofi_gate_note_refusal(mca_btl_epofi_gate_t *gate);
-
-/** Connections that have not greeted yet, of all gates of the process.  Any thread. */
-uint32_t mca_btl_epofi_gates_held(void);
 
 /* What happens within libfabric; called by btl_epofi_calls.c. */
 

@@ -68,10 +68,16 @@ void mca_btl_epofi_socket_forget_caller(mca_btl_epofi_socket_t *entry)
     mca_btl_epofi_caller_t *caller = atomic_exchange_explicit(&entry->caller, NULL,
                                                               memory_order_relaxed);
 
-    if (NULL != caller && mca_btl_epofi_caller_awaits(caller)) {
+    if (atomic_exchange_explicit(&entry->is_awaited, false, memory_order_relaxed)) {
         (void) atomic_fetch_sub_explicit(&mca_btl_epofi_sockets_awaited, 1, memory_order_relaxed);
     }
     free(caller);
+}
+
+void mca_btl_epofi_socket_await(mca_btl_epofi_socket_t *entry)
+{
+    atomic_store_explicit(&entry->is_awaited, true, memory_order_relaxed);
+    (void) atomic_fetch_add_explicit(&mca_btl_epofi_sockets_awaited, 1, memory_order_relaxed);
 }
 
 void mca_btl_epofi_socket_unwatch(mca_btl_epofi_socket_t *entry)

@@ -40,6 +40,7 @@ typedef struct mca_btl_epofi_socket_t {
     _Atomic uint64_t inode; /**< 0: none */
     /** What is to be said and heard on it before libfabric hears anything; NULL: nothing. */
     _Atomic(mca_btl_epofi_caller_t *) caller;
+    _Atomic bool is_awaited;              /**< that one has greeted, and waits for the answer */
     _Atomic(mca_btl_epofi_gate_t *) gate; /**< of a listener, and of its module's epoll set */
     /** Of what a module's epoll set watches: see btl_epofi_guess.h. */
     struct {
@@ -84,6 +85,9 @@ mca_btl_epofi_caller_t *mca_btl_epofi_socket_caller(int fd);
 
 void mca_btl_epofi_socket_set_gate(int fd, mca_btl_epofi_gate_t *gate);
 void mca_btl_epofi_socket_forget_caller(mca_btl_epofi_socket_t *entry);
+
+/** An entry's caller has greeted: count it, until it is forgotten. */
+void mca_btl_epofi_socket_await(mca_btl_epofi_socket_t *entry);
 
 /** In the child of a fork.  Nothing but system calls: other threads may have held any lock. */
 void mca_btl_epofi_sockets_on_fork_child(void);

@@ -33,7 +33,6 @@
 #include "opal_config.h"
 
 #include "../base/base.h"
-#include "btl_epofi_greet.h"
 #include "btl_epofi_socket.h"
 #include "btl_epofi_sockets.h"
 
@@ -69,6 +68,8 @@ const char *mca_btl_epofi_sockets_peer(int fd, char text[EPOFI_HOST_TEXT])
     }
     return text;
 }
+
+_Atomic uint32_t mca_btl_epofi_sockets_held;
 
 /* ---- no answer ------------------------------------------------------------------------------- */
 
@@ -137,7 +138,8 @@ bool mca_btl_epofi_sockets_none_left(int error, const char *what)
     if (mca_btl_epofi_first_time(&said)) {
         (void) getrlimit(RLIMIT_NOFILE, &limit);
         EPOFI_SHOW_HELP("no descriptors", true, opal_process_info.nodename, (int) getpid(), what,
-                        strerror(error), (size_t) limit.rlim_cur, mca_btl_epofi_gates_held(),
+                        strerror(error), (size_t) limit.rlim_cur,
+                        atomic_load_explicit(&mca_btl_epofi_sockets_held, memory_order_relaxed),
                         mca_btl_epofi_component.descriptor_wait);
     }
     return now - since > (uint64_t) mca_btl_epofi_component.descriptor_wait * 1000000u;

@@ -19,6 +19,10 @@
 
 #include "opal_config.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "../base/base.h"
 
 BEGIN_C_DECLS
@@ -40,6 +44,10 @@ int mca_btl_epofi_sockets_close(int fd);
 
 /** A gate goes: its listener and its epoll set, if they are open still, have none any more. */
 void mca_btl_epofi_sockets_forget(struct mca_btl_epofi_gate_t *gate, int listener, int set);
+
+/** Connections that have not greeted yet, of all gates of the process.  Relaxed, everywhere: a
+ * count. */
+extern _Atomic uint32_t mca_btl_epofi_sockets_held;
 
 /** Bytes for the text of a host. */
 #define EPOFI_HOST_TEXT 64
