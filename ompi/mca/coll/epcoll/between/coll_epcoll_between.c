@@ -65,14 +65,6 @@ bool mca_coll_epcoll_between_serves(mca_coll_epcoll_handle_t *handle,
            || mca_coll_epcoll_program_serves(handle, call);
 }
 
-bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call)
-{
-    if (call->bytes > mca_coll_epcoll_component.inline_limit || EPCOLL_ALLGATHER == call->kind) {
-        return false;
-    }
-    return NULL == call->op || mca_coll_epcoll_is_as_packed(call->recv_type);
-}
-
 /** Calls of a communicator that would use shelves before it gets them. */
 #define SHELF_CALLS 8
 

@@ -48,6 +48,14 @@ typedef struct short_t {
 /** Bytes of a tray. */
 #define TRAY ((size_t) 4096)
 
+bool mca_coll_epcoll_is_short(const mca_coll_epcoll_call_t *call)
+{
+    if (call->bytes > mca_coll_epcoll_component.inline_limit || EPCOLL_ALLGATHER == call->kind) {
+        return false;
+    }
+    return NULL == call->op || mca_coll_epcoll_is_as_packed(call->recv_type);
+}
+
 bool mca_coll_epcoll_is_tray(const mca_coll_epcoll_handle_t *handle,
                              const mca_coll_epcoll_call_t *call)
 {
