@@ -9,8 +9,8 @@
 # $HEADER$
 #
 # layers.t BUILD-FOLDER: a file of a component in layers includes its own folder and those below it,
-# by their one header; a part of an object is written by one layer; and no function of ours has more
-# than 80 lines.
+# by their one header; the files of a folder call each other in one direction; a part of an object is
+# written by one layer; and no function of ours has more than 80 lines.
 #
 # Guards: ompi, opal
 
@@ -23,6 +23,7 @@ use List::Util qw(uniq);
 use Test::More;
 
 my $top = abs_path(dirname(__FILE__) . '/../..');
+my $build = $ARGV[0] // $top;
 
 # A component's layers, from the lowest one up; those in a list of their own do not know each other.
 # docs/architecture.md ("The engine's layers"), epofi.md, epshm.md, collectives.md and extension.md
@@ -45,6 +46,12 @@ my %PARTS = (
         engine => 'engine', life => 'engine', list => 'engine',
         work => 'engine',
     },
+);
+# Layers whose files may call each other in a loop.
+my %LOOPED = (
+    'ompi/mca/pml/epml' => [qw(base object wire proto engine create)],
+    'opal/mca/btl/epofi' => [qw(proto)],
+    'opal/mca/btl/epshm' => [qw(segment threads node)],
 );
 my $LINES = 80;
 
@@ -105,6 +112,46 @@ sub wrong_includes
     return @wrong;
 }
 
+# ---- calls ---------------------------------------------------------------------------------------
+
+# Which of a layer's files call which others, as their objects have it that have been built: for each
+# file the others, and a function of them.
+sub calls
+{
+    my ($folder) = @_;
+    my @objects = grep { -e "$top/$folder/" . basename($_, '.o') . '.c' }
+        glob "$build/$folder/.libs/*.o" or return;
+    my (%file_of, @uses, %calls);
+
+    open my $nm, '-|', 'nm', '-A', '-g', @objects or die "nm: $!\n";
+    while (<$nm>) {
+        my ($file, $kind, $name) = m{([^/:]+)\.o:[\da-f ]+ ([TU]) (\w+)$} or next;
+        if ('T' eq $kind) {
+            $file_of{$name} = $file;
+        } else {
+            push @uses, [$file, $name];
+        }
+    }
+    $calls{ basename($_, '.o') } = {} for @objects;
+    $calls{ $_->[0] }{ $file_of{ $_->[1] } } = $_->[1] for grep { $file_of{ $_->[1] } } @uses;
+    return %calls;
+}
+
+# The calls that are left when files are taken away that call no other, or are called by none: those
+# of loops, and between loops.
+sub loops
+{
+    my (%calls) = @_;
+
+    while (my @ends = grep { my $file = $_;
+        !%{ $calls{$file} } || !grep { exists $_->{$file} } values %calls } keys %calls) {
+        delete @calls{@ends};
+        delete @$_{@ends} for values %calls;
+    }
+    return map { my $file = $_; map { "$file.c calls $_.c: $calls{$file}{$_}" }
+        sort keys %{ $calls{$file} } } sort keys %calls;
+}
+
 # ---- parts ---------------------------------------------------------------------------------------
 
 # Where a file of a layer writes parts that are another layer's.
@@ -139,6 +186,8 @@ for my $component (sort keys %LAYERS) {
         $files += @paths;
         is(join("\n", map { wrong_includes($component, $layer, $_) } @paths), '',
             "$component/$layer includes only what is below it");
+        is(join("\n", grep { 0 == grep { $layer eq $_ } @{ $LOOPED{$component} // [] } }
+            loops(calls("$component/$layer"))), '', "$component/$layer: calls have no loop");
         is(join("\n", map { wrong_writes($component, $layer, $_) } @paths), '',
             "$component/$layer writes only what is its own");
     }
