@@ -45,7 +45,7 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
     mpix_endpoints_table_set(table);
 #if MPIX_ENDPOINTS_FILES
     if (NULL != table) {
-        mpix_endpoints_io_session();
+        mpix_endpoints_io_session_begin();
         mpix_endpoints_shared_register(table);
     }
 #endif

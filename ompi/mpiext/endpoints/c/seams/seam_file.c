@@ -168,7 +168,7 @@ int MPIX_ENDPOINTS_SEAM(mca_fbtl_base_file_select)(ompio_file_t *file,
     int rc = MPIX_ENDPOINTS_ORIGINAL(mca_fbtl_base_file_select)(file, preferred);
 
     if (OMPI_SUCCESS == rc && is_served()) {
-        rc = mpix_endpoints_io_take(file);
+        rc = mpix_endpoints_io_select(file);
     }
     return is_of_endpoints(file) ? mpix_endpoints_files_chosen(file, rc) : rc;
 }
@@ -211,7 +211,7 @@ int MPIX_ENDPOINTS_SEAM(mca_fbtl_posix_lock)(struct flock *lock, ompio_file_t *f
                                              int *depth)
 {
     if (is_of_endpoints(file)) {
-        return mpix_endpoints_files_lock(lock, file, op, offset, length, flags, depth);
+        return mpix_endpoints_lock(lock, file, op, offset, length, flags, depth);
     }
     return MPIX_ENDPOINTS_ORIGINAL(mca_fbtl_posix_lock)(lock, file, op, offset, length, flags,
                                                         depth);
@@ -221,7 +221,7 @@ MPIX_ENDPOINTS_SEAM_DEFINED(mca_fbtl_posix_lock);
 void MPIX_ENDPOINTS_SEAM(mca_fbtl_posix_unlock)(struct flock *lock, ompio_file_t *file, int *depth)
 {
     if (is_of_endpoints(file)) {
-        mpix_endpoints_files_unlock(lock, file, depth);
+        mpix_endpoints_unlock(lock, file, depth);
     } else {
         MPIX_ENDPOINTS_ORIGINAL(mca_fbtl_posix_unlock)(lock, file, depth);
     }
@@ -232,7 +232,8 @@ void MPIX_ENDPOINTS_SEAM(mca_common_ompio_request_alloc)(mca_ompio_request_t **r
                                                          mca_ompio_request_type_t type)
 {
     if (is_served()) {
-        mpix_endpoints_io_new(MPIX_ENDPOINTS_ORIGINAL(mca_common_ompio_request_alloc), req, type);
+        mpix_endpoints_io_request_alloc(MPIX_ENDPOINTS_ORIGINAL(mca_common_ompio_request_alloc),
+                                        req, type);
     } else {
         MPIX_ENDPOINTS_ORIGINAL(mca_common_ompio_request_alloc)(req, type);
     }
@@ -242,7 +243,7 @@ MPIX_ENDPOINTS_SEAM_DEFINED(mca_common_ompio_request_alloc);
 void MPIX_ENDPOINTS_SEAM(mca_common_ompio_register_progress)(void)
 {
     if (is_served()) {
-        mpix_endpoints_io_enter_progress();
+        mpix_endpoints_io_register_progress();
     } else {
         MPIX_ENDPOINTS_ORIGINAL(mca_common_ompio_register_progress)();
     }

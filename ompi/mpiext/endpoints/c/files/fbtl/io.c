@@ -11,18 +11,21 @@
 /**
  * @file
  *
- * Requests of files: nonblocking reads and writes, which the C library carries out in threads of
- * its own, and of which somebody has to see that they have ended.
+ * Reads and writes of files, and their requests: nonblocking ones are carried out by threads of the
+ * C library, and must be progressed to be completed.
  *
- * ompio has one list of them in a process, without a lock; a request is in it before it is begun,
- * and until it is freed.  Here a request is taken out of that list as soon as it has been made,
- * under a lock that all of that list's users take then, and enters ours when it has been begun,
- * whole and with its functions.  Who looks after it takes it out of the list meanwhile: so no lock
- * is held while ompio's function runs, which may have to wait for a part of the file that another
- * request of this process has locked (locks.c).
+ * ompio has one list of requests in a process, without a lock; a request is in it before it is
+ * begun, and until it is freed.  Here a request is removed from that list when it is allocated,
+ * under a lock that all users of the list take, and enters our list when it has been begun.  A
+ * thread that progresses a request removes it from the list meanwhile.  So no lock is held while
+ * ompio's function runs, which may have to wait for a part of the file that another request of this
+ * process has locked (locks.c).
  *
- * This is for processes as well as for endpoints: the list is one, and whoever waits in libmpi
- * looks after all of it.
+ * This is for processes as well as for endpoints: there is one list, and any thread that waits in
+ * libmpi progresses all of it.
+ *
+ * The state of a file of endpoints is kept with the file's own copy of the table of functions
+ * (module_copy.c), so it is found without a search.
  *
  * Tests: file_nonblocking, file_late (also tsan), file_random (all with Open MPI 6, too), sessions
  */
@@ -51,28 +54,27 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Under the lock. */
-static opal_list_t begun;   /**< requests that nobody looks after at the moment */
-static opal_list_t *ompios; /**< ompio's list, empty but for moments */
-static int (*ompios_free)(ompi_request_t **request);
+static opal_list_t begun; /**< requests that no thread progresses at the moment */
+static opal_list_t
+    *ompio_requests; /**< ompio's list: a request is in it while it is allocated or freed */
+static int (*ompio_request_free)(ompi_request_t **request);
 
-static _Atomic int under_way; /**< begun and not ended, looked after or not */
+static _Atomic int under_way; /**< requests that have begun and not ended */
 
 /* Of the present session: by the thread that begins it, before there are endpoints. */
 static _Atomic bool is_entered;   /**< libmpi's progress has our function */
 static _Atomic bool has_pool;     /**< ompio has made its pool, in this session or in another */
 static _Atomic bool pool_is_gone; /**< ompio has freed it with an earlier session */
 
-/**
- * And what ompio makes at first use: its pool of buffers for data that is converted.  Of two
- * threads that are first at the same time one finds it begun, and takes it for ready.
- */
-static void prepare(void)
+/** Also makes ompio's pool of buffers for conversion, which ompio would make at first use: of two
+ * threads that come first at the same time, one takes a pool that is not ready. */
+static void io_prepare(void)
 {
     int (*make_pool)(void)
         = (int (*)(void)) mpix_endpoints_libmpi_symbol("mca_common_ompio_buffer_alloc_init");
 
     OBJ_CONSTRUCT(&begun, opal_list_t);
-    ompios = mpix_endpoints_libmpi_symbol("mca_common_ompio_pending_requests");
+    ompio_requests = mpix_endpoints_libmpi_symbol("mca_common_ompio_pending_requests");
     if (NULL != make_pool) {
         (void) make_pool();
     }
@@ -81,7 +83,7 @@ static void prepare(void)
 }
 
 /** Is a request under way, which its owner may have given up by then? */
-static bool is_begun(const mca_ompio_request_t *req)
+static bool request_is_begun(const mca_ompio_request_t *req)
 {
 #    if OMPI_MAJOR_VERSION >= 6
     return NULL != req->req_progress_fn || 0 < req->req_num_subreqs;
@@ -90,54 +92,54 @@ static bool is_begun(const mca_ompio_request_t *req)
 #    endif
 }
 
-static bool is_ended(const mca_ompio_request_t *req)
+static bool request_is_ended(const mca_ompio_request_t *req)
 {
     /* Acquire: what ompio's function has left before what is done with it; partner:
      * ompi_request_complete, which writes the word last. */
     return REQUEST_COMPLETED == __atomic_load_n(&req->req_ompi.req_complete, __ATOMIC_ACQUIRE);
 }
 
-/** libmpi frees a request that has ended, or that MPI_Request_free has given up: then the buffers
- * that the C library works on must stay until it is through. */
-static int free_request(ompi_request_t **request)
+/** libmpi frees a request that has ended, or one that has not, in MPI_Request_free.  The buffers that
+ * the C library uses must stay until it has. */
+static int request_free(ompi_request_t **request)
 {
     mca_ompio_request_t *req = (mca_ompio_request_t *) *request;
     int rc;
 
-    while (is_begun(req) && !is_ended(req)) {
+    while (request_is_begun(req) && !request_is_ended(req)) {
         if (0 == mpix_endpoints_io_progress()) {
             sched_yield();
         }
     }
     pthread_mutex_lock(&lock);
-    opal_list_append(ompios, &req->req_item); /* where ompio's function expects it */
-    rc = ompios_free(request);
+    opal_list_append(ompio_requests, &req->req_item); /* where ompio's function expects it */
+    rc = ompio_request_free(request);
     pthread_mutex_unlock(&lock);
     return rc;
 }
 
-void mpix_endpoints_io_new(void (*alloc)(mca_ompio_request_t **req_p,
-                                         mca_ompio_request_type_t type),
-                           mca_ompio_request_t **req_p, mca_ompio_request_type_t type)
+void mpix_endpoints_io_request_alloc(void (*alloc)(mca_ompio_request_t **req_p,
+                                                   mca_ompio_request_type_t type),
+                                     mca_ompio_request_t **req_p, mca_ompio_request_type_t type)
 {
     pthread_mutex_lock(&lock);
     alloc(req_p, type);
-    opal_list_remove_item(ompios, &(*req_p)->req_item);
-    ompios_free = (*req_p)->req_ompi.req_free;
-    (*req_p)->req_ompi.req_free = free_request;
+    opal_list_remove_item(ompio_requests, &(*req_p)->req_item);
+    ompio_request_free = (*req_p)->req_ompi.req_free;
+    (*req_p)->req_ompi.req_free = request_free;
     (*req_p)->req_ompi.req_mpi_object.file = NULL;
     (*req_p)->req_ompi.req_status._ucount = 0; /* 6.0 adds the parts' to whatever it is */
     pthread_mutex_unlock(&lock);
 }
 
-static void put(mca_ompio_request_t *req)
+static void request_enqueue(mca_ompio_request_t *req)
 {
     pthread_mutex_lock(&lock);
     opal_list_append(&begun, &req->req_item);
     pthread_mutex_unlock(&lock);
 }
 
-static mca_ompio_request_t *take(void)
+static mca_ompio_request_t *request_dequeue(void)
 {
     opal_list_item_t *item;
 
@@ -148,7 +150,7 @@ static mca_ompio_request_t *take(void)
 }
 
 /** The file of a request of endpoints, or NULL. */
-static ompio_file_t *file_of(const mca_ompio_request_t *req)
+static ompio_file_t *request_file(const mca_ompio_request_t *req)
 {
     const ompi_file_t *handle = req->req_ompi.req_mpi_object.file;
 
@@ -156,7 +158,7 @@ static ompio_file_t *file_of(const mca_ompio_request_t *req)
 }
 
 /** A read or a write of a file has failed.  Any thread.  @param[in] class  an MPI class */
-static void record_failure(const ompio_file_t *file, int class)
+static void io_record_failure(const ompio_file_t *file, int class)
 {
     mpix_endpoints_io_state_t *state = mpix_endpoints_io_state(file);
 
@@ -167,12 +169,12 @@ static void record_failure(const ompio_file_t *file, int class)
     }
 }
 
-/** A request has failed.  @param[in] class  what it says */
-static void fail(mca_ompio_request_t *req, int class)
+/** A request has failed.  @param[in] class  its error, an MPI class */
+static void request_fail(mca_ompio_request_t *req, int class)
 {
     req->req_ompi.req_status.MPI_ERROR = class;
-    if (NULL != file_of(req)) {
-        record_failure(file_of(req), class);
+    if (NULL != request_file(req)) {
+        io_record_failure(request_file(req), class);
     }
 }
 
@@ -182,24 +184,24 @@ static void fail(mca_ompio_request_t *req, int class)
  * which begins the next one when it has ended.  The user's own is in no list then, and has no
  * functions. */
 
-static bool is_through(mca_ompio_request_t *req)
+static bool request_is_done(mca_ompio_request_t *req)
 {
     if (!req->req_post_followup) {
-        mpix_endpoints_posix_look(req);
+        mpix_endpoints_posix_request_check(req);
         req->req_post_followup = req->req_progress_fn(req);
     }
     return req->req_post_followup;
 }
 
-/** A part could not be begun: the whole is told of it when somebody looks after it. */
-static void give_up(mca_ompio_request_t *req)
+/** A part could not be begun: its next progress ends the whole. */
+static void request_give_up(mca_ompio_request_t *req)
 {
     req->req_post_followup = true;
 }
 
-/** A part has ended.  The next one is begun with the file's own fields, so by whoever has the file.
- * @return 1: the whole has ended; 0: it goes on; -1: somebody else has the file */
-static int end_part(mca_ompio_request_t *req)
+/** A part has ended.  The next one is begun under the file's lock, as it uses the file's fields.
+ * @return 1: the whole has ended; 0: it goes on; -1: another thread has the lock */
+static int request_end_part(mca_ompio_request_t *req)
 {
     mca_ompio_request_t *whole = req->req_parent;
     opal_mutex_t *of_file = &whole->req_fh->f_fh->f_lock;
@@ -216,7 +218,7 @@ static int end_part(mca_ompio_request_t *req)
         whole->req_post_next_subreq(whole, ++whole->req_subreqs_completed);
     }
     goes_on = OMPI_SUCCESS == error && whole->req_subreqs_completed < whole->req_num_subreqs;
-    OPAL_THREAD_UNLOCK(of_file); /* whoever ends the next part may end the whole */
+    OPAL_THREAD_UNLOCK(of_file); /* the thread that ends the next part may end the whole */
     ompi_request_complete(part, false);
     (void) part->req_free(&part);
     if (goes_on) {
@@ -227,31 +229,31 @@ static int end_part(mca_ompio_request_t *req)
     return 1;
 }
 
-static bool is_part(const mca_ompio_request_t *req)
+static bool request_is_part(const mca_ompio_request_t *req)
 {
     return NULL != req->req_parent;
 }
 
 #    else
 
-static bool is_through(mca_ompio_request_t *req)
+static bool request_is_done(mca_ompio_request_t *req)
 {
-    mpix_endpoints_posix_look(req);
+    mpix_endpoints_posix_request_check(req);
     return req->req_progress_fn(req);
 }
 
-static void give_up(mca_ompio_request_t *req)
+static void request_give_up(mca_ompio_request_t *req)
 {
     (void) req;
 }
 
-static int end_part(mca_ompio_request_t *req)
+static int request_end_part(mca_ompio_request_t *req)
 {
     (void) req;
     return 1;
 }
 
-static bool is_part(const mca_ompio_request_t *req)
+static bool request_is_part(const mca_ompio_request_t *req)
 {
     (void) req;
     return false;
@@ -259,18 +261,19 @@ static bool is_part(const mca_ompio_request_t *req)
 
 #    endif
 
-/** A request is through.  @return 1: it has ended, and may be gone; else as end_part */
-static int end(mca_ompio_request_t *req)
+/** A request has been moved.  @return 1: it has ended, and may be gone; else as of
+ * request_end_part */
+static int request_end(mca_ompio_request_t *req)
 {
-    /* ompio says no more than that it has failed; where it could not be begun its reason is
-     * known. */
+    /* ompio sets OMPI_ERROR without a reason; request_began has set one already. */
     if (OMPI_ERROR == req->req_ompi.req_status.MPI_ERROR) {
-        mpix_endpoints_posix_stop(req);
-        fail(req,
-             NULL == file_of(req) ? MPI_ERR_IO : mpix_endpoints_reasons_request(file_of(req), req));
+        mpix_endpoints_posix_request_stop(req);
+        request_fail(req, NULL == request_file(req)
+                              ? MPI_ERR_IO
+                              : mpix_endpoints_io_error_of_request(request_file(req), req));
     }
-    if (is_part(req)) {
-        return end_part(req);
+    if (request_is_part(req)) {
+        return request_end_part(req);
     }
     ompi_request_complete(&req->req_ompi, true);
     return 1;
@@ -278,7 +281,7 @@ static int end(mca_ompio_request_t *req)
 
 bool mpix_endpoints_io_is_busy(void)
 {
-    /* Relaxed: says when to look, not what is found. */
+    /* Relaxed: a hint. */
     return 0 < atomic_load_explicit(&under_way, memory_order_relaxed);
 }
 
@@ -286,17 +289,17 @@ int mpix_endpoints_io_progress(void)
 {
     int ended = 0;
 
-    /* Relaxed: who has begun one and waits for it has counted it itself. */
+    /* Relaxed: a thread that waits for a request of its own has counted it itself. */
     for (int left = atomic_load_explicit(&under_way, memory_order_relaxed); 0 < left; --left) {
-        mca_ompio_request_t *req = take();
+        mca_ompio_request_t *req = request_dequeue();
         int has_ended;
 
         if (NULL == req) {
             break;
         }
-        has_ended = is_through(req) ? end(req) : -1;
+        has_ended = request_is_done(req) ? request_end(req) : -1;
         if (0 > has_ended) {
-            put(req);
+            request_enqueue(req);
             continue;
         }
         /* Relaxed, as above. */
@@ -306,10 +309,10 @@ int mpix_endpoints_io_progress(void)
     return ended;
 }
 
-/** A request has been begun, or could not be: then it has ended, or its owner would wait for ever.
- * Where ompio does not tell its file, and it never does, libmpi looks for the error handler of
- * none, and crashes. */
-static ssize_t began(ompio_file_t *file, ompi_request_t *request, ssize_t rc)
+/** A request has been begun, or could not be: then it is completed, or its owner would never
+ * return.  ompio does not set the file of a request: libmpi crashes when it looks for the error
+ * handler. */
+static ssize_t request_began(ompio_file_t *file, ompi_request_t *request, ssize_t rc)
 {
     mca_ompio_request_t *req = (mca_ompio_request_t *) request;
 
@@ -318,121 +321,122 @@ static ssize_t began(ompio_file_t *file, ompi_request_t *request, ssize_t rc)
     }
     if (NULL == req->req_progress_fn) {
         request->req_status._ucount = 0;
-        fail(req, mpix_endpoints_reasons_class(errno));
-        if (!is_part(req)) {
+        request_fail(req, mpix_endpoints_io_error_class(errno));
+        if (!request_is_part(req)) {
             ompi_request_complete(request, true);
             return rc;
         }
-        give_up(req);
+        request_give_up(req);
     }
     atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed); /* as above */
-    put(req);
+    request_enqueue(req);
     return rc;
 }
 
-static ssize_t begin_read(ompio_file_t *file, ompi_request_t *request)
+static ssize_t io_begin_read(ompio_file_t *file, ompi_request_t *request)
 {
-    const mca_fbtl_base_module_t *original = mpix_endpoints_copied(file->f_fbtl);
+    const mca_fbtl_base_module_t *original = mpix_endpoints_module_original(file->f_fbtl);
 
     errno = 0;
-    return began(file, request, original->fbtl_ipreadv(file, request));
+    return request_began(file, request, original->fbtl_ipreadv(file, request));
 }
 
-static ssize_t begin_write(ompio_file_t *file, ompi_request_t *request)
+static ssize_t io_begin_write(ompio_file_t *file, ompi_request_t *request)
 {
-    const mca_fbtl_base_module_t *original = mpix_endpoints_copied(file->f_fbtl);
+    const mca_fbtl_base_module_t *original = mpix_endpoints_module_original(file->f_fbtl);
 
     errno = 0;
-    return began(file, request, original->fbtl_ipwritev(file, request));
+    return request_began(file, request, original->fbtl_ipwritev(file, request));
 }
 
-/** What the system says of a read or a write that has failed. */
-static ssize_t done(const ompio_file_t *file, ssize_t rc)
+/** A blocking read or write has returned: record its error, if any. */
+static ssize_t io_done(const ompio_file_t *file, ssize_t rc)
 {
     if (0 > rc) {
-        record_failure(file, mpix_endpoints_reasons_failed(errno));
+        io_record_failure(file, mpix_endpoints_io_error_record(errno));
     }
     return rc;
 }
 
 /**
- * By the system's calls alone, in one go: without the locks that ompio takes of parts of the file,
- * or looks whether to take, at each; and whole, where the system moves less than it was asked to.
+ * Move the file's list of pieces by calls of the system, without the locks of ompio, and wholly where
+ * a call moves less than asked for.
  *
  * @param[out] rc_p  bytes, or OMPI_ERROR
- * @return false: it is ompio's to do
+ * @return false: ompio's component must do it
  */
-static bool move_now(ompio_file_t *file, bool writes, ssize_t *rc_p)
+static bool io_move(ompio_file_t *file, bool writes, ssize_t *rc_p)
 {
     const mpix_endpoints_io_state_t *state = mpix_endpoints_io_state(file);
-    mpix_endpoints_run_t run;
+    mpix_endpoints_extent_t extent;
     int error;
 
-    if (0 != file->f_atomicity || NULL == file->f_io_array || !mpix_endpoints_run_can_be(file)
-        || NULL == state || mpix_endpoints_run_locks(file, state->is_on_node)) {
+    if (0 != file->f_atomicity || NULL == file->f_io_array
+        || !mpix_endpoints_extent_is_supported(file) || NULL == state
+        || mpix_endpoints_extent_needs_locks(file, state->is_on_node)) {
         return false;
     }
-    mpix_endpoints_run_begin(&run, file, writes, false);
+    mpix_endpoints_extent_begin(&extent, file, writes, false);
     for (int i = 0; i < file->f_num_of_io_entries; ++i) {
         const mca_common_ompio_io_array_t *piece = &file->f_io_array[i];
 
-        mpix_endpoints_run_add(&run, (int64_t) (intptr_t) piece->offset, piece->memory_address,
-                               piece->length);
+        mpix_endpoints_extent_add(&extent, (int64_t) (intptr_t) piece->offset,
+                                  piece->memory_address, piece->length);
     }
-    error = mpix_endpoints_run_end(&run);
+    error = mpix_endpoints_extent_end(&extent);
     if (MPI_SUCCESS != error) {
-        mpix_endpoints_reasons_keep(error);
-        record_failure(file, error);
+        mpix_endpoints_io_error_set(error);
+        io_record_failure(file, error);
         *rc_p = OMPI_ERROR;
     } else {
-        *rc_p = (ssize_t) mpix_endpoints_run_count(file->f_io_array, file->f_num_of_io_entries,
-                                                   run.file_end);
+        *rc_p = (ssize_t) mpix_endpoints_extent_count(file->f_io_array, file->f_num_of_io_entries,
+                                                      extent.file_end);
     }
     return true;
 }
 
-static ssize_t read_now(ompio_file_t *file)
+static ssize_t io_read(ompio_file_t *file)
 {
-    const mca_fbtl_base_module_t *original = mpix_endpoints_copied(file->f_fbtl);
+    const mca_fbtl_base_module_t *original = mpix_endpoints_module_original(file->f_fbtl);
     ssize_t rc;
 
-    if (move_now(file, false, &rc)) {
+    if (io_move(file, false, &rc)) {
         return rc;
     }
     errno = 0;
-    return done(file, original->fbtl_preadv(file));
+    return io_done(file, original->fbtl_preadv(file));
 }
 
-static ssize_t write_now(ompio_file_t *file)
+static ssize_t io_write(ompio_file_t *file)
 {
-    const mca_fbtl_base_module_t *original = mpix_endpoints_copied(file->f_fbtl);
+    const mca_fbtl_base_module_t *original = mpix_endpoints_module_original(file->f_fbtl);
     ssize_t written;
 
-    if (move_now(file, true, &written)) {
+    if (io_move(file, true, &written)) {
         return written;
     }
     errno = 0;
     written = original->fbtl_pwritev(file);
-    return done(file, mpix_endpoints_is_endpoint_comm(file->f_comm)
-                          ? mpix_endpoints_reasons_written(file, written)
-                          : written);
+    return io_done(file, mpix_endpoints_is_endpoint_comm(file->f_comm)
+                             ? mpix_endpoints_io_error_written(file, written)
+                             : written);
 }
 
-static void change(void *copy)
+static void io_replace(void *copy)
 {
     mca_fbtl_base_module_t *module = copy;
 
-    module->fbtl_preadv = read_now;
-    module->fbtl_pwritev = write_now;
-    /* Who has none is not asked for one. */
-    module->fbtl_ipreadv = NULL == module->fbtl_ipreadv ? NULL : begin_read;
-    module->fbtl_ipwritev = NULL == module->fbtl_ipwritev ? NULL : begin_write;
+    module->fbtl_preadv = io_read;
+    module->fbtl_pwritev = io_write;
+    /* A component without nonblocking calls stays so. */
+    module->fbtl_ipreadv = NULL == module->fbtl_ipreadv ? NULL : io_begin_read;
+    module->fbtl_ipwritev = NULL == module->fbtl_ipwritev ? NULL : io_begin_write;
 }
 
-void mpix_endpoints_io_session(void)
+void mpix_endpoints_io_session_begin(void)
 {
-    mpix_endpoints_files_lock_progress(mpix_endpoints_io_is_busy, mpix_endpoints_io_progress);
-    /* Relaxed: nobody else is in MPI. */
+    mpix_endpoints_lock_progress(mpix_endpoints_io_is_busy, mpix_endpoints_io_progress);
+    /* Relaxed: no other thread is in MPI. */
     atomic_store_explicit(&is_entered, false, memory_order_relaxed);
     atomic_store_explicit(&pool_is_gone, atomic_load_explicit(&has_pool, memory_order_relaxed),
                           memory_order_relaxed);
@@ -443,9 +447,9 @@ bool mpix_endpoints_io_can_convert(void)
     return !atomic_load_explicit(&pool_is_gone, memory_order_relaxed); /* as in io_session */
 }
 
-void mpix_endpoints_io_enter_progress(void)
+void mpix_endpoints_io_register_progress(void)
 {
-    /* Relaxed: who finds it true may be before the one who enters it, but not for long. */
+    /* Relaxed: a thread may find it true shortly before it is registered. */
     if (!atomic_exchange_explicit(&is_entered, true, memory_order_relaxed)) {
         opal_progress_register(mpix_endpoints_io_progress);
     }
@@ -453,22 +457,22 @@ void mpix_endpoints_io_enter_progress(void)
 
 /* ---- the state of a file --------------------------------------------------------------------- */
 
-static bool is_taken(const ompio_file_t *file)
+static bool io_is_selected(const ompio_file_t *file)
 {
-    return NULL != file->f_fbtl && read_now == file->f_fbtl->fbtl_preadv;
+    return NULL != file->f_fbtl && io_read == file->f_fbtl->fbtl_preadv;
 }
 
 mpix_endpoints_io_state_t *mpix_endpoints_io_state(const ompio_file_t *file)
 {
-    return is_taken(file) ? mpix_endpoints_copy_kept(file->f_fbtl) : NULL;
+    return io_is_selected(file) ? mpix_endpoints_module_copy_state(file->f_fbtl) : NULL;
 }
 
 bool mpix_endpoints_io_state_attach(ompio_file_t *file, mpix_endpoints_io_state_t *state)
 {
     mca_fbtl_base_module_t *own = NULL;
 
-    if (is_taken(file)) {
-        own = mpix_endpoints_copy_own(file->f_fbtl, sizeof(*own), state);
+    if (io_is_selected(file)) {
+        own = mpix_endpoints_module_copy_private(file->f_fbtl, sizeof(*own), state);
     }
     if (NULL == own) {
         return false;
@@ -481,7 +485,7 @@ bool mpix_endpoints_io_state_attach(ompio_file_t *file, mpix_endpoints_io_state_
 
 void mpix_endpoints_io_state_detach(ompio_file_t *file)
 {
-    file->f_fbtl = (mca_fbtl_base_module_t *) mpix_endpoints_copy_free(file->f_fbtl);
+    file->f_fbtl = (mca_fbtl_base_module_t *) mpix_endpoints_module_copy_free(file->f_fbtl);
 }
 
 void mpix_endpoints_io_failure_clear(const ompio_file_t *file)
@@ -498,11 +502,12 @@ int mpix_endpoints_io_failure(const ompio_file_t *file)
     return atomic_load_explicit(&mpix_endpoints_io_state(file)->failure, memory_order_seq_cst);
 }
 
-int mpix_endpoints_io_take(ompio_file_t *file)
+int mpix_endpoints_io_select(ompio_file_t *file)
 {
-    mca_fbtl_base_module_t *copy = mpix_endpoints_copy(file->f_fbtl, sizeof(*file->f_fbtl), change);
+    mca_fbtl_base_module_t *copy = mpix_endpoints_module_copy(file->f_fbtl, sizeof(*file->f_fbtl),
+                                                              io_replace);
 
-    pthread_once(&once, prepare);
+    pthread_once(&once, io_prepare);
     if (NULL == copy) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }

@@ -11,12 +11,11 @@
 /**
  * @file
  *
- * Why a read or a write of one member has failed: the class that the standard has for what the
- * system says.
+ * Errors of reads and writes of one member: from errno to the MPI class.
  *
- * ompio says no more than that it has failed.  Of a blocking call the system's reason is known
- * where the part of ompio's that has met it comes back (io.c), and is kept for the call, which is
- * of the same thread.  A request has it among ompio's own data.
+ * ompio returns OMPI_ERROR without a reason.  A blocking call's errno is known where the component
+ * that has met it returns (io.c), and is kept for that call, which is of the same thread.  A request
+ * has its errno in ompio's own data.
  *
  * Tests: file_errors
  */
@@ -32,39 +31,39 @@
 #    include <errno.h>
 #    include <unistd.h>
 
-static _Thread_local int
-    reason; /**< of the blocking call under way; an MPI class, or MPI_SUCCESS */
+/** The class of the blocking call under way, or MPI_SUCCESS. */
+static _Thread_local int io_error;
 
-int mpix_endpoints_reasons_class(int error)
+int mpix_endpoints_io_error_class(int error)
 {
     const int class = mca_fs_base_get_mpi_err(error);
 
     return MPI_ERR_OTHER == class ? MPI_ERR_IO : class;
 }
 
-int mpix_endpoints_reasons_failed(int error)
+int mpix_endpoints_io_error_record(int error)
 {
-    return reason = mpix_endpoints_reasons_class(error);
+    return io_error = mpix_endpoints_io_error_class(error);
 }
 
-void mpix_endpoints_reasons_keep(int class)
+void mpix_endpoints_io_error_set(int class)
 {
-    reason = class;
+    io_error = class;
 }
 
-void mpix_endpoints_reasons_forget(void)
+void mpix_endpoints_io_error_clear(void)
 {
-    reason = MPI_SUCCESS;
+    io_error = MPI_SUCCESS;
 }
 
-int mpix_endpoints_reasons_known(int rc)
+int mpix_endpoints_io_error_get(int rc)
 {
-    return OMPI_ERROR == rc && MPI_SUCCESS != reason ? reason : rc;
+    return OMPI_ERROR == rc && MPI_SUCCESS != io_error ? io_error : rc;
 }
 
-int mpix_endpoints_reasons_request(ompio_file_t *file, const mca_ompio_request_t *req)
+int mpix_endpoints_io_error_of_request(ompio_file_t *file, const mca_ompio_request_t *req)
 {
-    mpix_endpoints_fbtl_posix_t *data = mpix_endpoints_posix(req);
+    mpix_endpoints_fbtl_posix_t *data = mpix_endpoints_posix_request(req);
     int class = MPI_ERR_IO;
 
     if (NULL == data) {
@@ -72,17 +71,17 @@ int mpix_endpoints_reasons_request(ompio_file_t *file, const mca_ompio_request_t
     }
     for (int i = data->first; i < data->last; ++i) {
         if (0 != data->status[i] && EINPROGRESS != data->status[i]) {
-            class = mpix_endpoints_reasons_class(data->status[i]);
+            class = mpix_endpoints_io_error_class(data->status[i]);
         }
     }
     while (0 < data->lock_depth) {
-        mpix_endpoints_files_unlock(&data->lock, file, &data->lock_depth);
+        mpix_endpoints_unlock(&data->lock, file, &data->lock_depth);
     }
     return class;
 }
 
 /** @return bytes; -1: see errno */
-static ssize_t write_whole(int fd, const char *data, size_t length, off_t offset)
+static ssize_t io_error_write_whole(int fd, const char *data, size_t length, off_t offset)
 {
     size_t written = 0;
 
@@ -97,7 +96,7 @@ static ssize_t write_whole(int fd, const char *data, size_t length, off_t offset
     return (ssize_t) written;
 }
 
-ssize_t mpix_endpoints_reasons_written(const ompio_file_t *file, ssize_t written)
+ssize_t mpix_endpoints_io_error_written(const ompio_file_t *file, ssize_t written)
 {
     ssize_t length = 0, rc = 0;
 
@@ -107,8 +106,8 @@ ssize_t mpix_endpoints_reasons_written(const ompio_file_t *file, ssize_t written
     for (int i = 0; 0 <= written && written < length && i < file->f_num_of_io_entries; ++i) {
         const mca_common_ompio_io_array_t *entry = &file->f_io_array[i];
 
-        rc = write_whole(file->fd, entry->memory_address, entry->length,
-                         (off_t) (intptr_t) entry->offset);
+        rc = io_error_write_whole(file->fd, entry->memory_address, entry->length,
+                                  (off_t) (intptr_t) entry->offset);
         if (0 > rc) {
             return OMPI_ERROR;
         }

@@ -13,14 +13,14 @@
  *
  * Locks of parts of a file: atomic mode, and files on NFS.
  *
- * ompio takes the locks of POSIX, which belong to a process: two endpoints of one would both get
- * the same, and one that closes its file, or unlocks, would take the other's away.  Linux has locks
- * that belong to an open file (F_OFD_SETLKW); each endpoint has opened its own.  Both kinds exclude
- * each other, so processes and endpoints do, too.
+ * ompio takes POSIX locks, which belong to a process: two endpoints of a process would both get the
+ * same lock, and each would release the other's when it unlocks or closes the file.  Open file
+ * description locks (F_OFD_SETLKW, Linux) belong to an open file, and each endpoint has opened its
+ * own.  Both kinds exclude each other, so processes and endpoints do, too.
  *
- * A nonblocking request holds its lock until somebody has seen that it has ended.  A thread that
- * waits for a lock lets requests progress meanwhile: the lock may be that of a request which nobody
- * else progresses.  The functions for that are handed in by io.c, which calls this file.
+ * A nonblocking request holds its lock until some thread has completed it.  A thread that waits for
+ * a lock progresses requests meanwhile: the lock may be held by a request that no other thread
+ * progresses.  The functions for that are handed in by io.c, which calls this file.
  *
  * Tests: file_atomic
  */
@@ -34,23 +34,23 @@
 #    include <errno.h>
 #    include <time.h>
 
-/** ompio's sign of a lock that has not been taken: nothing to be released. */
+/** ompio's value for a lock that has not been taken. */
 #    define NONE (-1)
 
 /* Written before there are endpoints. */
 static bool (*requests_are_busy)(void);
 static int (*requests_progress)(void);
 
-void mpix_endpoints_files_lock_progress(bool (*is_busy)(void), int (*progress)(void))
+void mpix_endpoints_lock_progress(bool (*is_busy)(void), int (*progress)(void))
 {
     requests_are_busy = is_busy;
     requests_progress = progress;
 }
 
-/** Whole blocks of the file system need no lock where its kernel writes them whole: what is to be
- * locked is from the first to the last byte of those that are not.
- * @return false: nothing */
-static bool set_ends(struct flock *lock, const ompio_file_t *file, off_t offset, off_t length)
+/** A file system that writes whole blocks atomically needs locks for partial blocks only: from the
+ * first to the last one.
+ * @return false: there is none */
+static bool lock_set_ends(struct flock *lock, const ompio_file_t *file, off_t offset, off_t length)
 {
     const off_t block = file->f_fs_block_size, end = offset + length;
     const bool first = 0 != offset % block, last = 0 != end % block;
@@ -64,22 +64,22 @@ static bool set_ends(struct flock *lock, const ompio_file_t *file, off_t offset,
 }
 
 /** @return false: the operation needs no lock */
-static bool set_range(struct flock *lock, const ompio_file_t *file, off_t offset, off_t length,
-                      int flags)
+static bool lock_set_range(struct flock *lock, const ompio_file_t *file, off_t offset, off_t length,
+                           int flags)
 {
     if (0 == length) {
         return false;
     }
     if (0 != (file->f_flags & OMPIO_LOCK_ENTIRE_FILE)) {
         lock->l_start = 0;
-        lock->l_len = 0; /* to wherever it ends */
+        lock->l_len = 0; /* to the end of the file */
         return true;
     }
     if (0 != (file->f_flags & (OMPIO_LOCK_NEVER | OMPIO_LOCK_NOT_THIS_OP))) {
         return false;
     }
     if (OMPIO_LOCK_ENTIRE_REGION != flags) {
-        return set_ends(lock, file, offset, length);
+        return lock_set_ends(lock, file, offset, length);
     }
     lock->l_start = offset;
     lock->l_len = length;
@@ -87,13 +87,13 @@ static bool set_range(struct flock *lock, const ompio_file_t *file, off_t offset
 }
 
 /** Wait for the lock.  @return as fcntl */
-static int wait_for(struct flock *lock, const ompio_file_t *file)
+static int lock_wait(struct flock *lock, const ompio_file_t *file)
 {
     struct timespec pause = {.tv_nsec = 10000};
     int rc;
 
     for (;;) {
-        /* Nobody of this process needs this thread: the kernel may wake it. */
+        /* Without requests this thread may block in the kernel. */
         rc = fcntl(file->fd, requests_are_busy() ? F_OFD_SETLK : F_OFD_SETLKW, lock);
         if (0 == rc || (EAGAIN != errno && EACCES != errno && EINTR != errno)) {
             return rc;
@@ -105,18 +105,18 @@ static int wait_for(struct flock *lock, const ompio_file_t *file)
     }
 }
 
-int mpix_endpoints_files_lock(struct flock *lock, ompio_file_t *file, int op,
-                              OMPI_MPI_OFFSET_TYPE offset, off_t length, int flags, int *depth)
+int mpix_endpoints_lock(struct flock *lock, ompio_file_t *file, int op, OMPI_MPI_OFFSET_TYPE offset,
+                        off_t length, int flags, int *depth)
 {
     if (1 < ++*depth) {
-        return 0; /* taken by who called this one's caller */
+        return 0; /* taken already, by an outer call */
     }
     *lock = (struct flock){
         .l_type = (short) op, .l_whence = SEEK_SET, .l_start = NONE, .l_len = NONE};
-    return set_range(lock, file, (off_t) offset, length, flags) ? wait_for(lock, file) : 0;
+    return lock_set_range(lock, file, (off_t) offset, length, flags) ? lock_wait(lock, file) : 0;
 }
 
-void mpix_endpoints_files_unlock(struct flock *lock, ompio_file_t *file, int *depth)
+void mpix_endpoints_unlock(struct flock *lock, ompio_file_t *file, int *depth)
 {
     if (0 < --*depth || (NONE == lock->l_start && NONE == lock->l_len)) {
         return;

@@ -11,12 +11,12 @@
 /**
  * @file
  *
- * Tables of functions of Open MPI's, in which some of the functions are ours.
+ * Copies of tables of functions of ompio's components, with some functions replaced.
  *
- * A component of ompio's gives every file the same table.  A file that we have a say in gets a
- * copy; others keep theirs.  There are as many copies as components, and they stay: a file may be
- * closed after the last endpoint has gone.  A file may have a copy of its own, by which what is kept
- * of that file is found without a search.
+ * A component of ompio gives all files the same table of functions.  Files of endpoints get a copy
+ * in which some functions are replaced.  There are as many copies as components, and they are never
+ * freed: a file may be closed after the last endpoint has gone.  A file may have a private copy, by
+ * which the file's state is found without a search.
  *
  * Tests: file_basic, file_many, file_nomem, file_random
  */
@@ -34,15 +34,15 @@ typedef struct copy_t {
     struct copy_t *next;
     const void *original;
     void (*change)(void *copy);
-    const void *shared; /**< of one file alone: the copy that this is one of */
-    void *kept;         /**< likewise; or NULL */
+    const void *shared; /**< of a private copy: the table that it is a copy of */
+    void *state;        /**< of a private copy; or NULL */
     alignas(max_align_t) unsigned char table[];
 } copy_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static copy_t *copies; /**< under the lock */
 
-static copy_t *find(const void *original, void (*change)(void *copy))
+static copy_t *copy_find(const void *original, void (*change)(void *copy))
 {
     copy_t *copy = copies;
 
@@ -52,17 +52,17 @@ static copy_t *find(const void *original, void (*change)(void *copy))
     return copy;
 }
 
-void *mpix_endpoints_copy(const void *original, size_t size, void (*change)(void *copy))
+void *mpix_endpoints_module_copy(const void *original, size_t size, void (*change)(void *copy))
 {
     copy_t *copy;
 
     pthread_mutex_lock(&lock);
-    copy = find(original, change);
+    copy = copy_find(original, change);
     if (NULL == copy && NULL != (copy = malloc(sizeof(*copy) + size))) {
         copy->original = original;
         copy->change = change;
         copy->shared = copy->table;
-        copy->kept = NULL;
+        copy->state = NULL;
         memcpy(copy->table, original, size);
         change(copy->table);
         copy->next = copies;
@@ -72,38 +72,38 @@ void *mpix_endpoints_copy(const void *original, size_t size, void (*change)(void
     return NULL == copy ? NULL : copy->table;
 }
 
-static const copy_t *copy_of(const void *table)
+static const copy_t *copy_of_table(const void *table)
 {
     return (const copy_t *) ((const char *) table - offsetof(copy_t, table));
 }
 
-const void *mpix_endpoints_copied(const void *copy)
+const void *mpix_endpoints_module_original(const void *copy)
 {
-    return copy_of(copy)->original;
+    return copy_of_table(copy)->original;
 }
 
-void *mpix_endpoints_copy_own(const void *copy, size_t size, void *kept)
+void *mpix_endpoints_module_copy_private(const void *copy, size_t size, void *state)
 {
-    const copy_t *shared = copy_of(copy);
+    const copy_t *shared = copy_of_table(copy);
     copy_t *own = malloc(sizeof(*own) + size);
 
     if (NULL == own) {
         return NULL;
     }
-    *own = (copy_t){.original = shared->original, .shared = copy, .kept = kept};
+    *own = (copy_t){.original = shared->original, .shared = copy, .state = state};
     memcpy(own->table, copy, size);
     return own->table;
 }
 
-void *mpix_endpoints_copy_kept(const void *copy)
+void *mpix_endpoints_module_copy_state(const void *copy)
 {
-    return copy_of(copy)->kept;
+    return copy_of_table(copy)->state;
 }
 
-const void *mpix_endpoints_copy_free(void *own)
+const void *mpix_endpoints_module_copy_free(void *own)
 {
-    const void *shared = copy_of(own)->shared;
+    const void *shared = copy_of_table(own)->shared;
 
-    free((copy_t *) copy_of(own));
+    free((copy_t *) copy_of_table(own));
     return shared;
 }

@@ -11,11 +11,11 @@
 /**
  * @file
  *
- * Why a read or a write of one member has failed.
+ * Errors of reads and writes of one member.
  */
 
-#ifndef MPIEXT_ENDPOINTS_REASONS_H
-#define MPIEXT_ENDPOINTS_REASONS_H
+#ifndef MPIEXT_ENDPOINTS_IO_ERROR_H
+#define MPIEXT_ENDPOINTS_IO_ERROR_H
 
 #include "ompi_config.h"
 
@@ -27,36 +27,36 @@
 
 BEGIN_C_DECLS
 
-/** What the system says of a read or a write, as an MPI class; MPI_ERR_IO for what has none.
+/** The MPI class of an error of the system in a read or a write; MPI_ERR_IO if there is none.
  * @param[in] error  an errno */
-int mpix_endpoints_reasons_class(int error);
+int mpix_endpoints_io_error_class(int error);
 
-/** Likewise, and the blocking call of this thread, if there is one, will say it. */
-int mpix_endpoints_reasons_failed(int error);
+/** Likewise; and keep it for the blocking call of this thread. */
+int mpix_endpoints_io_error_record(int error);
 
-/** Likewise, where the class is known already. */
-void mpix_endpoints_reasons_keep(int class);
+/** Keep an MPI class for the blocking call of this thread. */
+void mpix_endpoints_io_error_set(int class);
 
 /** A blocking call of this thread begins. */
-void mpix_endpoints_reasons_forget(void);
+void mpix_endpoints_io_error_clear(void);
 
-/** It has ended.  @param[in] rc  ompio's  @return the reason in its place, if that is known */
-int mpix_endpoints_reasons_known(int rc);
+/** It has ended.  @param[in] rc  ompio's  @return the class that has been kept, or rc */
+int mpix_endpoints_io_error_get(int rc);
 
-/** Why has a request of an endpoint's failed?  Its locks, which ompio leaves, go.
+/** The error of a failed request of an endpoint.  Releases its locks, which ompio leaves.
  * @return an MPI class */
-int mpix_endpoints_reasons_request(ompio_file_t *file, const mca_ompio_request_t *req);
+int mpix_endpoints_io_error_of_request(ompio_file_t *file, const mca_ompio_request_t *req);
 
 /**
- * ompio takes what was written in part (the disk is full, or a limit reached) for written.
+ * Complete a short write: ompio takes it for a whole one (the disk is full, or a limit reached).
  *
- * @param[in] written  bytes of the file's list of pieces, as ompio has it, or its error
- * @return likewise; all of them, or OMPI_ERROR with the reason in errno
+ * @param[in] written  bytes of the file's list of pieces, as ompio counts them, or its error
+ * @return the same if it is an error; all bytes; or OMPI_ERROR with the reason in errno
  */
-ssize_t mpix_endpoints_reasons_written(const ompio_file_t *file, ssize_t written);
+ssize_t mpix_endpoints_io_error_written(const ompio_file_t *file, ssize_t written);
 
 END_C_DECLS
 
 #endif
 
-#endif /* MPIEXT_ENDPOINTS_REASONS_H */
+#endif /* MPIEXT_ENDPOINTS_IO_ERROR_H */

@@ -28,21 +28,21 @@
 BEGIN_C_DECLS
 
 /**
- * Nonblocking requests of this process hold locks until somebody has seen that they have ended.  A
- * thread that waits for a lock lets them progress by these functions.  Called by one thread, before
- * a file of endpoints is locked.
+ * A nonblocking request holds its lock until some thread has completed it.  A thread that waits for
+ * a lock progresses requests by these functions.  Called by one thread, before a file of endpoints
+ * is locked.
  *
  * @param[in] is_busy   has a request been begun that has not ended?
  * @param[in] progress  of all requests of this process; returns how many have ended
  */
-void mpix_endpoints_files_lock_progress(bool (*is_busy)(void), int (*progress)(void));
+void mpix_endpoints_lock_progress(bool (*is_busy)(void), int (*progress)(void));
 
-/** What mca_fbtl_posix_lock does, and promises, for a file of endpoints. */
-int mpix_endpoints_files_lock(struct flock *lock, ompio_file_t *file, int op,
-                              OMPI_MPI_OFFSET_TYPE offset, off_t length, int flags, int *depth);
+/** Replaces mca_fbtl_posix_lock for a file of endpoints, with its contract. */
+int mpix_endpoints_lock(struct flock *lock, ompio_file_t *file, int op, OMPI_MPI_OFFSET_TYPE offset,
+                        off_t length, int flags, int *depth);
 
-/** Likewise mca_fbtl_posix_unlock. */
-void mpix_endpoints_files_unlock(struct flock *lock, ompio_file_t *file, int *depth);
+/** Replaces mca_fbtl_posix_unlock likewise. */
+void mpix_endpoints_unlock(struct flock *lock, ompio_file_t *file, int *depth);
 
 END_C_DECLS
 

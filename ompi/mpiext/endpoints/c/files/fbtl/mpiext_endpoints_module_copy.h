@@ -11,11 +11,11 @@
 /**
  * @file
  *
- * Tables of functions of Open MPI's, in which some of the functions are ours.
+ * Copies of tables of functions of ompio's components, with some functions replaced.
  */
 
-#ifndef MPIEXT_ENDPOINTS_COPIES_H
-#define MPIEXT_ENDPOINTS_COPIES_H
+#ifndef MPIEXT_ENDPOINTS_MODULE_COPY_H
+#define MPIEXT_ENDPOINTS_MODULE_COPY_H
 
 #include "ompi_config.h"
 
@@ -27,31 +27,31 @@ BEGIN_C_DECLS
  * A copy of a table, made once for each table and kept.  Any thread.
  *
  * @param[in] original  constant, and there until the end of the process
- * @param[in] change    puts our functions into the copy
+ * @param[in] change    replaces functions in the copy
  *
  * @return the copy, or NULL: no memory
  */
-void *mpix_endpoints_copy(const void *original, size_t size, void (*change)(void *copy));
+void *mpix_endpoints_module_copy(const void *original, size_t size, void (*change)(void *copy));
 
-/** What a table is a copy of.  Any thread. */
-const void *mpix_endpoints_copied(const void *copy);
+/** The table that a table, shared or private, is a copy of.  Any thread. */
+const void *mpix_endpoints_module_original(const void *copy);
 
 /**
- * A copy of a copy, for one file alone.
+ * A private copy of a copy, for one file.
  *
- * @param[in] copy  by mpix_endpoints_copy
- * @param[in] kept  what is kept of the file; the caller's
+ * @param[in] copy  by mpix_endpoints_module_copy
+ * @param[in] state  of the file; the caller's
  *
- * @return to be freed by mpix_endpoints_copy_free; or NULL: no memory
+ * @return to be freed by mpix_endpoints_module_copy_free; or NULL: no memory
  */
-void *mpix_endpoints_copy_own(const void *copy, size_t size, void *kept);
+void *mpix_endpoints_module_copy_private(const void *copy, size_t size, void *state);
 
-/** What is kept of the file that has this copy; NULL: the copy is that of many. */
-void *mpix_endpoints_copy_kept(const void *copy);
+/** The state of the file that has this copy; NULL: the copy is shared. */
+void *mpix_endpoints_module_copy_state(const void *copy);
 
-/** Free the copy of one file.  @return the one that it was a copy of */
-const void *mpix_endpoints_copy_free(void *own);
+/** Free a private copy.  @return the table that it was a copy of */
+const void *mpix_endpoints_module_copy_free(void *own);
 
 END_C_DECLS
 
-#endif /* MPIEXT_ENDPOINTS_COPIES_H */
+#endif /* MPIEXT_ENDPOINTS_MODULE_COPY_H */

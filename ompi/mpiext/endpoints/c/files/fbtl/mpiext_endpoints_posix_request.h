@@ -14,8 +14,8 @@
  * Requests of fbtl/posix: what it leaves undone.
  */
 
-#ifndef MPIEXT_ENDPOINTS_POSIX_H
-#define MPIEXT_ENDPOINTS_POSIX_H
+#ifndef MPIEXT_ENDPOINTS_POSIX_REQUEST_H
+#define MPIEXT_ENDPOINTS_POSIX_REQUEST_H
 
 #include "ompi_config.h"
 
@@ -25,18 +25,19 @@
 
 BEGIN_C_DECLS
 
-/** What fbtl/posix has of a request; NULL: it is another component's, or has not been begun. */
-mpix_endpoints_fbtl_posix_t *mpix_endpoints_posix(const mca_ompio_request_t *req);
+/** The data of fbtl/posix in a request; NULL: the request is of another component, or has not been
+ * begun. */
+mpix_endpoints_fbtl_posix_t *mpix_endpoints_posix_request(const mca_ompio_request_t *req);
 
-/** Before it looks after a request: what a read has found at the file's end is all there is.  By
- * who has the request. */
-void mpix_endpoints_posix_look(mca_ompio_request_t *req);
+/** Before ompio progresses a request: end those of its reads that have found the end of the file.
+ * By the thread that has the request. */
+void mpix_endpoints_posix_request_check(mca_ompio_request_t *req);
 
-/** A request has failed: when this returns nobody works on it any more. */
-void mpix_endpoints_posix_stop(const mca_ompio_request_t *req);
+/** A request has failed: cancel its pieces, and wait for those that cannot be. */
+void mpix_endpoints_posix_request_stop(const mca_ompio_request_t *req);
 
 END_C_DECLS
 
 #endif
 
-#endif /* MPIEXT_ENDPOINTS_POSIX_H */
+#endif /* MPIEXT_ENDPOINTS_POSIX_REQUEST_H */

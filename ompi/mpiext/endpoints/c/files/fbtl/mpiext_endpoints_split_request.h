@@ -34,8 +34,8 @@ BEGIN_C_DECLS
 int mpix_endpoints_split_request_begin(ompio_file_t *file, bool writes, int rc,
                                const ompi_status_public_t *status);
 
-/** The second half, of any kind.  @return OMPI_SUCCESS, MPI_ERR_REQUEST: none has begun; or an
- * error */
+/** The second half, of any kind.  @return OMPI_SUCCESS; MPI_ERR_REQUEST: none has
+ * begun; or an error */
 int mpix_endpoints_split_request_end(ompio_file_t *file, ompi_status_public_t *status);
 
 END_C_DECLS

@@ -58,8 +58,8 @@
 
 static bool locks(const mpix_endpoints_together_t *together)
 {
-    return mpix_endpoints_run_locks(together->file,
-                                    mpix_endpoints_io_state(together->file)->is_on_node);
+    return mpix_endpoints_extent_needs_locks(together->file,
+                                             mpix_endpoints_io_state(together->file)->is_on_node);
 }
 
 /** Can nobody but ompio's component do it? */
@@ -67,7 +67,7 @@ static bool is_for_ompio(const mpix_endpoints_together_t *together, const void *
 {
     int is_device, is_managed;
 
-    if (!mpix_endpoints_run_can_be(together->file)) {
+    if (!mpix_endpoints_extent_is_supported(together->file)) {
         return true;
     }
     mca_common_ompio_check_gpu_buf(together->file, buffer, &is_device, &is_managed);
@@ -141,7 +141,7 @@ static int find_pieces(mpix_endpoints_together_t *together, const void *buffer,
  * pieces of memory as the system takes; a read goes on over small gaps. */
 static int64_t calls_of(const mpix_endpoints_together_t *together)
 {
-    const int64_t most = together->writes ? 0 : MPIX_ENDPOINTS_RUN_GAP;
+    const int64_t most = together->writes ? 0 : MPIX_ENDPOINTS_EXTENT_GAP;
     int64_t calls = 0, end = 0;
     int pieces = 0;
 
@@ -151,7 +151,7 @@ static int64_t calls_of(const mpix_endpoints_together_t *together)
         const int64_t gap = offset - end;
         const int bridge = 0 < gap ? 1 : 0;
 
-        if (0 == i || 0 > gap || most < gap || MPIX_ENDPOINTS_RUN_PIECES - bridge <= pieces) {
+        if (0 == i || 0 > gap || most < gap || MPIX_ENDPOINTS_EXTENT_PIECES - bridge <= pieces) {
             ++calls;
             pieces = 0;
         } else {
@@ -277,7 +277,8 @@ static bool find_part(const mpix_endpoints_together_t *together, int64_t *start,
 }
 
 /** What falls into this member's part of the file. */
-static int move_dealt_out(const mpix_endpoints_together_t *together, mpix_endpoints_run_t *run)
+static int move_dealt_out(const mpix_endpoints_together_t *together,
+                          mpix_endpoints_extent_t *extent)
 {
     const mpix_endpoints_crew_view_t *view = &together->view;
     mpix_endpoints_merge_t merge;
@@ -293,18 +294,18 @@ static int move_dealt_out(const mpix_endpoints_together_t *together, mpix_endpoi
     for (int i = 0; i < view->count; ++i) {
         mpix_endpoints_merge_add(&merge, view->members[i].pieces, view->members[i].count, i);
     }
-    while (MPI_SUCCESS == run->error && mpix_endpoints_merge_next(&merge, &part)) {
-        mpix_endpoints_run_add(run, part.offset, part.memory, part.bytes);
+    while (MPI_SUCCESS == extent->error && mpix_endpoints_merge_next(&merge, &part)) {
+        mpix_endpoints_extent_add(extent, part.offset, part.memory, part.bytes);
     }
     mpix_endpoints_merge_end(&merge);
     return OMPI_SUCCESS;
 }
 
-static void move_own(const mpix_endpoints_together_t *together, mpix_endpoints_run_t *run)
+static void move_own(const mpix_endpoints_together_t *together, mpix_endpoints_extent_t *extent)
 {
     for (int i = 0; i < together->count; ++i) {
-        mpix_endpoints_run_add(run, (int64_t) (intptr_t) together->pieces[i].offset,
-                               together->pieces[i].memory_address, together->pieces[i].length);
+        mpix_endpoints_extent_add(extent, (int64_t) (intptr_t) together->pieces[i].offset,
+                                  together->pieces[i].memory_address, together->pieces[i].length);
     }
 }
 
@@ -322,21 +323,21 @@ static int move(const mpix_endpoints_together_t *together)
 {
     const int64_t *says = together->says;
     mpix_endpoints_crewman_t *mine = &together->view.members[together->view.index];
-    mpix_endpoints_run_t run;
+    mpix_endpoints_extent_t extent;
     int rc = OMPI_SUCCESS, moved;
 
-    mpix_endpoints_run_begin(&run, together->file, together->writes, locks(together));
+    mpix_endpoints_extent_begin(&extent, together->file, together->writes, locks(together));
     if (is_exchanged(says)) {
-        rc = mpix_endpoints_exchange(together->file, &together->view, &run,
+        rc = mpix_endpoints_exchange(together->file, &together->view, &extent,
                                      -says[MPIX_ENDPOINTS_SAYS_START],
                                      says[MPIX_ENDPOINTS_SAYS_END]);
     } else if (is_dealt_out(&together->view)) {
-        rc = move_dealt_out(together, &run);
+        rc = move_dealt_out(together, &extent);
     } else {
-        move_own(together, &run);
+        move_own(together, &extent);
     }
-    moved = mpix_endpoints_run_end(&run);
-    mine->file_end = run.file_end;
+    moved = mpix_endpoints_extent_end(&extent);
+    mine->file_end = extent.file_end;
     return OMPI_SUCCESS == rc ? moved : rc;
 }
 
@@ -360,7 +361,7 @@ void mpix_endpoints_together_status(mpix_endpoints_together_t *together, int64_t
                                     ompi_status_public_t *status)
 {
     if (MPI_STATUS_IGNORE != status) {
-        status->_ucount = mpix_endpoints_run_count(together->pieces, together->count, file_end);
+        status->_ucount = mpix_endpoints_extent_count(together->pieces, together->count, file_end);
     }
     free(together->pieces);
 }

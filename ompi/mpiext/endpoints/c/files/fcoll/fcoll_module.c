@@ -40,7 +40,7 @@ static int move_by_ompio(ompio_file_t *file, bool writes, void *buffer,
                          mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
                          ompi_status_public_t *status)
 {
-    const mca_fcoll_base_module_t *original = mpix_endpoints_copied(file->f_fcoll);
+    const mca_fcoll_base_module_t *original = mpix_endpoints_module_original(file->f_fcoll);
     int rc, failure;
 
     mpix_endpoints_io_failure_clear(file);
@@ -122,8 +122,8 @@ static void change(void *copy)
 int mpix_endpoints_fcoll_module_select(ompio_file_t *file, int rc)
 {
     mca_fcoll_base_module_t *copy = OMPI_SUCCESS == rc
-                                        ? mpix_endpoints_copy(file->f_fcoll, sizeof(*file->f_fcoll),
-                                                              change)
+                                        ? mpix_endpoints_module_copy(file->f_fcoll,
+                                                                     sizeof(*file->f_fcoll), change)
                                         : NULL;
 
     mpix_endpoints_stage_reach(MPIX_ENDPOINTS_STAGE_FCOLL);

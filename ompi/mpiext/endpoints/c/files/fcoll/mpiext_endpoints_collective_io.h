@@ -14,8 +14,8 @@
  * A collective read or write, by the members of each process together.
  */
 
-#ifndef MPIEXT_ENDPOINTS_TOGETHER_H
-#define MPIEXT_ENDPOINTS_TOGETHER_H
+#ifndef MPIEXT_ENDPOINTS_COLLECTIVE_IO_H
+#define MPIEXT_ENDPOINTS_COLLECTIVE_IO_H
 
 #include "ompi_config.h"
 
@@ -87,4 +87,4 @@ END_C_DECLS
 
 #endif
 
-#endif /* MPIEXT_ENDPOINTS_TOGETHER_H */
+#endif /* MPIEXT_ENDPOINTS_COLLECTIVE_IO_H */

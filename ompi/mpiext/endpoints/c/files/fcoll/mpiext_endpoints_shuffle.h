@@ -14,8 +14,8 @@
  * What the members of a channel send each other in a collective read or write.
  */
 
-#ifndef MPIEXT_ENDPOINTS_STREAMS_H
-#define MPIEXT_ENDPOINTS_STREAMS_H
+#ifndef MPIEXT_ENDPOINTS_SHUFFLE_H
+#define MPIEXT_ENDPOINTS_SHUFFLE_H
 
 #include "ompi_config.h"
 
@@ -127,4 +127,4 @@ END_C_DECLS
 
 #endif
 
-#endif /* MPIEXT_ENDPOINTS_STREAMS_H */
+#endif /* MPIEXT_ENDPOINTS_SHUFFLE_H */

@@ -14,8 +14,8 @@
  * A collective read or write of small pieces by few members, to which the others send theirs.
  */
 
-#ifndef MPIEXT_ENDPOINTS_EXCHANGE_H
-#define MPIEXT_ENDPOINTS_EXCHANGE_H
+#ifndef MPIEXT_ENDPOINTS_TWO_PHASE_H
+#define MPIEXT_ENDPOINTS_TWO_PHASE_H
 
 #include "ompi_config.h"
 
@@ -31,15 +31,15 @@ BEGIN_C_DECLS
  * Move the pieces that all members show.  Collective; the crew's memory is used until it has waited
  * for each other.
  *
- * @param[in]     run         begun
+ * @param[in]     extent      begun
  * @param[in]     start, end  of all pieces of all members; the same at all
- * @return OMPI_SUCCESS or an error, of this member; that of a call of the system is in run
+ * @return OMPI_SUCCESS or an error, of this member; that of a call of the system is in extent
  */
 int mpix_endpoints_exchange(ompio_file_t *file, const mpix_endpoints_crew_view_t *view,
-                            mpix_endpoints_run_t *run, int64_t start, int64_t end);
+                            mpix_endpoints_extent_t *extent, int64_t start, int64_t end);
 
 END_C_DECLS
 
 #endif
 
-#endif /* MPIEXT_ENDPOINTS_EXCHANGE_H */
+#endif /* MPIEXT_ENDPOINTS_TWO_PHASE_H */

@@ -56,7 +56,7 @@ typedef struct copy_t {
 
 typedef struct exchange_t {
     const mpix_endpoints_crew_view_t *view;
-    mpix_endpoints_run_t *run;
+    mpix_endpoints_extent_t *extent;
     int64_t start, end;
     mpix_endpoints_streams_t streams;
 
@@ -158,7 +158,7 @@ static int find_pieces(exchange_t *x)
 /** What needs memory, and no messages. */
 static int prepare(exchange_t *x, ompio_file_t *file)
 {
-    int rc = mpix_endpoints_streams_begin(&x->streams, file, x->view, x->run->writes);
+    int rc = mpix_endpoints_streams_begin(&x->streams, file, x->view, x->extent->writes);
 
     if (OMPI_SUCCESS == rc) {
         rc = find_pieces(x);
@@ -173,8 +173,9 @@ static void flush(exchange_t *x)
 {
     int64_t file_end;
 
-    mpix_endpoints_run_flush(x->run);
-    file_end = MPI_SUCCESS == x->run->error ? x->run->file_end : 0; /* nothing has been read then */
+    mpix_endpoints_extent_flush(x->extent);
+    file_end = MPI_SUCCESS == x->extent->error ? x->extent->file_end
+                                               : 0; /* nothing has been read then */
     for (int i = 0; i < x->copies; ++i) {
         const copy_t *copy = &x->copy[i];
         const int64_t there = file_end - copy->offset;
@@ -196,14 +197,14 @@ static void move_piece(exchange_t *x, int64_t offset, char *memory, size_t bytes
 {
     const int64_t into = offset - x->last.offset;
 
-    if (!x->run->writes && 0 <= into && into + (int64_t) bytes <= (int64_t) x->last.bytes) {
+    if (!x->extent->writes && 0 <= into && into + (int64_t) bytes <= (int64_t) x->last.bytes) {
         x->copy[x->copies++] = (copy_t){offset, memory, x->last.memory + into, bytes};
         if (COPIES == x->copies) {
             flush(x);
         }
         return;
     }
-    mpix_endpoints_run_add(x->run, offset, memory, bytes);
+    mpix_endpoints_extent_add(x->extent, offset, memory, bytes);
     x->last = (mpix_endpoints_part_t){.offset = offset, .memory = memory, .bytes = bytes};
 }
 
@@ -299,7 +300,7 @@ static int exchange(exchange_t *x, ompio_file_t *file)
 }
 
 int mpix_endpoints_exchange(ompio_file_t *file, const mpix_endpoints_crew_view_t *view,
-                            mpix_endpoints_run_t *run, int64_t start, int64_t end)
+                            mpix_endpoints_extent_t *extent, int64_t start, int64_t end)
 {
     const bool is_in_channel = view->index < view->channels && start < end;
     exchange_t *x = is_in_channel ? calloc(1, sizeof(*x)) : NULL;
@@ -315,7 +316,7 @@ int mpix_endpoints_exchange(ompio_file_t *file, const mpix_endpoints_crew_view_t
         return rc;
     }
     x->view = view;
-    x->run = run;
+    x->extent = extent;
     x->start = start;
     x->end = end;
     rc = exchange(x, file);

@@ -28,51 +28,52 @@
 static int read_here(ompi_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
                      ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
-    mpix_endpoints_reasons_forget();
-    return mpix_endpoints_reasons_known(mpix_endpoints_ompio.io_module_file_read(file, buffer, count, datatype,
-                                                                status));
+    mpix_endpoints_io_error_clear();
+    return mpix_endpoints_io_error_get(mpix_endpoints_ompio.io_module_file_read(file, buffer, count,
+                                                                                datatype, status));
 }
 
 static int read_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, void *buffer,
                    mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
                    ompi_status_public_t *status)
 {
-    mpix_endpoints_reasons_forget();
-    return mpix_endpoints_reasons_known(mpix_endpoints_ompio.io_module_file_read_at(file, offset, buffer, count,
-                                                                   datatype, status));
+    mpix_endpoints_io_error_clear();
+    return mpix_endpoints_io_error_get(
+        mpix_endpoints_ompio.io_module_file_read_at(file, offset, buffer, count, datatype, status));
 }
 
 static int read_shared(ompi_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
                        ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
-    mpix_endpoints_reasons_forget();
-    return mpix_endpoints_reasons_known(mpix_endpoints_ompio.io_module_file_read_shared(file, buffer, count,
-                                                                       datatype, status));
+    mpix_endpoints_io_error_clear();
+    return mpix_endpoints_io_error_get(
+        mpix_endpoints_ompio.io_module_file_read_shared(file, buffer, count, datatype, status));
 }
 
 static int write_here(ompi_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
                       ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
-    mpix_endpoints_reasons_forget();
-    return mpix_endpoints_reasons_known(mpix_endpoints_ompio.io_module_file_write(file, buffer, count, datatype,
-                                                                 status));
+    mpix_endpoints_io_error_clear();
+    return mpix_endpoints_io_error_get(mpix_endpoints_ompio.io_module_file_write(file, buffer,
+                                                                                 count, datatype,
+                                                                                 status));
 }
 
 static int write_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, const void *buffer,
                     mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
                     ompi_status_public_t *status)
 {
-    mpix_endpoints_reasons_forget();
-    return mpix_endpoints_reasons_known(mpix_endpoints_ompio.io_module_file_write_at(file, offset, buffer, count,
-                                                                    datatype, status));
+    mpix_endpoints_io_error_clear();
+    return mpix_endpoints_io_error_get(mpix_endpoints_ompio.io_module_file_write_at(
+        file, offset, buffer, count, datatype, status));
 }
 
 static int write_shared(ompi_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
                         ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
-    mpix_endpoints_reasons_forget();
-    return mpix_endpoints_reasons_known(mpix_endpoints_ompio.io_module_file_write_shared(file, buffer, count,
-                                                                        datatype, status));
+    mpix_endpoints_io_error_clear();
+    return mpix_endpoints_io_error_get(
+        mpix_endpoints_ompio.io_module_file_write_shared(file, buffer, count, datatype, status));
 }
 
 void mpix_endpoints_blocking_take(mpix_endpoints_io_module_t *module)

@@ -73,7 +73,7 @@ static int agree(ompio_file_t *file, int error)
 static int file_open(ompi_communicator_t *comm, const char *filename, int amode, opal_info_t *info,
                      ompio_file_t *file)
 {
-    const mca_fs_base_module_t *original = mpix_endpoints_copied(file->f_fs);
+    const mca_fs_base_module_t *original = mpix_endpoints_module_original(file->f_fs);
     const int rc = agree(file, original->fs_file_open(comm, filename, amode, info, file));
 
     if (OMPI_SUCCESS != rc) {
@@ -85,7 +85,7 @@ static int file_open(ompi_communicator_t *comm, const char *filename, int amode,
 
 static int file_close(ompio_file_t *file)
 {
-    const mca_fs_base_module_t *original = mpix_endpoints_copied(file->f_fs);
+    const mca_fs_base_module_t *original = mpix_endpoints_module_original(file->f_fs);
 
     mpix_endpoints_crew_end(file);
     return original->fs_file_close(file);
@@ -103,7 +103,7 @@ void mpix_endpoints_files_agree(ompio_file_t *file, int rc)
 
     file->fd = -1; /* ompio's first value is a file of the program's, which closing would close */
     if (OMPI_SUCCESS == rc) {
-        copy = mpix_endpoints_copy(file->f_fs, sizeof(*file->f_fs), change);
+        copy = mpix_endpoints_module_copy(file->f_fs, sizeof(*file->f_fs), change);
         file->f_fs = NULL == copy ? file->f_fs : copy;
     }
 }

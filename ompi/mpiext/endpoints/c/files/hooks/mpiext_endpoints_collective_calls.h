@@ -14,8 +14,8 @@
  * Calls on a file that all its members make: they end alike.
  */
 
-#ifndef MPIEXT_ENDPOINTS_MEMBERS_H
-#define MPIEXT_ENDPOINTS_MEMBERS_H
+#ifndef MPIEXT_ENDPOINTS_COLLECTIVE_CALLS_H
+#define MPIEXT_ENDPOINTS_COLLECTIVE_CALLS_H
 
 #include "ompi_config.h"
 
@@ -35,4 +35,4 @@ END_C_DECLS
 
 #endif
 
-#endif /* MPIEXT_ENDPOINTS_MEMBERS_H */
+#endif /* MPIEXT_ENDPOINTS_COLLECTIVE_CALLS_H */

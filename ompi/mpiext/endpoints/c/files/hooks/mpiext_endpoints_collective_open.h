@@ -14,8 +14,8 @@
  * A file is opened by all members of a communicator, or by none.
  */
 
-#ifndef MPIEXT_ENDPOINTS_AGREED_H
-#define MPIEXT_ENDPOINTS_AGREED_H
+#ifndef MPIEXT_ENDPOINTS_COLLECTIVE_OPEN_H
+#define MPIEXT_ENDPOINTS_COLLECTIVE_OPEN_H
 
 #include "ompi_config.h"
 
@@ -51,4 +51,4 @@ int mpix_endpoints_files_chosen(ompio_file_t *file, int rc);
 
 END_C_DECLS
 
-#endif /* MPIEXT_ENDPOINTS_AGREED_H */
+#endif /* MPIEXT_ENDPOINTS_COLLECTIVE_OPEN_H */

@@ -14,8 +14,8 @@
  * Collective calls that a member has missed in a call of ompio's that all members make: missed.c.
  */
 
-#ifndef MPIEXT_ENDPOINTS_MEETINGS_H
-#define MPIEXT_ENDPOINTS_MEETINGS_H
+#ifndef MPIEXT_ENDPOINTS_MISSED_H
+#define MPIEXT_ENDPOINTS_MISSED_H
 
 #include "ompi_config.h"
 
@@ -48,4 +48,4 @@ int mpix_endpoints_meetings_view(ompio_file_t *file, int rc);
 
 END_C_DECLS
 
-#endif /* MPIEXT_ENDPOINTS_MEETINGS_H */
+#endif /* MPIEXT_ENDPOINTS_MISSED_H */

@@ -14,8 +14,8 @@
  * Reads and writes of many of nothing.
  */
 
-#ifndef MPIEXT_ENDPOINTS_NOTHING_H
-#define MPIEXT_ENDPOINTS_NOTHING_H
+#ifndef MPIEXT_ENDPOINTS_ZERO_SIZE_H
+#define MPIEXT_ENDPOINTS_ZERO_SIZE_H
 
 #include "ompi_config.h"
 
@@ -32,4 +32,4 @@ END_C_DECLS
 
 #endif
 
-#endif /* MPIEXT_ENDPOINTS_NOTHING_H */
+#endif /* MPIEXT_ENDPOINTS_ZERO_SIZE_H */

@@ -15,8 +15,8 @@
  * other.
  */
 
-#ifndef MPIEXT_ENDPOINTS_CREW_H
-#define MPIEXT_ENDPOINTS_CREW_H
+#ifndef MPIEXT_ENDPOINTS_LOCAL_GROUP_H
+#define MPIEXT_ENDPOINTS_LOCAL_GROUP_H
 
 #include "ompi_config.h"
 
@@ -98,4 +98,4 @@ END_C_DECLS
 
 #endif
 
-#endif /* MPIEXT_ENDPOINTS_CREW_H */
+#endif /* MPIEXT_ENDPOINTS_LOCAL_GROUP_H */

@@ -14,8 +14,8 @@
  * Shared file pointers of endpoints: a word in memory that all members see, or that rank 0 has.
  */
 
-#ifndef MPIEXT_ENDPOINTS_SHARED_H
-#define MPIEXT_ENDPOINTS_SHARED_H
+#ifndef MPIEXT_ENDPOINTS_SHAREDFP_MODULE_H
+#define MPIEXT_ENDPOINTS_SHAREDFP_MODULE_H
 
 #include "ompi_config.h"
 
@@ -87,4 +87,4 @@ END_C_DECLS
 
 #endif
 
-#endif /* MPIEXT_ENDPOINTS_SHARED_H */
+#endif /* MPIEXT_ENDPOINTS_SHAREDFP_MODULE_H */
