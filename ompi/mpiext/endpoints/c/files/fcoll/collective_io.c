@@ -11,18 +11,17 @@
 /**
  * @file
  *
- * A collective read or write, by the members of each process together.
+ * A collective read or write.
  *
- * ompio's component sends all data to a few ranks, which write it (or have read it).  Members of a
- * process can do without: they show each other which pieces of the file they want from or have for
- * which memory, and where these are dealt out among them each one takes a part of the file, and
- * moves all pieces of it, straight from and to the memory of whoever they belong to.  Nothing is
- * copied but by the system, and nothing sent.  Processes do it each for itself: on a node, where
- * pieces are in the system's memory for files, a call of the system costs less than to send what it
- * moves.
+ * ompio's components send all data to a few ranks, which write it (or have read it).  Members of a
+ * process need no messages: they publish their lists of pieces, of memory and file, to each other.
+ * If pieces of members are interleaved, the file is partitioned into domains; each member moves all
+ * pieces in its domain, from and to the memory of any member of the process.  Nothing is copied
+ * except by the system.  Each process does this on its own: on a node, where pieces are in the page
+ * cache, a call of the system costs less than sending what it moves.
  *
- * With members on several nodes, or on NFS, where a call takes locks, small pieces are sent to few
- * (two_phase.c).
+ * With members on several nodes, or on NFS, where each call takes locks, small pieces are moved by
+ * two-phase I/O (two_phase.c).
  *
  * Tests: file_blocks (also tsan), file_random
  */
@@ -42,52 +41,52 @@
 #    include "ompi/errhandler/errcode-internal.h"
 #    include "ompi/mca/common/ompio/common_ompio_buffer.h"
 
-/** Pieces that are larger each member moves for itself: so they would be moved by one call
- * anyway. */
+/** Larger pieces are moved by their own member: each takes one call in any case. */
 #    define LARGE ((size_t) 256 << 10)
 
-/** Far from the file a call of the system takes as long as sending so many bytes. */
+/** Sending so many bytes costs as much as a call of the system that takes locks. */
 #    define CALL_AFAR ((int64_t) 1 << 20)
 
-/** Who writes holds the file's lock in the system: more members would only wait for it.  One finds
+/** A writer holds the file's lock in the kernel: more members would only wait for it.  One finds
  * pieces while another one writes. */
 #    define WRITERS 2
 
-/** The file is cut into parts of whole multiples of it. */
+/** Bytes: domains begin at multiples of it. */
 #    define GRAIN ((int64_t) 64 << 10)
 
-static bool locks(const mpix_endpoints_together_t *together)
+static bool collective_needs_locks(const mpix_endpoints_collective_io_t *collective)
 {
-    return mpix_endpoints_extent_needs_locks(together->file,
-                                             mpix_endpoints_io_state(together->file)->is_on_node);
+    return mpix_endpoints_extent_needs_locks(collective->file,
+                                             mpix_endpoints_io_state(collective->file)->is_on_node);
 }
 
-/** Can nobody but ompio's component do it? */
-static bool is_for_ompio(const mpix_endpoints_together_t *together, const void *buffer)
+/** Must ompio's component do it? */
+static bool collective_is_for_ompio(const mpix_endpoints_collective_io_t *collective,
+                                    const void *buffer)
 {
     int is_device, is_managed;
 
-    if (!mpix_endpoints_extent_is_supported(together->file)) {
+    if (!mpix_endpoints_extent_is_supported(collective->file)) {
         return true;
     }
-    mca_common_ompio_check_gpu_buf(together->file, buffer, &is_device, &is_managed);
+    mca_common_ompio_check_gpu_buf(collective->file, buffer, &is_device, &is_managed);
     return is_device && !is_managed;
 }
 
-static void show(mpix_endpoints_together_t *together, size_t bytes)
+static void collective_publish(mpix_endpoints_collective_io_t *collective, size_t bytes)
 {
-    mpix_endpoints_crewman_t *mine = &together->view.members[together->view.index];
+    mpix_endpoints_local_member_t *mine = &collective->view.members[collective->view.index];
     int64_t end = INT64_MIN;
 
-    mine->pieces = together->pieces;
-    mine->count = together->count;
+    mine->pieces = collective->pieces;
+    mine->count = collective->count;
     mine->bytes = bytes;
     mine->start = INT64_MAX;
     mine->is_in_order = true;
     mine->file_end = INT64_MAX;
-    for (int i = 0; i < together->count; ++i) {
-        const int64_t offset = (int64_t) (intptr_t) together->pieces[i].offset;
-        const int64_t next = offset + (int64_t) together->pieces[i].length;
+    for (int i = 0; i < collective->count; ++i) {
+        const int64_t offset = (int64_t) (intptr_t) collective->pieces[i].offset;
+        const int64_t next = offset + (int64_t) collective->pieces[i].length;
 
         mine->is_in_order = mine->is_in_order && offset >= end;
         mine->start = offset < mine->start ? offset : mine->start;
@@ -96,30 +95,31 @@ static void show(mpix_endpoints_together_t *together, size_t bytes)
     mine->end = end;
 }
 
-/** ompio's lists of memory and file, put together, in one go. */
-static int put_together(mpix_endpoints_together_t *together, struct iovec *memory, uint32_t parts,
-                        size_t bytes)
+/** Combine ompio's lists of memory and file, in one step. */
+static int collective_build_pieces(mpix_endpoints_collective_io_t *collective, struct iovec *memory,
+                                   uint32_t parts, size_t bytes)
 {
     size_t moved = 0, before = 0;
     int part = 0;
 #    if OMPI_MAJOR_VERSION >= 6
-    return mca_common_ompio_build_io_array(MPIX_ENDPOINTS_VIEW(together->file), 0, 1, bytes, bytes,
-                                           parts, memory, &part, &moved, &before, &together->pieces,
-                                           &together->count);
+    return mca_common_ompio_build_io_array(MPIX_ENDPOINTS_VIEW(collective->file), 0, 1, bytes,
+                                           bytes, parts, memory, &part, &moved, &before,
+                                           &collective->pieces, &collective->count);
 #    else
-    int view = together->file->f_index_in_file_view;
+    int view = collective->file->f_index_in_file_view;
 
-    return mca_common_ompio_build_io_array(together->file, 0, 1, bytes, bytes, parts, memory, &part,
-                                           &view, &moved, &before, &together->pieces,
-                                           &together->count);
+    return mca_common_ompio_build_io_array(collective->file, 0, 1, bytes, bytes, parts, memory,
+                                           &part, &view, &moved, &before, &collective->pieces,
+                                           &collective->count);
 #    endif
 }
 
 /** @param[out] bytes_p  of the memory */
-static int find_pieces(mpix_endpoints_together_t *together, const void *buffer,
-                       mpix_endpoints_io_count_t count, ompi_datatype_t *datatype, size_t *bytes_p)
+static int collective_find_pieces(mpix_endpoints_collective_io_t *collective, const void *buffer,
+                                  mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
+                                  size_t *bytes_p)
 {
-    ompio_file_t *file = together->file;
+    ompio_file_t *file = collective->file;
     struct iovec *memory = NULL;
     uint32_t parts = 0;
     int rc;
@@ -131,22 +131,22 @@ static int find_pieces(mpix_endpoints_together_t *together, const void *buffer,
     rc = mca_common_ompio_decode_datatype(file, datatype, count, buffer, bytes_p,
                                           file->f_mem_convertor, &memory, &parts);
     if (OMPI_SUCCESS == rc && 0 < *bytes_p) {
-        rc = put_together(together, memory, parts, *bytes_p);
+        rc = collective_build_pieces(collective, memory, parts, *bytes_p);
     }
     free(memory);
     return rc;
 }
 
-/** Calls of the system for what this member has: what lies together in the file is one, of so many
- * pieces of memory as the system takes; a read goes on over small gaps. */
-static int64_t calls_of(const mpix_endpoints_together_t *together)
+/** Calls of the system for this member's pieces: one for each extent, of at most
+ * MPIX_ENDPOINTS_EXTENT_PIECES pieces; a read goes on over short gaps. */
+static int64_t collective_count_calls(const mpix_endpoints_collective_io_t *collective)
 {
-    const int64_t most = together->writes ? 0 : MPIX_ENDPOINTS_EXTENT_GAP;
+    const int64_t most = collective->writes ? 0 : MPIX_ENDPOINTS_EXTENT_GAP;
     int64_t calls = 0, end = 0;
     int pieces = 0;
 
-    for (int i = 0; i < together->count; ++i) {
-        const int64_t offset = (int64_t) (intptr_t) together->pieces[i].offset;
+    for (int i = 0; i < collective->count; ++i) {
+        const int64_t offset = (int64_t) (intptr_t) collective->pieces[i].offset;
 
         const int64_t gap = offset - end;
         const int bridge = 0 < gap ? 1 : 0;
@@ -158,90 +158,94 @@ static int64_t calls_of(const mpix_endpoints_together_t *together)
             pieces += bridge;
         }
         ++pieces;
-        end = offset + (int64_t) together->pieces[i].length;
+        end = offset + (int64_t) collective->pieces[i].length;
     }
     return calls;
 }
 
-/** What all members are to know of this one's. */
-static void say(mpix_endpoints_together_t *together, const void *buffer, size_t bytes)
+/** This member's values of the reduction. */
+static void collective_set_reduced(mpix_endpoints_collective_io_t *collective, const void *buffer,
+                                   size_t bytes)
 {
-    const mpix_endpoints_crewman_t *mine = &together->view.members[together->view.index];
-    int64_t *says = together->says;
+    const mpix_endpoints_local_member_t *mine = &collective->view.members[collective->view.index];
+    int64_t *reduced = collective->reduced;
 
-    says[MPIX_ENDPOINTS_SAYS_OMPIOS] = is_for_ompio(together, buffer);
-    says[MPIX_ENDPOINTS_SAYS_CALLS] = locks(together) ? calls_of(together) : 0;
-    says[MPIX_ENDPOINTS_SAYS_BYTES] = (int64_t) bytes;
-    says[MPIX_ENDPOINTS_SAYS_ALONE] = !mine->is_in_order || 0 > mpix_endpoints_client();
-    says[MPIX_ENDPOINTS_SAYS_START] = 0 < mine->count ? -mine->start : INT64_MIN;
-    says[MPIX_ENDPOINTS_SAYS_END] = 0 < mine->count ? mine->end : INT64_MIN;
+    reduced[MPIX_ENDPOINTS_REDUCED_FALLBACK] = collective_is_for_ompio(collective, buffer);
+    reduced[MPIX_ENDPOINTS_REDUCED_CALLS] = collective_needs_locks(collective)
+                                                ? collective_count_calls(collective)
+                                                : 0;
+    reduced[MPIX_ENDPOINTS_REDUCED_BYTES] = (int64_t) bytes;
+    reduced[MPIX_ENDPOINTS_REDUCED_INDEPENDENT] = !mine->is_in_order || 0 > mpix_endpoints_client();
+    reduced[MPIX_ENDPOINTS_REDUCED_START] = 0 < mine->count ? -mine->start : INT64_MIN;
+    reduced[MPIX_ENDPOINTS_REDUCED_END] = 0 < mine->count ? mine->end : INT64_MIN;
 }
 
-void mpix_endpoints_together_begin(mpix_endpoints_together_t *together, ompio_file_t *file,
-                                   bool writes, const void *buffer, mpix_endpoints_io_count_t count,
-                                   ompi_datatype_t *datatype)
+void mpix_endpoints_collective_io_begin(mpix_endpoints_collective_io_t *collective,
+                                        ompio_file_t *file, bool writes, const void *buffer,
+                                        mpix_endpoints_io_count_t count, ompi_datatype_t *datatype)
 {
     size_t bytes = 0;
-    int rc = OMPI_ERROR; /* no crew: none has been opened without */
+    int rc = OMPI_ERROR; /* without a group, which every open file has */
 
-    *together = (mpix_endpoints_together_t){.file = file, .writes = writes};
-    together->pointer.offset = MPIX_ENDPOINTS_VIEW(file)->f_offset;
-    together->pointer.total = MPIX_ENDPOINTS_VIEW(file)->f_total_bytes;
-    together->pointer.position = MPIX_ENDPOINTS_VIEW(file)->f_position_in_file_view;
-    together->pointer.index = MPIX_ENDPOINTS_VIEW(file)->f_index_in_file_view;
-    if (mpix_endpoints_crew_of(file, &together->view)) {
-        rc = find_pieces(together, buffer, count, datatype, &bytes);
+    *collective = (mpix_endpoints_collective_io_t){.file = file, .writes = writes};
+    collective->pointer.offset = MPIX_ENDPOINTS_VIEW(file)->f_offset;
+    collective->pointer.total = MPIX_ENDPOINTS_VIEW(file)->f_total_bytes;
+    collective->pointer.position = MPIX_ENDPOINTS_VIEW(file)->f_position_in_file_view;
+    collective->pointer.index = MPIX_ENDPOINTS_VIEW(file)->f_index_in_file_view;
+    if (mpix_endpoints_local_group_view(file, &collective->view)) {
+        rc = collective_find_pieces(collective, buffer, count, datatype, &bytes);
     }
     if (OMPI_SUCCESS == rc) {
-        show(together, bytes);
-        say(together, buffer, bytes);
+        collective_publish(collective, bytes);
+        collective_set_reduced(collective, buffer, bytes);
     }
-    together->says[MPIX_ENDPOINTS_SAYS_ERROR] = OMPI_SUCCESS == rc ? MPI_SUCCESS
-                                                                   : ompi_errcode_get_mpi_code(rc);
+    collective->reduced[MPIX_ENDPOINTS_REDUCED_ERROR] = OMPI_SUCCESS == rc
+                                                            ? MPI_SUCCESS
+                                                            : ompi_errcode_get_mpi_code(rc);
 }
 
-/** Nothing has been moved after all. */
-static void put_pointer_back(const mpix_endpoints_together_t *together)
+/** Nothing has been moved: set the file pointer back. */
+static void collective_restore_pointer(const mpix_endpoints_collective_io_t *collective)
 {
-    mpix_endpoints_view_t *view = MPIX_ENDPOINTS_VIEW(together->file);
+    mpix_endpoints_view_t *view = MPIX_ENDPOINTS_VIEW(collective->file);
 
-    view->f_offset = together->pointer.offset;
-    view->f_total_bytes = together->pointer.total;
-    view->f_position_in_file_view = together->pointer.position;
-    view->f_index_in_file_view = together->pointer.index;
+    view->f_offset = collective->pointer.offset;
+    view->f_total_bytes = collective->pointer.total;
+    view->f_position_in_file_view = collective->pointer.position;
+    view->f_index_in_file_view = collective->pointer.index;
 }
 
-void mpix_endpoints_together_undo(mpix_endpoints_together_t *together)
+void mpix_endpoints_collective_io_undo(mpix_endpoints_collective_io_t *collective)
 {
-    put_pointer_back(together);
-    free(together->pieces);
+    collective_restore_pointer(collective);
+    free(collective->pieces);
 }
 
-/* ---- who moves what -------------------------------------------------------------------------- */
+/* ---- file domains ---------------------------------------------------------------------------- */
 
-/** The part of the file that all pieces of this process lie in. */
-static void find_all(const mpix_endpoints_crew_view_t *view, int64_t *start, int64_t *end)
+/** The part of the file in which all pieces of this process are. */
+static void domain_span(const mpix_endpoints_local_view_t *view, int64_t *start, int64_t *end)
 {
     *start = INT64_MAX;
     *end = INT64_MIN;
     for (int i = 0; i < view->count; ++i) {
-        const mpix_endpoints_crewman_t *member = &view->members[i];
+        const mpix_endpoints_local_member_t *member = &view->members[i];
 
         *start = 0 < member->count && member->start < *start ? member->start : *start;
         *end = 0 < member->count && member->end > *end ? member->end : *end;
     }
 }
 
-/** Is there something to be won by moving each other's pieces?  They are small, and lie between
- * each other, but not, as far as can be seen, on each other. */
-static bool is_dealt_out(const mpix_endpoints_crew_view_t *view)
+/** Are domains better than each member's own pieces?  They are if pieces are small, and interleaved,
+ * and do not overlap as far as their sums show. */
+static bool domains_are_better(const mpix_endpoints_local_view_t *view)
 {
     size_t bytes = 0, pieces = 0;
     int64_t start, end, reached = INT64_MIN;
     bool apart = true;
 
     for (int i = 0; i < view->count; ++i) {
-        const mpix_endpoints_crewman_t *member = &view->members[i];
+        const mpix_endpoints_local_member_t *member = &view->members[i];
 
         if (0 == member->count) {
             continue;
@@ -254,21 +258,22 @@ static bool is_dealt_out(const mpix_endpoints_crew_view_t *view)
         bytes += member->bytes;
         pieces += (size_t) member->count;
     }
-    find_all(view, &start, &end);
+    domain_span(view, &start, &end);
     return !apart && bytes < pieces * LARGE && bytes <= (size_t) (end - start);
 }
 
-/** The part of the file that is this member's to move.  @return false: none */
-static bool find_part(const mpix_endpoints_together_t *together, int64_t *start, int64_t *end)
+/** The domain of this member.  @return false: it has none */
+static bool domain_of_member(const mpix_endpoints_collective_io_t *collective, int64_t *start,
+                             int64_t *end)
 {
-    const mpix_endpoints_crew_view_t *view = &together->view;
-    const int movers = together->writes && WRITERS < view->count ? WRITERS : view->count;
+    const mpix_endpoints_local_view_t *view = &collective->view;
+    const int movers = collective->writes && WRITERS < view->count ? WRITERS : view->count;
     int64_t step;
 
     if (movers <= view->index) {
         return false;
     }
-    find_all(view, start, end);
+    domain_span(view, start, end);
     *start -= *start % GRAIN;
     step = (*end - *start) / movers / GRAIN * GRAIN + GRAIN;
     *start += step * view->index;
@@ -276,16 +281,16 @@ static bool find_part(const mpix_endpoints_together_t *together, int64_t *start,
     return *start < *end;
 }
 
-/** What falls into this member's part of the file. */
-static int move_dealt_out(const mpix_endpoints_together_t *together,
-                          mpix_endpoints_extent_t *extent)
+/** Move all pieces in this member's domain. */
+static int collective_move_domain(const mpix_endpoints_collective_io_t *collective,
+                                  mpix_endpoints_extent_t *extent)
 {
-    const mpix_endpoints_crew_view_t *view = &together->view;
+    const mpix_endpoints_local_view_t *view = &collective->view;
     mpix_endpoints_merge_t merge;
     mpix_endpoints_part_t part;
     int64_t start, end;
 
-    if (!find_part(together, &start, &end)) {
+    if (!domain_of_member(collective, &start, &end)) {
         return OMPI_SUCCESS;
     }
     if (!mpix_endpoints_merge_begin(&merge, view->count, start, end)) {
@@ -301,69 +306,76 @@ static int move_dealt_out(const mpix_endpoints_together_t *together,
     return OMPI_SUCCESS;
 }
 
-static void move_own(const mpix_endpoints_together_t *together, mpix_endpoints_extent_t *extent)
+static void collective_move_own(const mpix_endpoints_collective_io_t *collective,
+                                mpix_endpoints_extent_t *extent)
 {
-    for (int i = 0; i < together->count; ++i) {
-        mpix_endpoints_extent_add(extent, (int64_t) (intptr_t) together->pieces[i].offset,
-                                  together->pieces[i].memory_address, together->pieces[i].length);
+    for (int i = 0; i < collective->count; ++i) {
+        mpix_endpoints_extent_add(extent, (int64_t) (intptr_t) collective->pieces[i].offset,
+                                  collective->pieces[i].memory_address,
+                                  collective->pieces[i].length);
     }
 }
 
-/** Are pieces sent to few?  All members wait for the last one: each for itself, for who has the
- * most calls; exchanged, for whose bytes are the most.  So neither one member's short piece beside
- * long ones of others sends these, nor a long one's owner keeps others at their thousand calls.
- * What all say is all that is known, so all decide alike. */
-static bool is_exchanged(const int64_t *says)
+/** Two-phase I/O?  All members wait for the last one: without it, for the member with the most
+ * calls; with it, for the member with the most bytes.  So a short piece of one member does not have
+ * the long ones of others sent, nor does a member with a long piece keep others at a thousand calls.
+ * All members decide alike, by the maxima. */
+static bool collective_is_two_phase(const int64_t *reduced)
 {
-    return 0 == says[MPIX_ENDPOINTS_SAYS_ALONE]
-           && says[MPIX_ENDPOINTS_SAYS_BYTES] < says[MPIX_ENDPOINTS_SAYS_CALLS] * CALL_AFAR;
+    return 0 == reduced[MPIX_ENDPOINTS_REDUCED_INDEPENDENT]
+           && reduced[MPIX_ENDPOINTS_REDUCED_BYTES]
+                  < reduced[MPIX_ENDPOINTS_REDUCED_CALLS] * CALL_AFAR;
 }
 
-static int move(const mpix_endpoints_together_t *together)
+static int collective_move(const mpix_endpoints_collective_io_t *collective)
 {
-    const int64_t *says = together->says;
-    mpix_endpoints_crewman_t *mine = &together->view.members[together->view.index];
+    const int64_t *reduced = collective->reduced;
+    mpix_endpoints_local_member_t *mine = &collective->view.members[collective->view.index];
     mpix_endpoints_extent_t extent;
     int rc = OMPI_SUCCESS, moved;
 
-    mpix_endpoints_extent_begin(&extent, together->file, together->writes, locks(together));
-    if (is_exchanged(says)) {
-        rc = mpix_endpoints_exchange(together->file, &together->view, &extent,
-                                     -says[MPIX_ENDPOINTS_SAYS_START],
-                                     says[MPIX_ENDPOINTS_SAYS_END]);
-    } else if (is_dealt_out(&together->view)) {
-        rc = move_dealt_out(together, &extent);
+    mpix_endpoints_extent_begin(&extent, collective->file, collective->writes,
+                                collective_needs_locks(collective));
+    if (collective_is_two_phase(reduced)) {
+        rc = mpix_endpoints_two_phase(collective->file, &collective->view, &extent,
+                                      -reduced[MPIX_ENDPOINTS_REDUCED_START],
+                                      reduced[MPIX_ENDPOINTS_REDUCED_END]);
+    } else if (domains_are_better(&collective->view)) {
+        rc = collective_move_domain(collective, &extent);
     } else {
-        move_own(together, &extent);
+        collective_move_own(collective, &extent);
     }
     moved = mpix_endpoints_extent_end(&extent);
     mine->file_end = extent.file_end;
     return OMPI_SUCCESS == rc ? moved : rc;
 }
 
-int mpix_endpoints_together_end(mpix_endpoints_together_t *together, int rc, int64_t *file_end_p)
+int mpix_endpoints_collective_io_end(mpix_endpoints_collective_io_t *collective, int rc,
+                                     int64_t *file_end_p)
 {
     *file_end_p = INT64_MAX;
-    if (NULL != together->view.crew
-        && mpix_endpoints_crew_met(together->file, &together->view, OMPI_SUCCESS == rc)) {
-        rc = move(together);
-        *file_end_p = together->view.members[together->view.index].file_end;
-        mpix_endpoints_crew_wait(&together->view);
+    if (NULL != collective->view.group
+        && mpix_endpoints_local_group_all_well(collective->file, &collective->view,
+                                               OMPI_SUCCESS == rc)) {
+        rc = collective_move(collective);
+        *file_end_p = collective->view.members[collective->view.index].file_end;
+        mpix_endpoints_local_group_barrier(&collective->view);
     } else {
-        put_pointer_back(together);
-        /* A loss is the only thing that not all learn of alike. */
+        collective_restore_pointer(collective);
+        /* Only a loss is not the same at all members. */
         rc = OMPI_SUCCESS == rc ? MPI_ERR_PROC_FAILED : rc;
     }
     return rc;
 }
 
-void mpix_endpoints_together_status(mpix_endpoints_together_t *together, int64_t file_end,
-                                    ompi_status_public_t *status)
+void mpix_endpoints_collective_io_status(mpix_endpoints_collective_io_t *collective,
+                                         int64_t file_end, ompi_status_public_t *status)
 {
     if (MPI_STATUS_IGNORE != status) {
-        status->_ucount = mpix_endpoints_extent_count(together->pieces, together->count, file_end);
+        status->_ucount = mpix_endpoints_extent_count(collective->pieces, collective->count,
+                                                      file_end);
     }
-    free(together->pieces);
+    free(collective->pieces);
 }
 
 #endif

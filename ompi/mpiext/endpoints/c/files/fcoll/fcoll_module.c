@@ -34,11 +34,11 @@
 #    include "ompi/mca/fcoll/base/base.h"
 #    include "ompi/mca/fcoll/fcoll.h"
 
-/** By ompio's own component, or by each member for itself in atomic mode, where ompio locks what a
- * call of one member moves, and so a part of what a collective one does. */
-static int move_by_ompio(ompio_file_t *file, bool writes, void *buffer,
-                         mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
-                         ompi_status_public_t *status)
+/** By ompio's component; or, in atomic mode, as an independent call, because ompio locks the range of
+ * each call of a member. */
+static int module_move_by_ompio(ompio_file_t *file, bool writes, void *buffer,
+                                mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
+                                ompi_status_public_t *status)
 {
     const mca_fcoll_base_module_t *original = mpix_endpoints_module_original(file->f_fcoll);
     int rc, failure;
@@ -53,87 +53,91 @@ static int move_by_ompio(ompio_file_t *file, bool writes, void *buffer,
                  ? mca_common_ompio_file_read(file, buffer, count, datatype, status)
                  : original->fcoll_file_read_all(file, buffer, count, datatype, status);
     }
-    failure = mpix_endpoints_io_failure(file); /* which ompio forgets */
+    failure = mpix_endpoints_io_failure(file); /* ompio ignores it */
     return mpix_endpoints_reduce_error(file->f_comm, MPI_SUCCESS != failure ? failure : rc);
 }
 
-/** All meet again.  @param[in] rc  this member's  @return that of all */
-static int end_together(mpix_endpoints_together_t *together, int rc, int64_t file_end,
-                        ompi_status_public_t *status)
+/** Reduce the errors after the call.  @param[in] rc  this member's  @return that of all */
+static int module_end(mpix_endpoints_collective_io_t *collective, int rc, int64_t file_end,
+                      ompi_status_public_t *status)
 {
-    int64_t says[] = {OMPI_SUCCESS == rc ? MPI_SUCCESS : ompi_errcode_get_mpi_code(rc), -file_end};
-    const int met = mpix_endpoints_reduce_max(together->file->f_comm, says, 2);
+    int64_t reduced[] = {OMPI_SUCCESS == rc ? MPI_SUCCESS : ompi_errcode_get_mpi_code(rc),
+                         -file_end};
+    const int met = mpix_endpoints_reduce_max(collective->file->f_comm, reduced, 2);
 
-    mpix_endpoints_together_status(together, -says[1], status);
-    return OMPI_SUCCESS == met ? (int) says[0] : met;
+    mpix_endpoints_collective_io_status(collective, -reduced[1], status);
+    return OMPI_SUCCESS == met ? (int) reduced[0] : met;
 }
 
-/** All meet first, and no member that has died is waited for afterwards (but by ompio's component,
- * which crashes where a message of its own fails). */
-static int move_all(ompio_file_t *file, bool writes, void *buffer, mpix_endpoints_io_count_t count,
-                    ompi_datatype_t *datatype, ompi_status_public_t *status)
+/** Members reduce their values first; afterwards none waits for a member that has died (except in
+ * ompio's component, which crashes if one of its messages fails). */
+static int module_move_all(ompio_file_t *file, bool writes, void *buffer,
+                           mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
+                           ompi_status_public_t *status)
 {
-    mpix_endpoints_together_t together;
+    mpix_endpoints_collective_io_t collective;
     int64_t file_end;
     int rc, moved;
 
     if (0 != file->f_atomicity) {
         rc = mpix_endpoints_reduce_error(file->f_comm, OMPI_SUCCESS);
-        return OMPI_SUCCESS == rc ? move_by_ompio(file, writes, buffer, count, datatype, status)
-                                  : rc;
+        return OMPI_SUCCESS == rc
+                   ? module_move_by_ompio(file, writes, buffer, count, datatype, status)
+                   : rc;
     }
-    mpix_endpoints_together_begin(&together, file, writes, buffer, count, datatype);
-    rc = mpix_endpoints_reduce_max(file->f_comm, together.says, MPIX_ENDPOINTS_SAYS_COUNT);
-    rc = OMPI_SUCCESS == rc ? (int) together.says[MPIX_ENDPOINTS_SAYS_ERROR] : rc;
-    if (OMPI_SUCCESS == rc && 0 != together.says[MPIX_ENDPOINTS_SAYS_OMPIOS]) {
-        mpix_endpoints_together_undo(&together);
-        return move_by_ompio(file, writes, buffer, count, datatype, status);
+    mpix_endpoints_collective_io_begin(&collective, file, writes, buffer, count, datatype);
+    rc = mpix_endpoints_reduce_max(file->f_comm, collective.reduced, MPIX_ENDPOINTS_REDUCED_COUNT);
+    rc = OMPI_SUCCESS == rc ? (int) collective.reduced[MPIX_ENDPOINTS_REDUCED_ERROR] : rc;
+    if (OMPI_SUCCESS == rc && 0 != collective.reduced[MPIX_ENDPOINTS_REDUCED_FALLBACK]) {
+        mpix_endpoints_collective_io_undo(&collective);
+        return module_move_by_ompio(file, writes, buffer, count, datatype, status);
     }
-    moved = mpix_endpoints_together_end(&together, rc, &file_end);
+    moved = mpix_endpoints_collective_io_end(&collective, rc, &file_end);
     if (OMPI_SUCCESS == rc) {
-        return end_together(&together, moved, file_end, status);
+        return module_end(&collective, moved, file_end, status);
     }
-    mpix_endpoints_together_status(&together, INT64_MAX, MPI_STATUS_IGNORE);
+    mpix_endpoints_collective_io_status(&collective, INT64_MAX, MPI_STATUS_IGNORE);
     return moved;
 }
 
-static int read_all(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
-                    ompi_datatype_t *datatype, ompi_status_public_t *status)
+static int module_read_all(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
+                           ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     return 0 != (file->f_amode & MPI_MODE_WRONLY)
-               ? MPI_ERR_ACCESS /* which all have opened it with */
-               : move_all(file, false, buffer, count, datatype, status);
+               ? MPI_ERR_ACCESS /* the mode is the same at all members */
+               : module_move_all(file, false, buffer, count, datatype, status);
 }
 
-static int write_all(ompio_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
-                     ompi_datatype_t *datatype, ompi_status_public_t *status)
+static int module_write_all(ompio_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
+                            ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     return 0 != (file->f_amode & MPI_MODE_RDONLY)
                ? MPI_ERR_READ_ONLY /* likewise */
-               : move_all(file, true, (void *) buffer, count, datatype, status);
+               : module_move_all(file, true, (void *) buffer, count, datatype, status);
 }
 
-static void change(void *copy)
+static void module_replace(void *copy)
 {
-    ((mca_fcoll_base_module_t *) copy)->fcoll_file_read_all = read_all;
-    ((mca_fcoll_base_module_t *) copy)->fcoll_file_write_all = write_all;
+    ((mca_fcoll_base_module_t *) copy)->fcoll_file_read_all = module_read_all;
+    ((mca_fcoll_base_module_t *) copy)->fcoll_file_write_all = module_write_all;
 }
 
 int mpix_endpoints_fcoll_module_select(ompio_file_t *file, int rc)
 {
     mca_fcoll_base_module_t *copy = OMPI_SUCCESS == rc
                                         ? mpix_endpoints_module_copy(file->f_fcoll,
-                                                                     sizeof(*file->f_fcoll), change)
+                                                                     sizeof(*file->f_fcoll),
+                                                                     module_replace)
                                         : NULL;
 
     mpix_endpoints_stage_reach(MPIX_ENDPOINTS_STAGE_FCOLL);
-    rc = mpix_endpoints_crew_make(file, OMPI_SUCCESS == rc && NULL == copy
-                                            ? OMPI_ERR_OUT_OF_RESOURCE
-                                            : rc);
+    rc = mpix_endpoints_local_group_join(file, OMPI_SUCCESS == rc && NULL == copy
+                                                   ? OMPI_ERR_OUT_OF_RESOURCE
+                                                   : rc);
 
-    /* ompio's own for all if one has none of its own, or no memory, so that nobody has opened it:
-     * this all learn alike, but not a loss, with which ompio's cannot cope.  Of a file that is open
-     * all have had ours. */
+    /* ompio's component at all members if one has none, or no memory: the file has not been opened
+     * then, at all alike.  A loss is not the same at all, and ompio's component cannot cope with one.
+     * If the file is open all members have had ours. */
     if (NULL != copy
         && (OMPI_SUCCESS == rc || MPI_ERR_PROC_FAILED == rc
             || 0 != (file->f_fh->f_flags & OMPIO_FILE_IS_OPEN))) {
@@ -146,7 +150,7 @@ bool mpix_endpoints_fcoll_module_is_selected(const ompio_file_t *file)
 {
     const mca_fcoll_base_module_t *module = file->f_fcoll;
 
-    return NULL != module && write_all == module->fcoll_file_write_all;
+    return NULL != module && module_write_all == module->fcoll_file_write_all;
 }
 
 #endif

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Lists of pieces of a file, each in ascending order, as one that is: a heap of cursors.
+ * A k-way merge of lists of pieces of a file, each in ascending order: a heap of cursors.
  *
  * Tests: file_blocks
  */
@@ -40,8 +40,8 @@ void mpix_endpoints_merge_end(mpix_endpoints_merge_t *merge)
     free(merge->heap);
 }
 
-/** At the beginning of a piece.  @return false: there is none before end */
-static bool set_cursor(cursor_t *cursor, int64_t end)
+/** Set a cursor to the beginning of its piece.  @return false: there is none before end */
+static bool cursor_set(cursor_t *cursor, int64_t end)
 {
     if (cursor->piece == cursor->end) {
         return false;
@@ -51,9 +51,9 @@ static bool set_cursor(cursor_t *cursor, int64_t end)
     return cursor->offset < end;
 }
 
-/** The first piece that reaches beyond start. */
-static const mca_common_ompio_io_array_t *first_beyond(const mca_common_ompio_io_array_t *pieces,
-                                                       int64_t count, int64_t start)
+/** Binary search: the first piece that extends beyond start. */
+static const mca_common_ompio_io_array_t *cursor_search(const mca_common_ompio_io_array_t *pieces,
+                                                        int64_t count, int64_t start)
 {
     int64_t low = 0, high = count;
 
@@ -70,8 +70,8 @@ static const mca_common_ompio_io_array_t *first_beyond(const mca_common_ompio_io
     return pieces + low;
 }
 
-/** Put the first of a heap where it belongs. */
-static void sink(cursor_t *heap, int count)
+/** Move the first element of a heap down. */
+static void heap_sink(cursor_t *heap, int count)
 {
     const cursor_t moving = heap[0];
     int at = 0, next;
@@ -87,8 +87,8 @@ static void sink(cursor_t *heap, int count)
     heap[at] = moving;
 }
 
-/** And a new last one. */
-static void rise(cursor_t *heap, int at)
+/** Move an element up. */
+static void heap_rise(cursor_t *heap, int at)
 {
     const cursor_t moving = heap[at];
 
@@ -105,16 +105,16 @@ void mpix_endpoints_merge_add(mpix_endpoints_merge_t *merge,
     cursor_t *cursor = &merge->heap[merge->count];
 
     cursor->source = source;
-    cursor->piece = first_beyond(pieces, count, merge->start);
+    cursor->piece = cursor_search(pieces, count, merge->start);
     cursor->end = pieces + count;
-    if (!set_cursor(cursor, merge->end)) {
+    if (!cursor_set(cursor, merge->end)) {
         return;
     }
     if (cursor->offset < merge->start) {
         cursor->skip = (size_t) (merge->start - cursor->offset);
         cursor->offset = merge->start;
     }
-    rise(merge->heap, merge->count++);
+    heap_rise(merge->heap, merge->count++);
 }
 
 bool mpix_endpoints_merge_next(mpix_endpoints_merge_t *merge, mpix_endpoints_part_t *part)
@@ -132,10 +132,10 @@ bool mpix_endpoints_merge_next(mpix_endpoints_merge_t *merge, mpix_endpoints_par
         part->bytes = (size_t) (merge->end - part->offset);
     }
     ++first->piece;
-    if (!set_cursor(first, merge->end)) {
+    if (!cursor_set(first, merge->end)) {
         *first = merge->heap[--merge->count];
     }
-    sink(merge->heap, merge->count);
+    heap_sink(merge->heap, merge->count);
     return true;
 }
 

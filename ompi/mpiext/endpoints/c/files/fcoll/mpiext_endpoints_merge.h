@@ -25,21 +25,21 @@
 
 BEGIN_C_DECLS
 
-/** Where in a list we are. */
+/** A position in a list. */
 typedef struct mpix_endpoints_cursor_t {
     const mca_common_ompio_io_array_t *piece, *end;
     int64_t offset; /**< of what is left of the piece */
-    size_t skip;    /**< of the piece, which is not */
+    size_t skip;    /**< bytes of the piece before that */
     int source;
 } mpix_endpoints_cursor_t;
 
 typedef struct mpix_endpoints_merge_t {
     mpix_endpoints_cursor_t *heap; /**< least offset first */
     int count;
-    int64_t start, end; /**< of the part of the file that is looked at */
+    int64_t start, end; /**< of the part of the file that is merged */
 } mpix_endpoints_merge_t;
 
-/** A piece of one of the lists, or what of it lies within the part. */
+/** A piece of one of the lists, cut to the part. */
 typedef struct mpix_endpoints_part_t {
     int source;
     int64_t offset;
@@ -51,7 +51,7 @@ typedef struct mpix_endpoints_part_t {
 bool mpix_endpoints_merge_begin(mpix_endpoints_merge_t *merge, int lists, int64_t start,
                                 int64_t end);
 
-/** One list more.  @param[in] source  by which its pieces are known */
+/** Add a list.  @param[in] source  identifies its pieces */
 void mpix_endpoints_merge_add(mpix_endpoints_merge_t *merge,
                               const mca_common_ompio_io_array_t *pieces, int64_t count, int source);
 

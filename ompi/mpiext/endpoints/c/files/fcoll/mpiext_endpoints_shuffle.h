@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * What the members of a channel send each other in a collective read or write.
+ * The shuffle of two-phase I/O: messages between the members of a channel.
  */
 
 #ifndef MPIEXT_ENDPOINTS_SHUFFLE_H
@@ -31,97 +31,101 @@ BEGIN_C_DECLS
 /** Chunks of a stream that may be under way at a time. */
 #    define MPIX_ENDPOINTS_STREAM_SLOTS 2
 
-/** As a piece travels, or several that lie one behind the other in the file. */
+/** A piece, or several that are adjacent in the file, as it is sent. */
 typedef struct mpix_endpoints_span_t {
     int64_t offset, length;
 } mpix_endpoints_span_t;
 
-/** What one member of a channel has for another one. */
+/** The amount of one member's pieces in the domain of another one. */
 typedef struct mpix_endpoints_amount_t {
     int64_t spans, bytes;
 } mpix_endpoints_amount_t;
 
-typedef struct mpix_endpoints_said_t {
-    mpix_endpoints_amount_t sends, comes;
-} mpix_endpoints_said_t;
+typedef struct mpix_endpoints_amounts_t {
+    mpix_endpoints_amount_t sends, receives;
+} mpix_endpoints_amounts_t;
 
 /**
- * The pieces that one process has in the part of the file that a member of another one moves, one
- * behind the other, cut into chunks.  Both ends have one.
+ * The pieces of one process in the domain of a member of another one, as a sequence of bytes that is
+ * cut into chunks.  Both ends have a stream.
  */
 typedef struct mpix_endpoints_stream_t {
     int rank; /**< of the other end */
-    mca_common_ompio_io_array_t *pieces; /**< whose memory is the user's; at the other end, where
-                                          * the piece begins in the stream */
+    mca_common_ompio_io_array_t *pieces; /**< with the user's memory; at the other end, with the
+                                          * offset in the stream */
     int64_t count;
     size_t bytes;
-    char *room;                                           /**< for chunks */
+    char *buffer;                                         /**< for chunks */
     ompi_request_t *request[MPIX_ENDPOINTS_STREAM_SLOTS]; /**< NULL: none is under way */
     char *memory[MPIX_ENDPOINTS_STREAM_SLOTS];            /**< of chunks, behind their heads */
 
-    /* Numbers of chunks: the messages of those before have been begun; those before have been
-     * moved, but the file may need their memory; those before need none. */
+    /* Numbers of chunks: messages have been begun up to here; moved up to here, but calls of the
+     * system may still need the memory; released up to here. */
     size_t begun, used, ended;
 
     /* The user's end. */
-    int64_t at;  /**< where the next chunk begins */
-    size_t skip; /**< of that piece */
+    int64_t at;  /**< piece in which the next chunk begins */
+    size_t skip; /**< bytes of that piece before it */
     mpix_endpoints_span_t *spans;
     int64_t span_count;
 } mpix_endpoints_stream_t;
 
-typedef struct mpix_endpoints_streams_t {
+typedef struct mpix_endpoints_shuffle_t {
     const ompio_file_t *file;
     bool writes;
-    int count;     /**< of processes: streams in either direction; the own process has none */
-    int own;       /**< process */
-    size_t chunk;  /**< bytes of one that is not the last */
-    mpix_endpoints_said_t *said;   /**< by processes */
-    mpix_endpoints_stream_t *away; /**< the user's end: of what others move */
-    mpix_endpoints_stream_t *here; /**< the file's end */
-    int64_t file_end; /**< as far as known here: goes with chunks that have been read */
-    int error;                     /**< a message has failed; an MPI class, or MPI_SUCCESS */
-    bool flows;                    /**< messages are chunks */
+    int count;    /**< of processes; there is no stream for the own one */
+    int own;      /**< process */
+    size_t chunk; /**< bytes of a chunk, except the last one */
+
+    /* By processes. */
+    mpix_endpoints_amounts_t *amounts;
+    mpix_endpoints_stream_t *my_req;     /**< pieces of this process in the domains of others */
+    mpix_endpoints_stream_t *others_req; /**< pieces of others in the domain of this member */
+
+    int64_t file_end; /**< as far as known; sent with chunks that have been read */
+    int error;        /**< a message has failed; an MPI class, or MPI_SUCCESS */
+    bool flows;       /**< messages are chunks */
     mpix_endpoints_wait_t wait;
-} mpix_endpoints_streams_t;
+} mpix_endpoints_shuffle_t;
 
-/** Of all members of a channel; local.  @return OMPI_SUCCESS or an error; ended in any case */
-int mpix_endpoints_streams_begin(mpix_endpoints_streams_t *streams, const ompio_file_t *file,
-                                 const mpix_endpoints_crew_view_t *view, bool writes);
+/** Begin.  Local.  @return OMPI_SUCCESS or an error; to be ended in any case */
+int mpix_endpoints_shuffle_begin(mpix_endpoints_shuffle_t *shuffle, const ompio_file_t *file,
+                                 const mpix_endpoints_local_view_t *view, bool writes);
 
-/** Away has its pieces, which stay their owner's: how do they travel?  Local.
+/** my_req has its pieces, which stay the caller's: coalesce them to spans.  Local.
  * @return OMPI_SUCCESS or an error */
-int mpix_endpoints_streams_fold(mpix_endpoints_streams_t *streams);
+int mpix_endpoints_shuffle_coalesce(mpix_endpoints_shuffle_t *shuffle);
 
-/** Tell each other how many.  @return OMPI_SUCCESS or an error */
-int mpix_endpoints_streams_count(mpix_endpoints_streams_t *streams);
+/** Exchange amounts.  @return OMPI_SUCCESS or an error */
+int mpix_endpoints_shuffle_counts(mpix_endpoints_shuffle_t *shuffle);
 
-/** Memory for the pieces of here, and for chunks; local.  @return OMPI_SUCCESS or an error */
-int mpix_endpoints_streams_room(mpix_endpoints_streams_t *streams);
+/** Allocate memory for the pieces of others, and for chunks.  Local.
+ * @return OMPI_SUCCESS or an error */
+int mpix_endpoints_shuffle_allocate(mpix_endpoints_shuffle_t *shuffle);
 
-/** Tell each other which pieces, and begin with the chunks.
- * @param[in] start, end  of the part of the file that is moved here */
-int mpix_endpoints_streams_tell(mpix_endpoints_streams_t *streams, int64_t start, int64_t end);
+/** Exchange spans, and begin with the chunks.
+ * @param[in] start, end  of the domain of this member */
+int mpix_endpoints_shuffle_spans(mpix_endpoints_shuffle_t *shuffle, int64_t start, int64_t end);
 
 /**
- * The file's end: memory of the next chunk of a stream, with data if they are written, free if they
- * are read.  Waits for it, and serves the other streams meanwhile.
+ * The memory of the next chunk of a stream of others_req: with data for a write, free for a read.
+ * Waits for it, and progresses the other streams meanwhile.
  *
- * @param[in] place  in the stream
- * @param[out] bytes_p  how many there are at most
- * @return NULL: a message has failed; or all memory is used, and used_over has to be called
+ * @param[in]  place    in the stream, in bytes
+ * @param[out] bytes_p  of the chunk from there on
+ * @return NULL: a message has failed; or all memory is in use, and has to be released
  */
-char *mpix_endpoints_streams_at(mpix_endpoints_streams_t *streams, mpix_endpoints_stream_t *stream,
-                                size_t place, size_t *bytes_p);
+char *mpix_endpoints_shuffle_chunk(mpix_endpoints_shuffle_t *shuffle,
+                                   mpix_endpoints_stream_t *stream, size_t place, size_t *bytes_p);
 
-/** The file's end: the file needs the memory of used chunks no more. */
-void mpix_endpoints_streams_used_over(mpix_endpoints_streams_t *streams);
+/** Release the memory of all used chunks of others_req: calls of the system do not need it. */
+void mpix_endpoints_shuffle_release(mpix_endpoints_shuffle_t *shuffle);
 
-/** Wait until all messages are through.  @return OMPI_SUCCESS or an error */
-int mpix_endpoints_streams_finish(mpix_endpoints_streams_t *streams);
+/** Wait for all messages.  @return OMPI_SUCCESS or an error */
+int mpix_endpoints_shuffle_wait(mpix_endpoints_shuffle_t *shuffle);
 
-/** No message is under way. */
-void mpix_endpoints_streams_end(mpix_endpoints_streams_t *streams);
+/** Free what the shuffle has.  No message is under way. */
+void mpix_endpoints_shuffle_end(mpix_endpoints_shuffle_t *shuffle);
 
 END_C_DECLS
 

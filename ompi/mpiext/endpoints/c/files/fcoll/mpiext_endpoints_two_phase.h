@@ -11,7 +11,8 @@
 /**
  * @file
  *
- * A collective read or write of small pieces by few members, to which the others send theirs.
+ * Two-phase I/O: a collective read or write of small pieces by few members, to which the others send
+ * their pieces.
  */
 
 #ifndef MPIEXT_ENDPOINTS_TWO_PHASE_H
@@ -28,15 +29,15 @@
 BEGIN_C_DECLS
 
 /**
- * Move the pieces that all members show.  Collective; the crew's memory is used until it has waited
- * for each other.
+ * Move the pieces that all members have published.  Collective.  The memory of the local group is used
+ * until its barrier.
  *
  * @param[in]     extent      begun
  * @param[in]     start, end  of all pieces of all members; the same at all
  * @return OMPI_SUCCESS or an error, of this member; that of a call of the system is in extent
  */
-int mpix_endpoints_exchange(ompio_file_t *file, const mpix_endpoints_crew_view_t *view,
-                            mpix_endpoints_extent_t *extent, int64_t start, int64_t end);
+int mpix_endpoints_two_phase(ompio_file_t *file, const mpix_endpoints_local_view_t *view,
+                             mpix_endpoints_extent_t *extent, int64_t start, int64_t end);
 
 END_C_DECLS
 

@@ -11,13 +11,13 @@
 /**
  * @file
  *
- * What the members of a channel, one of each process, send each other in a collective read or
- * write: which pieces of the file each process has in the part of each, and the data of these, in
- * chunks, of which two are under way at a time.  Who waits for a chunk of one stream serves all
- * others meanwhile, so no order in which they are needed can make members wait for each other.
+ * The shuffle of two-phase I/O: messages of the members of a channel, one of each process.  First
+ * which pieces each process has in the domain of each other one; then their data, in chunks, of which
+ * two are under way at a time.  While a member waits for a chunk of one stream it progresses all
+ * others, so no order in which chunks are needed can deadlock.
  *
- * Losses end messages (the door says so), with any member's; then all are taken back, and the
- * members meet with the error.
+ * Any loss ends all messages (the engine's contract); the rest is cancelled, and the members reduce
+ * the error.
  *
  * Tests: file_blocks, file_death, file_nomem (locked)
  */
@@ -32,74 +32,71 @@
 #    include <stdlib.h>
 #    include <string.h>
 
-typedef mpix_endpoints_streams_t streams_t;
+typedef mpix_endpoints_shuffle_t shuffle_t;
 typedef mpix_endpoints_stream_t stream_t;
 typedef mca_common_ompio_io_array_t piece_t;
 
 enum { SLOTS = MPIX_ENDPOINTS_STREAM_SLOTS };
 
-/** Tags: what a message is. */
+/** Tags of messages. */
 enum { COUNTS = 1, PIECES, CHUNKS };
 
-/** All chunks of a member at once, and of one of them, in bytes. */
+/** Bytes: of all chunks of a member at a time, and of one chunk. */
 #    define CHUNKS_MOST ((size_t) 32 << 20)
 #    define CHUNK_MOST ((size_t) 1 << 20)
 #    define CHUNK_LEAST ((size_t) 64 << 10)
 
-/** Before a chunk that has been read goes where the file ends, at the end of so many bytes. */
+/** Bytes before a chunk.  If it has been read, the last 8 of them are the end of the file, and are
+ * sent with it. */
 #    define HEAD 64
 
-static const mpix_endpoints_door_t *door(void)
+static void shuffle_fail(shuffle_t *shuffle, int rc)
 {
-    return mpix_endpoints_table()->door;
-}
-
-static void fail(streams_t *streams, int rc)
-{
-    if (MPI_SUCCESS == streams->error) {
-        streams->error = rc;
+    if (MPI_SUCCESS == shuffle->error) {
+        shuffle->error = rc;
     }
 }
 
-static void send_bytes(streams_t *streams, stream_t *stream, size_t slot, const void *bytes,
-                       size_t size, int tag)
+static void shuffle_send(shuffle_t *shuffle, stream_t *stream, size_t slot, const void *bytes,
+                         size_t size, int tag)
 {
-    const int rc = mpix_endpoints_message_send(streams->file->f_comm, stream->rank, tag, bytes,
+    const int rc = mpix_endpoints_message_send(shuffle->file->f_comm, stream->rank, tag, bytes,
                                                size, &stream->request[slot]);
 
     if (MPI_SUCCESS != rc) {
-        fail(streams, rc);
+        shuffle_fail(shuffle, rc);
     }
 }
 
-static void receive_bytes(streams_t *streams, stream_t *stream, size_t slot, void *bytes,
-                          size_t size, int tag)
+static void shuffle_receive(shuffle_t *shuffle, stream_t *stream, size_t slot, void *bytes,
+                            size_t size, int tag)
 {
-    const int rc = mpix_endpoints_message_receive(streams->file->f_comm, stream->rank, tag, bytes,
+    const int rc = mpix_endpoints_message_receive(shuffle->file->f_comm, stream->rank, tag, bytes,
                                                   size, &stream->request[slot]);
 
     if (MPI_SUCCESS != rc) {
-        fail(streams, rc);
+        shuffle_fail(shuffle, rc);
     }
 }
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-static size_t chunks_of(const streams_t *streams, const stream_t *stream)
+static size_t stream_chunks(const shuffle_t *shuffle, const stream_t *stream)
 {
-    return (stream->bytes + streams->chunk - 1) / streams->chunk;
+    return (stream->bytes + shuffle->chunk - 1) / shuffle->chunk;
 }
 
-static size_t bytes_of(const streams_t *streams, const stream_t *stream, size_t chunk)
+static size_t stream_chunk_bytes(const shuffle_t *shuffle, const stream_t *stream, size_t chunk)
 {
-    const size_t left = stream->bytes - chunk * streams->chunk;
+    const size_t left = stream->bytes - chunk * shuffle->chunk;
 
-    return left < streams->chunk ? left : streams->chunk;
+    return left < shuffle->chunk ? left : shuffle->chunk;
 }
 
-/** The user's memory to a chunk, or back: bytes of it from where the stream is.
- * @param[in] file_end  behind which nothing has been read */
-static void copy(stream_t *stream, char *chunk, size_t bytes, bool out, int64_t file_end)
+/** Copy between the user's memory, from the stream's position on, and a chunk.
+ * @param[in] out       to the chunk
+ * @param[in] file_end  nothing has been read behind it */
+static void stream_copy(stream_t *stream, char *chunk, size_t bytes, bool out, int64_t file_end)
 {
     while (0 < bytes) {
         const piece_t *piece = &stream->pieces[stream->at];
@@ -121,8 +118,9 @@ static void copy(stream_t *stream, char *chunk, size_t bytes, bool out, int64_t 
     }
 }
 
-/** What is to be sent next lies in one place: it needs no copy.  @return it, or NULL */
-static char *in_one_place(stream_t *stream, size_t bytes)
+/** The next bytes to be sent, if they are contiguous: they need no copy.  @return NULL: they are
+ * not */
+static char *stream_contiguous(stream_t *stream, size_t bytes)
 {
     const piece_t *piece = &stream->pieces[stream->at];
     char *const memory = (char *) piece->memory_address + stream->skip;
@@ -138,84 +136,87 @@ static char *in_one_place(stream_t *stream, size_t bytes)
     return memory;
 }
 
-static void send_chunks(streams_t *streams, stream_t *stream)
+static void stream_send_chunks(shuffle_t *shuffle, stream_t *stream)
 {
-    while (MPI_SUCCESS == streams->error && stream->begun < chunks_of(streams, stream)
+    while (MPI_SUCCESS == shuffle->error && stream->begun < stream_chunks(shuffle, stream)
            && NULL == stream->request[stream->begun % SLOTS]) {
         const size_t slot = stream->begun % SLOTS,
-                     bytes = bytes_of(streams, stream, stream->begun);
-        char *memory = in_one_place(stream, bytes);
+                     bytes = stream_chunk_bytes(shuffle, stream, stream->begun);
+        char *memory = stream_contiguous(stream, bytes);
 
         if (NULL == memory) {
             memory = stream->memory[slot];
-            copy(stream, memory, bytes, true, 0);
+            stream_copy(stream, memory, bytes, true, 0);
         }
-        send_bytes(streams, stream, slot, memory, bytes, CHUNKS);
+        shuffle_send(shuffle, stream, slot, memory, bytes, CHUNKS);
         ++stream->begun;
     }
 }
 
-/** Into memory that is not in use. */
-static void receive_chunks(streams_t *streams, stream_t *stream)
+/** Receive into free memory. */
+static void stream_receive_chunks(shuffle_t *shuffle, stream_t *stream)
 {
-    const size_t head = streams->writes ? 0 : sizeof(int64_t);
+    const size_t head = shuffle->writes ? 0 : sizeof(int64_t);
 
-    while (MPI_SUCCESS == streams->error && stream->begun < chunks_of(streams, stream)
+    while (MPI_SUCCESS == shuffle->error && stream->begun < stream_chunks(shuffle, stream)
            && stream->begun < stream->ended + SLOTS) {
         const size_t slot = stream->begun % SLOTS;
 
-        receive_bytes(streams, stream, slot, stream->memory[slot] - head,
-                      bytes_of(streams, stream, stream->begun) + head, CHUNKS);
+        shuffle_receive(shuffle, stream, slot, stream->memory[slot] - head,
+                        stream_chunk_bytes(shuffle, stream, stream->begun) + head, CHUNKS);
         ++stream->begun;
     }
 }
 
-/** In their order, which may not be that in which they are complete. */
-static void take_chunks(streams_t *streams, stream_t *stream)
+/** Copy complete chunks to the user, in their order, which may not be that of completion. */
+static void stream_take_chunks(shuffle_t *shuffle, stream_t *stream)
 {
-    while (MPI_SUCCESS == streams->error && stream->ended < stream->begun
+    while (MPI_SUCCESS == shuffle->error && stream->ended < stream->begun
            && NULL == stream->request[stream->ended % SLOTS]) {
         char *const memory = stream->memory[stream->ended % SLOTS];
         int64_t file_end;
 
         memcpy(&file_end, memory - sizeof(file_end), sizeof(file_end));
-        copy(stream, memory, bytes_of(streams, stream, stream->ended), false, file_end);
+        stream_copy(stream, memory, stream_chunk_bytes(shuffle, stream, stream->ended), false,
+                    file_end);
         ++stream->ended;
     }
-    receive_chunks(streams, stream);
+    stream_receive_chunks(shuffle, stream);
 }
 
-/** What has been read, as far as the calls of the system for it are over. */
-static void send_read_chunks(streams_t *streams, stream_t *stream)
+/** Send chunks whose reads have been done. */
+static void stream_send_read_chunks(shuffle_t *shuffle, stream_t *stream)
 {
-    while (MPI_SUCCESS == streams->error && stream->begun < stream->used) {
+    while (MPI_SUCCESS == shuffle->error && stream->begun < stream->used) {
         const size_t slot = stream->begun % SLOTS;
-        char *const message = stream->memory[slot] - sizeof(streams->file_end);
+        char *const message = stream->memory[slot] - sizeof(shuffle->file_end);
 
-        memcpy(message, &streams->file_end, sizeof(streams->file_end));
-        send_bytes(streams, stream, slot, message,
-                   bytes_of(streams, stream, stream->begun) + sizeof(streams->file_end), CHUNKS);
+        memcpy(message, &shuffle->file_end, sizeof(shuffle->file_end));
+        shuffle_send(shuffle, stream, slot, message,
+                     stream_chunk_bytes(shuffle, stream, stream->begun) + sizeof(shuffle->file_end),
+                     CHUNKS);
         ++stream->begun;
     }
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/** A message of a stream is through: what comes next? */
-static void go_on(streams_t *streams, stream_t *stream)
+/** A message of a stream is complete: begin the next ones. */
+static void stream_advance(shuffle_t *shuffle, stream_t *stream)
 {
-    if (!streams->flows || stream < streams->away || stream >= streams->away + streams->count) {
-        return; /* what is moved here goes on when it has been moved */
+    if (!shuffle->flows || stream < shuffle->my_req || stream >= shuffle->my_req + shuffle->count) {
+        return; /* streams of others' requests are advanced by the release of chunks */
     }
-    if (streams->writes) {
-        send_chunks(streams, stream);
+    if (shuffle->writes) {
+        stream_send_chunks(shuffle, stream);
     } else {
-        take_chunks(streams, stream);
+        stream_take_chunks(shuffle, stream);
     }
 }
 
-/** @return whether any message is under way; takes all back where one has failed */
-static bool serve_stream(streams_t *streams, stream_t *stream)
+/** Complete the messages of a stream; cancel them if any message has failed.  @return is one under
+ * way? */
+static bool stream_progress(shuffle_t *shuffle, stream_t *stream)
 {
     bool is_busy = false;
 
@@ -225,16 +226,15 @@ static bool serve_stream(streams_t *streams, stream_t *stream)
         if (NULL == *request) {
             continue;
         }
-        if (mpix_endpoints_message_is_over(*request)) {
+        if (mpix_endpoints_message_is_complete(*request)) {
             const int rc = mpix_endpoints_message_end(request);
 
             if (MPI_SUCCESS != rc) {
-                fail(streams, rc);
+                shuffle_fail(shuffle, rc);
             }
-            go_on(streams, stream);
-        } else if (OPAL_UNLIKELY(MPI_SUCCESS != streams->error)) {
-            /* One that has not left yet, for want of room, cannot be taken back before it has: each
-             * time. */
+            stream_advance(shuffle, stream);
+        } else if (OPAL_UNLIKELY(MPI_SUCCESS != shuffle->error)) {
+            /* A message in a backlog cannot be cancelled before it has left: each time. */
             (void) ompi_request_cancel(*request);
         }
         is_busy = is_busy || NULL != *request;
@@ -242,87 +242,89 @@ static bool serve_stream(streams_t *streams, stream_t *stream)
     return is_busy;
 }
 
-static bool serve(streams_t *streams)
+static bool shuffle_progress(shuffle_t *shuffle)
 {
     bool is_busy = false;
 
-    for (int process = 0; process < streams->count; ++process) {
-        is_busy = serve_stream(streams, &streams->away[process]) || is_busy;
-        is_busy = serve_stream(streams, &streams->here[process]) || is_busy;
+    for (int process = 0; process < shuffle->count; ++process) {
+        is_busy = stream_progress(shuffle, &shuffle->my_req[process]) || is_busy;
+        is_busy = stream_progress(shuffle, &shuffle->others_req[process]) || is_busy;
     }
     return is_busy;
 }
 
-static void turn(streams_t *streams)
+static void shuffle_wait_turn(shuffle_t *shuffle)
 {
-    /* Who is lost ends messages. */
-    (void) door()->wait_turn(streams->file->f_comm, MPIX_ENDPOINTS_ANYBODY, &streams->wait);
+    /* A loss ends the messages. */
+    (void) mpix_endpoints_client_engine()->wait_turn(shuffle->file->f_comm, MPIX_ENDPOINTS_ANYBODY,
+                                                     &shuffle->wait);
 }
 
-static void turned(streams_t *streams)
+static void shuffle_wait_end(shuffle_t *shuffle)
 {
-    if (0 != streams->wait.words[0]) {
-        door()->wait_end(&streams->wait);
+    if (0 != shuffle->wait.words[0]) {
+        mpix_endpoints_client_engine()->wait_end(&shuffle->wait);
     }
-    streams->wait = (mpix_endpoints_wait_t){.words = {0}};
+    shuffle->wait = (mpix_endpoints_wait_t){.words = {0}};
 }
 
-int mpix_endpoints_streams_finish(streams_t *streams)
+int mpix_endpoints_shuffle_wait(shuffle_t *shuffle)
 {
-    while (serve(streams)) {
-        turn(streams);
+    while (shuffle_progress(shuffle)) {
+        shuffle_wait_turn(shuffle);
     }
-    turned(streams);
-    return MPI_SUCCESS == streams->error ? OMPI_SUCCESS : streams->error;
+    shuffle_wait_end(shuffle);
+    return MPI_SUCCESS == shuffle->error ? OMPI_SUCCESS : shuffle->error;
 }
 
-char *mpix_endpoints_streams_at(streams_t *streams, stream_t *stream, size_t place, size_t *bytes_p)
+char *mpix_endpoints_shuffle_chunk(shuffle_t *shuffle, stream_t *stream, size_t place,
+                                   size_t *bytes_p)
 {
-    const size_t chunk = place / streams->chunk, slot = chunk % SLOTS;
+    const size_t chunk = place / shuffle->chunk, slot = chunk % SLOTS;
 
-    if (MPI_SUCCESS != streams->error
-        || (streams->writes ? stream->begun <= chunk : stream->begun + SLOTS <= chunk)) {
+    if (MPI_SUCCESS != shuffle->error
+        || (shuffle->writes ? stream->begun <= chunk : stream->begun + SLOTS <= chunk)) {
         return NULL;
     }
-    while (NULL != stream->request[slot] && MPI_SUCCESS == streams->error) {
-        (void) serve(streams);
+    while (NULL != stream->request[slot] && MPI_SUCCESS == shuffle->error) {
+        (void) shuffle_progress(shuffle);
         if (NULL != stream->request[slot]) {
-            turn(streams);
+            shuffle_wait_turn(shuffle);
         }
     }
-    turned(streams);
-    if (MPI_SUCCESS != streams->error) {
+    shuffle_wait_end(shuffle);
+    if (MPI_SUCCESS != shuffle->error) {
         return NULL;
     }
-    place -= chunk * streams->chunk;
-    *bytes_p = bytes_of(streams, stream, chunk) - place;
+    place -= chunk * shuffle->chunk;
+    *bytes_p = stream_chunk_bytes(shuffle, stream, chunk) - place;
     return stream->memory[slot] + place;
 }
 
-void mpix_endpoints_streams_used_over(streams_t *streams)
+void mpix_endpoints_shuffle_release(shuffle_t *shuffle)
 {
-    for (int process = 0; process < streams->count; ++process) {
-        stream_t *stream = &streams->here[process];
+    for (int process = 0; process < shuffle->count; ++process) {
+        stream_t *stream = &shuffle->others_req[process];
 
         stream->ended = stream->used;
-        if (streams->writes) {
-            receive_chunks(streams, stream);
+        if (shuffle->writes) {
+            stream_receive_chunks(shuffle, stream);
         } else {
-            send_read_chunks(streams, stream);
+            stream_send_read_chunks(shuffle, stream);
         }
     }
-    (void) serve(streams);
+    (void) shuffle_progress(shuffle);
 }
 
-/* ---- their life ------------------------------------------------------------------------------ */
+/* ---- begin, end ------------------------------------------------------------------------------ */
 
-int mpix_endpoints_streams_begin(streams_t *streams, const ompio_file_t *file,
-                                 const mpix_endpoints_crew_view_t *view, bool writes)
+int mpix_endpoints_shuffle_begin(shuffle_t *shuffle, const ompio_file_t *file,
+                                 const mpix_endpoints_local_view_t *view, bool writes)
 {
     const size_t count = (size_t) view->processes;
     const size_t chunk = CHUNKS_MOST / (2 * SLOTS * count) / CHUNK_LEAST * CHUNK_LEAST;
 
-    *streams = (streams_t){.file = file,
+    *shuffle = (shuffle_t){.file = file,
                            .writes = writes,
                            .count = view->processes,
                            .own = view->process,
@@ -331,172 +333,175 @@ int mpix_endpoints_streams_begin(streams_t *streams, const ompio_file_t *file,
                                                          : chunk,
                            .file_end = INT64_MAX,
                            .error = MPI_SUCCESS};
-    streams->said = calloc(count, sizeof(*streams->said));
-    streams->away = calloc(2 * count, sizeof(*streams->away));
-    streams->here = NULL == streams->away ? NULL : streams->away + count;
-    if (NULL == streams->said || NULL == streams->away) {
+    shuffle->amounts = calloc(count, sizeof(*shuffle->amounts));
+    shuffle->my_req = calloc(2 * count, sizeof(*shuffle->my_req));
+    shuffle->others_req = NULL == shuffle->my_req ? NULL : shuffle->my_req + count;
+    if (NULL == shuffle->amounts || NULL == shuffle->my_req) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     for (size_t process = 0; process < count; ++process) {
-        streams->away[process].rank = streams->here[process].rank = view->ranks[process];
+        shuffle->my_req[process].rank = shuffle->others_req[process].rank = view->ranks[process];
     }
     return OMPI_SUCCESS;
 }
 
-void mpix_endpoints_streams_end(streams_t *streams)
+void mpix_endpoints_shuffle_end(shuffle_t *shuffle)
 {
-    for (int process = 0; NULL != streams->away && process < streams->count; ++process) {
-        free(streams->here[process].pieces);
-        free(streams->here[process].room);
-        free(streams->away[process].room);
-        free(streams->away[process].spans);
+    for (int process = 0; NULL != shuffle->my_req && process < shuffle->count; ++process) {
+        free(shuffle->others_req[process].pieces);
+        free(shuffle->others_req[process].buffer);
+        free(shuffle->my_req[process].buffer);
+        free(shuffle->my_req[process].spans);
     }
-    free(streams->away);
-    free(streams->said);
+    free(shuffle->my_req);
+    free(shuffle->amounts);
 }
 
-int mpix_endpoints_streams_fold(streams_t *streams)
+int mpix_endpoints_shuffle_coalesce(shuffle_t *shuffle)
 {
-    for (int process = 0; process < streams->count; ++process) {
-        stream_t *away = &streams->away[process];
+    for (int process = 0; process < shuffle->count; ++process) {
+        stream_t *my_req = &shuffle->my_req[process];
         mpix_endpoints_span_t *last = NULL;
 
-        away->spans = 0 < away->count ? malloc((size_t) away->count * sizeof(*away->spans)) : NULL;
-        if (0 < away->count && NULL == away->spans) {
+        my_req->spans = 0 < my_req->count ? malloc((size_t) my_req->count * sizeof(*my_req->spans))
+                                          : NULL;
+        if (0 < my_req->count && NULL == my_req->spans) {
             return OMPI_ERR_OUT_OF_RESOURCE;
         }
-        for (int64_t i = 0; i < away->count; ++i) {
-            const int64_t offset = (int64_t) (intptr_t) away->pieces[i].offset;
-            const int64_t length = (int64_t) away->pieces[i].length;
+        for (int64_t i = 0; i < my_req->count; ++i) {
+            const int64_t offset = (int64_t) (intptr_t) my_req->pieces[i].offset;
+            const int64_t length = (int64_t) my_req->pieces[i].length;
 
             if (NULL != last && last->offset + last->length == offset) {
                 last->length += length;
             } else {
-                last = &away->spans[away->span_count++];
+                last = &my_req->spans[my_req->span_count++];
                 *last = (mpix_endpoints_span_t){offset, length};
             }
-            away->bytes += (size_t) length;
+            my_req->bytes += (size_t) length;
         }
     }
     return OMPI_SUCCESS;
 }
 
-int mpix_endpoints_streams_count(streams_t *streams)
+int mpix_endpoints_shuffle_counts(shuffle_t *shuffle)
 {
-    for (int process = 0; process < streams->count; ++process) {
-        stream_t *away = &streams->away[process];
-        mpix_endpoints_said_t *said = &streams->said[process];
+    for (int process = 0; process < shuffle->count; ++process) {
+        stream_t *my_req = &shuffle->my_req[process];
+        mpix_endpoints_amounts_t *amounts = &shuffle->amounts[process];
 
-        if (process != streams->own) {
-            said->sends = (mpix_endpoints_amount_t){away->span_count, (int64_t) away->bytes};
-            receive_bytes(streams, &streams->here[process], 0, &said->comes, sizeof(said->comes),
-                          COUNTS);
-            send_bytes(streams, away, 0, &said->sends, sizeof(said->sends), COUNTS);
+        if (process != shuffle->own) {
+            amounts->sends = (mpix_endpoints_amount_t){my_req->span_count, (int64_t) my_req->bytes};
+            shuffle_receive(shuffle, &shuffle->others_req[process], 0, &amounts->receives,
+                            sizeof(amounts->receives), COUNTS);
+            shuffle_send(shuffle, my_req, 0, &amounts->sends, sizeof(amounts->sends), COUNTS);
         }
     }
-    return mpix_endpoints_streams_finish(streams);
+    return mpix_endpoints_shuffle_wait(shuffle);
 }
 
-/** Memory for chunks. */
-static bool make_room(const streams_t *streams, stream_t *stream)
+/** Memory for chunks.  @return false: none */
+static bool stream_allocate(const shuffle_t *shuffle, stream_t *stream)
 {
-    size_t size = stream->bytes < streams->chunk ? stream->bytes : streams->chunk;
+    size_t size = stream->bytes < shuffle->chunk ? stream->bytes : shuffle->chunk;
 
     if (0 == size) {
         return true;
     }
     size = HEAD + (size + HEAD - 1) / HEAD * HEAD;
-    stream->room = malloc(SLOTS * size);
-    for (size_t slot = 0; NULL != stream->room && slot < SLOTS; ++slot) {
-        stream->memory[slot] = stream->room + slot * size + HEAD;
+    stream->buffer = malloc(SLOTS * size);
+    for (size_t slot = 0; NULL != stream->buffer && slot < SLOTS; ++slot) {
+        stream->memory[slot] = stream->buffer + slot * size + HEAD;
     }
-    return NULL != stream->room;
+    return NULL != stream->buffer;
 }
 
-int mpix_endpoints_streams_room(streams_t *streams)
+int mpix_endpoints_shuffle_allocate(shuffle_t *shuffle)
 {
-    for (int process = 0; process < streams->count; ++process) {
-        stream_t *here = &streams->here[process];
+    for (int process = 0; process < shuffle->count; ++process) {
+        stream_t *others_req = &shuffle->others_req[process];
 
-        here->count = streams->said[process].comes.spans;
-        here->bytes = (size_t) streams->said[process].comes.bytes;
-        if (0 > here->count || here->count > streams->said[process].comes.bytes
-            || here->count > PTRDIFF_MAX / (int64_t) sizeof(*here->pieces)) {
-            return OMPI_ERROR; /* nobody sound says so */
+        others_req->count = shuffle->amounts[process].receives.spans;
+        others_req->bytes = (size_t) shuffle->amounts[process].receives.bytes;
+        if (0 > others_req->count || others_req->count > shuffle->amounts[process].receives.bytes
+            || others_req->count > PTRDIFF_MAX / (int64_t) sizeof(*others_req->pieces)) {
+            return OMPI_ERROR; /* no sound peer sends this */
         }
-        if (0 < here->count) {
-            here->pieces = malloc((size_t) here->count * sizeof(*here->pieces));
-            if (NULL == here->pieces) {
+        if (0 < others_req->count) {
+            others_req->pieces = malloc((size_t) others_req->count * sizeof(*others_req->pieces));
+            if (NULL == others_req->pieces) {
                 return OMPI_ERR_OUT_OF_RESOURCE;
             }
         }
-        if (!make_room(streams, here) || !make_room(streams, &streams->away[process])) {
+        if (!stream_allocate(shuffle, others_req)
+            || !stream_allocate(shuffle, &shuffle->my_req[process])) {
             return OMPI_ERR_OUT_OF_RESOURCE;
         }
     }
     return OMPI_SUCCESS;
 }
 
-/** Where spans are received: at the end of the memory of the pieces that they become. */
-static mpix_endpoints_span_t *spans_of(const stream_t *here)
+/** Spans are received at the end of the memory of the pieces that they become. */
+static mpix_endpoints_span_t *stream_spans(const stream_t *others_req)
 {
-    return (mpix_endpoints_span_t *) (void *) (here->pieces + here->count) - here->count;
+    return (mpix_endpoints_span_t *) (void *) (others_req->pieces + others_req->count)
+           - others_req->count;
 }
 
-/** Spans to pieces.  @return false: nobody sound has sent them */
-static bool unfold(stream_t *here, int64_t start, int64_t end)
+/** Spans to pieces.  @return false: no sound peer has sent them */
+static bool stream_unpack_spans(stream_t *others_req, int64_t start, int64_t end)
 {
-    const mpix_endpoints_span_t *spans = spans_of(here);
+    const mpix_endpoints_span_t *spans = stream_spans(others_req);
     int64_t bytes = 0;
 
-    for (int64_t i = 0; i < here->count; ++i) {
-        const mpix_endpoints_span_t span = spans[i]; /* the piece may lie on it */
+    for (int64_t i = 0; i < others_req->count; ++i) {
+        const mpix_endpoints_span_t span = spans[i]; /* the piece may overlap it */
 
         if (span.offset < start || span.offset >= end || 0 >= span.length
             || span.length > end - span.offset) {
             return false;
         }
         start = span.offset; /* in ascending order */
-        here->pieces[i] = (piece_t){.memory_address = (void *) (intptr_t) bytes,
-                                    .offset = (void *) (intptr_t) span.offset,
-                                    .length = (size_t) span.length};
+        others_req->pieces[i] = (piece_t){.memory_address = (void *) (intptr_t) bytes,
+                                          .offset = (void *) (intptr_t) span.offset,
+                                          .length = (size_t) span.length};
         bytes += span.length;
     }
-    return bytes == (int64_t) here->bytes;
+    return bytes == (int64_t) others_req->bytes;
 }
 
-int mpix_endpoints_streams_tell(streams_t *streams, int64_t start, int64_t end)
+int mpix_endpoints_shuffle_spans(shuffle_t *shuffle, int64_t start, int64_t end)
 {
-    for (int process = 0; process < streams->count; ++process) {
-        stream_t *away = &streams->away[process], *here = &streams->here[process];
+    for (int process = 0; process < shuffle->count; ++process) {
+        stream_t *my_req = &shuffle->my_req[process], *others_req = &shuffle->others_req[process];
 
-        if (0 < here->count) {
-            receive_bytes(streams, here, 0, spans_of(here),
-                          (size_t) here->count * sizeof(mpix_endpoints_span_t), PIECES);
+        if (0 < others_req->count) {
+            shuffle_receive(shuffle, others_req, 0, stream_spans(others_req),
+                            (size_t) others_req->count * sizeof(mpix_endpoints_span_t), PIECES);
         }
-        if (0 < away->span_count) {
-            send_bytes(streams, away, 0, away->spans,
-                       (size_t) away->span_count * sizeof(*away->spans), PIECES);
+        if (0 < my_req->span_count) {
+            shuffle_send(shuffle, my_req, 0, my_req->spans,
+                         (size_t) my_req->span_count * sizeof(*my_req->spans), PIECES);
         }
     }
-    (void) mpix_endpoints_streams_finish(streams);
-    for (int process = 0; MPI_SUCCESS == streams->error && process < streams->count; ++process) {
-        if (!unfold(&streams->here[process], start, end)) {
-            fail(streams, MPI_ERR_INTERN);
+    (void) mpix_endpoints_shuffle_wait(shuffle);
+    for (int process = 0; MPI_SUCCESS == shuffle->error && process < shuffle->count; ++process) {
+        if (!stream_unpack_spans(&shuffle->others_req[process], start, end)) {
+            shuffle_fail(shuffle, MPI_ERR_INTERN);
         }
     }
-    streams->flows = true;
-    for (int process = 0; process < streams->count; ++process) {
-        stream_t *away = &streams->away[process];
+    shuffle->flows = true;
+    for (int process = 0; process < shuffle->count; ++process) {
+        stream_t *my_req = &shuffle->my_req[process];
 
-        if (streams->writes) {
-            receive_chunks(streams, &streams->here[process]);
-            send_chunks(streams, away);
+        if (shuffle->writes) {
+            stream_receive_chunks(shuffle, &shuffle->others_req[process]);
+            stream_send_chunks(shuffle, my_req);
         } else {
-            receive_chunks(streams, away);
+            stream_receive_chunks(shuffle, my_req);
         }
     }
-    return MPI_SUCCESS == streams->error ? OMPI_SUCCESS : streams->error;
+    return MPI_SUCCESS == shuffle->error ? OMPI_SUCCESS : shuffle->error;
 }
 
 #endif

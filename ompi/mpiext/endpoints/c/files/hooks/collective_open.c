@@ -87,7 +87,7 @@ static int file_close(ompio_file_t *file)
 {
     const mca_fs_base_module_t *original = mpix_endpoints_module_original(file->f_fs);
 
-    mpix_endpoints_crew_end(file);
+    mpix_endpoints_local_group_leave(file);
     return original->fs_file_close(file);
 }
 
@@ -114,7 +114,7 @@ int mpix_endpoints_files_chosen(ompio_file_t *file, int rc)
         rc = OMPI_ERR_OUT_OF_RESOURCE;
     }
     mpix_endpoints_stage_reach(MPIX_ENDPOINTS_STAGE_FBTL);
-    rc = mpix_endpoints_crew_make(file, rc);
+    rc = mpix_endpoints_local_group_join(file, rc);
     if (OMPI_SUCCESS != rc) {
         file->f_amode &= ~MPI_MODE_DELETE_ON_CLOSE; /* of what has not been opened */
     }

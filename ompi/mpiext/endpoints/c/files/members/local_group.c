@@ -11,13 +11,13 @@
 /**
  * @file
  *
- * The members of a file that are in this process.  What they share is made when the file is opened,
- * by the first of them, and goes with the last.  It is found by the state of the file (io.c): no
- * list of all files is searched.
+ * The process-local group of a file: its members in this process.  The first of them makes it when
+ * the file is opened, the last one frees it.  It is found by the state of the file (io.c): no list of
+ * all files is searched.
  *
- * Who waits here waits for threads of its own process that read or write, and does not turn its
- * endpoint, as it would not if it were reading or writing itself: so it sleeps, and leaves them the
- * cores.
+ * In the barrier a member waits for threads of its own process that read or write.  It does not
+ * progress its endpoint, as it would not if it were reading or writing itself, but sleeps, and leaves
+ * the cores to them.
  *
  * Tests: file_blocks (also tsan), file_death, file_many, file_nomem
  */
@@ -25,6 +25,7 @@
 #include "ompi_config.h"
 
 #include "../fbtl/fbtl.h"
+#include "mpiext_endpoints_client.h"
 #include "mpiext_endpoints_local_group.h"
 #include "mpiext_endpoints_reduce.h"
 
@@ -33,68 +34,68 @@
 #    include <pthread.h>
 #    include <stdlib.h>
 
-struct mpix_endpoints_crew_t {
+struct mpix_endpoints_local_group_t {
     _Atomic int users;
     int count;
     pthread_mutex_t lock;
     pthread_cond_t all_there;
-    int there;           /**< of those who wait, under the lock */
-    unsigned generation; /**< of waits, under the lock */
-    mpix_endpoints_crewman_t members[];
+    int there;           /**< members that wait, under the lock */
+    unsigned generation; /**< of barriers, under the lock */
+    mpix_endpoints_local_member_t members[];
 };
 
-/** A file's. */
+/** What a member keeps of a file. */
 typedef struct entry_t {
-    mpix_endpoints_io_state_t state; /**< first: by which this is found */
+    mpix_endpoints_io_state_t state; /**< first, as it leads here */
     uint64_t number;
-    mpix_endpoints_crew_view_t view;
+    mpix_endpoints_local_view_t view;
 } entry_t;
 
-static mpix_endpoints_crew_t *new_crew(int count)
+static mpix_endpoints_local_group_t *group_new(int count)
 {
-    mpix_endpoints_crew_t *crew = calloc(1,
-                                         sizeof(*crew) + (size_t) count * sizeof(crew->members[0]));
+    mpix_endpoints_local_group_t *group
+        = calloc(1, sizeof(*group) + (size_t) count * sizeof(group->members[0]));
 
-    if (NULL != crew) {
-        /* Relaxed: the others are told of it by a message. */
-        atomic_store_explicit(&crew->users, count, memory_order_relaxed);
-        crew->count = count;
-        pthread_mutex_init(&crew->lock, NULL);
-        pthread_cond_init(&crew->all_there, NULL);
+    if (NULL != group) {
+        /* Relaxed: published by a message. */
+        atomic_store_explicit(&group->users, count, memory_order_relaxed);
+        group->count = count;
+        pthread_mutex_init(&group->lock, NULL);
+        pthread_cond_init(&group->all_there, NULL);
     }
-    return crew;
+    return group;
 }
 
-static void free_crew(mpix_endpoints_crew_t *crew)
+static void group_free(mpix_endpoints_local_group_t *group)
 {
-    if (NULL != crew) {
-        pthread_cond_destroy(&crew->all_there);
-        pthread_mutex_destroy(&crew->lock);
-        free(crew);
+    if (NULL != group) {
+        pthread_cond_destroy(&group->all_there);
+        pthread_mutex_destroy(&group->lock);
+        free(group);
     }
 }
 
-static void leave(mpix_endpoints_crew_t *crew)
+static void group_release(mpix_endpoints_local_group_t *group)
 {
     /* Acquire and release: all that others have done with it before it is freed; partner: the same
      * here, by the others. */
-    if (1 == atomic_fetch_sub_explicit(&crew->users, 1, memory_order_acq_rel)) {
-        free_crew(crew);
+    if (1 == atomic_fetch_sub_explicit(&group->users, 1, memory_order_acq_rel)) {
+        group_free(group);
     }
 }
 
-/** Who is in this process?  @param[out] first  rank of the first one */
-static void look(const ompio_file_t *file, entry_t *entry, int *first)
+/** Count the members in this process.  @param[out] first  rank of the first one */
+static void group_count_members(const ompio_file_t *file, entry_t *entry, int *first)
 {
-    const mpix_endpoints_door_t *door = mpix_endpoints_table()->door;
-    mpix_endpoints_crew_view_t *view = &entry->view;
+    const mpix_endpoints_door_t *engine = mpix_endpoints_client_engine();
+    mpix_endpoints_local_view_t *view = &entry->view;
 
     *first = file->f_rank;
     entry->state.is_on_node = true;
     for (int rank = 0; rank < file->f_size; ++rank) {
         mpix_endpoints_place_t place;
 
-        if (!door->place(file->f_comm, rank, &place)) {
+        if (!engine->place(file->f_comm, rank, &place)) {
             place = (mpix_endpoints_place_t){.in_process = rank == file->f_rank};
         }
         entry->state.is_on_node = entry->state.is_on_node && (place.on_node || place.in_process);
@@ -106,111 +107,111 @@ static void look(const ompio_file_t *file, entry_t *entry, int *first)
     }
 }
 
-/** What each member tells all others. */
+/** What each member contributes to the allgather. */
 enum {
-    SAYS_CREW,  /**< the address of its crew, if it is the first one; or FAILED */
-    SAYS_FIRST, /**< the rank of the first one: by which processes are told from each other */
-    SAYS_COUNT
+    OFFER_GROUP, /**< the address of its group, if it is the first member; or FAILED */
+    OFFER_FIRST, /**< the rank of the first member: identifies the process */
+    OFFER_COUNT
 };
 
 #    define FAILED (-1)
 
 /**
- * Which processes there are, and who of each is in this member's channel.
+ * Number the processes, and find the member of each that is in this member's channel.
  *
- * @param[in]  said   of all ranks; written to
+ * @param[in]  offers   of all ranks; written to
  * @param[out] ranks  of the own channel, by processes; twice as many as there are members
  */
-static void find_channel(const ompio_file_t *file, mpix_endpoints_crew_view_t *view, int64_t *said,
-                         int *ranks)
+static void group_find_channel(const ompio_file_t *file, mpix_endpoints_local_view_t *view,
+                               int64_t *offers, int *ranks)
 {
     int *const members = ranks + file->f_size;
-    const int first = (int) said[file->f_rank * SAYS_COUNT + SAYS_FIRST];
+    const int first = (int) offers[file->f_rank * OFFER_COUNT + OFFER_FIRST];
 
     for (int rank = 0; rank < file->f_size; ++rank) {
-        int64_t *says = &said[rank * SAYS_COUNT];
+        int64_t *offer = &offers[rank * OFFER_COUNT];
         int process;
 
-        if (rank == says[SAYS_FIRST]) {
-            says[SAYS_CREW] = view->processes; /* its number, from now on */
+        if (rank == offer[OFFER_FIRST]) {
+            offer[OFFER_GROUP] = view->processes; /* from now on the process's number */
             members[view->processes++] = 0;
         }
-        process = (int) said[says[SAYS_FIRST] * SAYS_COUNT + SAYS_CREW];
+        process = (int) offers[offer[OFFER_FIRST] * OFFER_COUNT + OFFER_GROUP];
         if (view->index == members[process]++) {
             ranks[process] = rank;
         }
     }
-    view->process = (int) said[first * SAYS_COUNT + SAYS_CREW];
-    view->channels = MPIX_ENDPOINTS_CREW_CHANNELS;
+    view->process = (int) offers[first * OFFER_COUNT + OFFER_GROUP];
+    view->channels = MPIX_ENDPOINTS_LOCAL_CHANNELS;
     for (int process = 0; process < view->processes; ++process) {
         view->channels = members[process] < view->channels ? members[process] : view->channels;
     }
 }
 
-/** The first member of a crew makes it.  @param[out] says  to all members */
-static void offer(const ompio_file_t *file, entry_t *entry, int64_t says[SAYS_COUNT])
+/** The first member of a group makes it.  @param[out] offer  this member's contribution */
+static void group_offer(const ompio_file_t *file, entry_t *entry, int64_t offer[OFFER_COUNT])
 {
     int first = file->f_rank;
 
-    says[SAYS_CREW] = NULL == entry ? FAILED : 0;
+    offer[OFFER_GROUP] = NULL == entry ? FAILED : 0;
     if (NULL != entry) {
-        look(file, entry, &first);
+        group_count_members(file, entry, &first);
         if (first == file->f_rank) {
-            entry->view.crew = new_crew(entry->view.count);
-            says[SAYS_CREW] = NULL == entry->view.crew ? FAILED
-                                                       : (int64_t) (intptr_t) entry->view.crew;
+            entry->view.group = group_new(entry->view.count);
+            offer[OFFER_GROUP] = NULL == entry->view.group ? FAILED
+                                                           : (int64_t) (intptr_t) entry->view.group;
         }
     }
-    says[SAYS_FIRST] = first;
+    offer[OFFER_FIRST] = first;
 }
 
 /** @param[in] rc  an error of this member's, or OMPI_SUCCESS  @return of all members */
-static int share(const ompio_file_t *file, entry_t *entry, int rc)
+static int group_share(const ompio_file_t *file, entry_t *entry, int rc)
 {
     ompi_communicator_t *comm = file->f_comm;
     const size_t members = (size_t) file->f_size;
-    int64_t mine[SAYS_COUNT], *said = malloc(members * sizeof(mine));
+    int64_t mine[OFFER_COUNT], *offers = malloc(members * sizeof(mine));
     int *ranks = malloc(2 * members * sizeof(*ranks));
 
-    offer(file, entry, mine);
-    if (OMPI_SUCCESS == rc && (NULL == said || NULL == ranks || FAILED == mine[SAYS_CREW])) {
+    group_offer(file, entry, mine);
+    if (OMPI_SUCCESS == rc && (NULL == offers || NULL == ranks || FAILED == mine[OFFER_GROUP])) {
         rc = OMPI_ERR_OUT_OF_RESOURCE;
     }
     rc = mpix_endpoints_reduce_error(comm, rc);
     if (OMPI_SUCCESS != rc && NULL != entry) {
-        free_crew(entry->view.crew); /* which nobody has heard of */
+        group_free(entry->view.group); /* which no other member knows */
     }
     if (OMPI_SUCCESS == rc) {
-        rc = comm->c_coll->coll_allgather(mine, SAYS_COUNT, &ompi_mpi_int64_t.dt, said, SAYS_COUNT,
-                                          &ompi_mpi_int64_t.dt, comm,
+        rc = comm->c_coll->coll_allgather(mine, OFFER_COUNT, &ompi_mpi_int64_t.dt, offers,
+                                          OFFER_COUNT, &ompi_mpi_int64_t.dt, comm,
                                           comm->c_coll->coll_allgather_module);
     }
     if (OMPI_SUCCESS == rc) {
-        entry->view.crew
-            = (mpix_endpoints_crew_t *) (intptr_t) said[mine[SAYS_FIRST] * SAYS_COUNT + SAYS_CREW];
-        entry->view.members = entry->view.crew->members;
+        entry->view.group = (mpix_endpoints_local_group_t *) (intptr_t)
+            offers[mine[OFFER_FIRST] * OFFER_COUNT + OFFER_GROUP];
+        entry->view.members = entry->view.group->members;
         entry->view.members[entry->view.index].rank = file->f_rank;
-        find_channel(file, &entry->view, said, ranks);
+        group_find_channel(file, &entry->view, offers, ranks);
         entry->view.ranks = ranks;
         ranks = NULL;
     }
     free(ranks);
-    free(said);
+    free(offers);
     return rc;
 }
 
-/** A handle's calls are one at a time, so there is no lock.  @return NULL: it has none */
-static entry_t *entry_of(const ompio_file_t *file)
+/** No lock: calls on a handle are serialized.  @return NULL: the file has none */
+static entry_t *group_entry(const ompio_file_t *file)
 {
     return (entry_t *) mpix_endpoints_io_state(file);
 }
 
-int mpix_endpoints_crew_make(ompio_file_t *file, int rc)
+int mpix_endpoints_local_group_join(ompio_file_t *file, int rc)
 {
     entry_t *entry = NULL;
 
-    if (NULL != entry_of(file)) {
-        return mpix_endpoints_reduce_error(file->f_comm, rc); /* all of its members have one */
+    if (NULL != group_entry(file)) {
+        return mpix_endpoints_reduce_error(file->f_comm, rc); /* at all members alike */
     }
     if (OMPI_SUCCESS == rc) {
         entry = calloc(1, sizeof(*entry));
@@ -219,7 +220,7 @@ int mpix_endpoints_crew_make(ompio_file_t *file, int rc)
             entry = NULL;
         }
     }
-    rc = share(file, entry, rc);
+    rc = group_share(file, entry, rc);
     if (OMPI_SUCCESS != rc) {
         if (NULL != entry) {
             mpix_endpoints_io_state_detach(file);
@@ -231,21 +232,21 @@ int mpix_endpoints_crew_make(ompio_file_t *file, int rc)
     return OMPI_SUCCESS;
 }
 
-void mpix_endpoints_crew_end(ompio_file_t *file)
+void mpix_endpoints_local_group_leave(ompio_file_t *file)
 {
-    entry_t *entry = entry_of(file);
+    entry_t *entry = group_entry(file);
 
     if (NULL != entry) {
         mpix_endpoints_io_state_detach(file);
-        leave(entry->view.crew);
+        group_release(entry->view.group);
         free(entry->view.ranks);
         free(entry);
     }
 }
 
-bool mpix_endpoints_crew_of(const ompio_file_t *file, mpix_endpoints_crew_view_t *view)
+bool mpix_endpoints_local_group_view(const ompio_file_t *file, mpix_endpoints_local_view_t *view)
 {
-    const entry_t *entry = entry_of(file);
+    const entry_t *entry = group_entry(file);
 
     if (NULL != entry) {
         *view = entry->view;
@@ -253,45 +254,46 @@ bool mpix_endpoints_crew_of(const ompio_file_t *file, mpix_endpoints_crew_view_t
     return NULL != entry;
 }
 
-bool mpix_endpoints_crew_met(const ompio_file_t *file, const mpix_endpoints_crew_view_t *view,
-                             bool well)
+bool mpix_endpoints_local_group_all_well(const ompio_file_t *file,
+                                         const mpix_endpoints_local_view_t *view, bool well)
 {
-    const mpix_endpoints_door_t *door = mpix_endpoints_table()->door;
-    mpix_endpoints_crewman_t *members = view->members;
+    const mpix_endpoints_door_t *engine = mpix_endpoints_client_engine();
+    mpix_endpoints_local_member_t *members = view->members;
     const uint64_t number = 2 * ++*view->number_p;
 
-    /* Release: what this member shows; partner: the wait below, an acquire, of the others. */
+    /* Release: what this member publishes; partner: the wait below, an acquire, of the others. */
     atomic_store_explicit(&members[view->index].met, well ? number + 1 : number,
                           memory_order_release);
-    /* A meeting that has gone well has been begun by all: they come here, too.  Who has failed goes
-     * on, and may even have failed in later calls by now, but not have met well in one. */
+    /* A reduction that has succeeded here has been begun by all: they come here, too.  A member at
+     * which it has failed does not wait, and may have failed in later calls by now, but cannot have
+     * succeeded in one. */
     for (int i = 0; well && i < view->count; ++i) {
-        (void) door->wait_word(file->f_comm, members[i].rank, &members[i].met, number);
-        /* Relaxed: seen by wait_word already. */
+        (void) engine->wait_word(file->f_comm, members[i].rank, &members[i].met, number);
+        /* Relaxed: wait_word has read it. */
         well = number + 1 == atomic_load_explicit(&members[i].met, memory_order_relaxed);
     }
     return well;
 }
 
-void mpix_endpoints_crew_wait(const mpix_endpoints_crew_view_t *view)
+void mpix_endpoints_local_group_barrier(const mpix_endpoints_local_view_t *view)
 {
-    mpix_endpoints_crew_t *crew = view->crew;
+    mpix_endpoints_local_group_t *group = view->group;
     unsigned generation;
 
-    if (1 == crew->count) {
+    if (1 == group->count) {
         return;
     }
-    pthread_mutex_lock(&crew->lock);
-    generation = crew->generation;
-    if (crew->count == ++crew->there) {
-        crew->there = 0;
-        ++crew->generation;
-        pthread_cond_broadcast(&crew->all_there);
+    pthread_mutex_lock(&group->lock);
+    generation = group->generation;
+    if (group->count == ++group->there) {
+        group->there = 0;
+        ++group->generation;
+        pthread_cond_broadcast(&group->all_there);
     }
-    while (generation == crew->generation) {
-        pthread_cond_wait(&crew->all_there, &crew->lock);
+    while (generation == group->generation) {
+        pthread_cond_wait(&group->all_there, &group->lock);
     }
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_unlock(&group->lock);
 }
 
 #endif

@@ -11,7 +11,8 @@
 /**
  * @file
  *
- * Messages between members of a file: the door's, which no receive of the user's matches.
+ * Messages between members of a file, in the engine's client space: no receive of the user matches
+ * them.
  *
  * Tests: file_blocks, file_death
  */
@@ -25,22 +26,17 @@
 
 #    include "ompi/errhandler/errcode-internal.h"
 
-static const mpix_endpoints_door_t *door(void)
-{
-    return mpix_endpoints_table()->door;
-}
-
-/** @param[in,out] rc_p  of the last try */
-static bool is_tried_again(ompi_communicator_t *comm, int *rc_p)
+/** Is a call of the engine to be repeated?  @param[in,out] rc_p  of the last try */
+static bool message_is_retried(ompi_communicator_t *comm, int *rc_p)
 {
     if (MPI_ERR_NO_MEM != *rc_p) {
         return false;
     }
-    if (door()->is_lost(comm, MPIX_ENDPOINTS_ANYBODY)) {
+    if (mpix_endpoints_client_engine()->is_lost(comm, MPIX_ENDPOINTS_ANYBODY)) {
         *rc_p = MPI_ERR_PROC_FAILED;
         return false;
     }
-    (void) door()->turn(comm);
+    (void) mpix_endpoints_client_engine()->turn(comm);
     return true;
 }
 
@@ -51,19 +47,20 @@ int mpix_endpoints_message_send(ompi_communicator_t *comm, int rank, int tag, co
     int rc;
 
     do {
-        rc = door()->isend(comm, number, bytes, size, &ompi_mpi_byte.dt, rank, tag, request_p);
-    } while (is_tried_again(comm, &rc));
+        rc = mpix_endpoints_client_engine()->isend(comm, number, bytes, size, &ompi_mpi_byte.dt,
+                                                   rank, tag, request_p);
+    } while (message_is_retried(comm, &rc));
     if (MPI_SUCCESS != rc) {
         *request_p = NULL;
     }
     return rc;
 }
 
-/** A receive may also be refused by its request.  @return MPI_ERR_NO_MEM: it was, for want of
- * memory; there is none then */
-static int refused(ompi_request_t **request_p)
+/** A receive may also fail in its request.  @return MPI_ERR_NO_MEM: it has, for want of memory, and
+ * there is no request then; or MPI_SUCCESS */
+static int message_refused(ompi_request_t **request_p)
 {
-    return mpix_endpoints_message_is_over(*request_p)
+    return mpix_endpoints_message_is_complete(*request_p)
                    && MPI_ERR_NO_MEM == (*request_p)->req_status.MPI_ERROR
                ? mpix_endpoints_message_end(request_p)
                : MPI_SUCCESS;
@@ -76,18 +73,19 @@ int mpix_endpoints_message_receive(ompi_communicator_t *comm, int rank, int tag,
     int rc;
 
     do {
-        rc = door()->irecv(comm, number, bytes, size, &ompi_mpi_byte.dt, rank, tag, request_p);
-        rc = MPI_SUCCESS == rc ? refused(request_p) : rc;
-    } while (is_tried_again(comm, &rc));
+        rc = mpix_endpoints_client_engine()->irecv(comm, number, bytes, size, &ompi_mpi_byte.dt,
+                                                   rank, tag, request_p);
+        rc = MPI_SUCCESS == rc ? message_refused(request_p) : rc;
+    } while (message_is_retried(comm, &rc));
     if (MPI_SUCCESS != rc) {
         *request_p = NULL;
     }
     return rc;
 }
 
-bool mpix_endpoints_message_is_over(ompi_request_t *request)
+bool mpix_endpoints_message_is_complete(ompi_request_t *request)
 {
-    /* Acquire: the data; partner: whoever completes it, in the engine. */
+    /* Acquire: the data; partner: the completion, in the engine. */
     return REQUEST_COMPLETED == __atomic_load_n(&request->req_complete, __ATOMIC_ACQUIRE);
 }
 
@@ -96,7 +94,7 @@ int mpix_endpoints_message_end(ompi_request_t **request_p)
     const int rc = ompi_request_wait(request_p, MPI_STATUS_IGNORE);
 
     if (MPI_REQUEST_NULL != *request_p) {
-        (void) ompi_request_free(request_p); /* which libmpi leaves, of one that has failed */
+        (void) ompi_request_free(request_p); /* which libmpi does not, if it has failed */
     }
     *request_p = NULL;
     return 0 > rc ? ompi_errcode_get_mpi_code(rc) : rc;

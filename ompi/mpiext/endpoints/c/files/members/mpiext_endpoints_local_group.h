@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * The members of a file that are in this process: they see each other's memory, and wait for each
- * other.
+ * The process-local group of a file: its members in this process, which access each other's memory
+ * and wait for each other.
  */
 
 #ifndef MPIEXT_ENDPOINTS_LOCAL_GROUP_H
@@ -28,17 +28,17 @@
 
 BEGIN_C_DECLS
 
-/** Most channels.  Who writes holds the file's lock in the system: one more finds and sends what
- * comes next meanwhile. */
-#    define MPIX_ENDPOINTS_CREW_CHANNELS 2
+/** Most channels.  A writer holds the file's lock in the kernel: one member more finds and sends the
+ * next pieces meanwhile. */
+#    define MPIX_ENDPOINTS_LOCAL_CHANNELS 2
 
-/** What a member shows the others of its process while a collective call lasts. */
-typedef struct mpix_endpoints_crewman_t {
-    /** The number of its call, twice, and one more if its meeting has gone well. */
+/** What a member publishes to its group during a collective call. */
+typedef struct mpix_endpoints_local_member_t {
+    /** Twice the number of its call, and one more if the reduction before has succeeded. */
     _Atomic uint64_t met;
     int rank;
 
-    /* Written by its owner before it says that it has met. */
+    /* Written by its owner before met. */
     const mca_common_ompio_io_array_t *pieces; /**< of memory and file */
     int count;
     size_t bytes;     /**< of all pieces */
@@ -46,53 +46,53 @@ typedef struct mpix_endpoints_crewman_t {
     int64_t end;      /**< behind the last one */
     bool is_in_order; /**< no piece begins before the one before it has ended */
 
-    /** Where its reading has found the file's end; written before the crew meets again. */
+    /** Where its reads have found the end of the file; written before the barrier. */
     int64_t file_end;
-} mpix_endpoints_crewman_t;
+} mpix_endpoints_local_member_t;
 
-/** The members of a file that are in this process, in the order of ranks. */
-typedef struct mpix_endpoints_crew_t mpix_endpoints_crew_t;
+/** A process-local group; members in the order of ranks. */
+typedef struct mpix_endpoints_local_group_t mpix_endpoints_local_group_t;
 
-/** How a member sees its crew. */
-typedef struct mpix_endpoints_crew_view_t {
-    mpix_endpoints_crew_t *crew;
-    mpix_endpoints_crewman_t *members;
+/** A member's view of its group. */
+typedef struct mpix_endpoints_local_view_t {
+    mpix_endpoints_local_group_t *group;
+    mpix_endpoints_local_member_t *members;
     int count;
     int index;          /**< its own */
-    uint64_t *number_p; /**< of its last call, its own alone */
+    uint64_t *number_p; /**< of its last call; private */
 
-    /* The n-th members of all crews are the n-th channel, if all crews have so many. */
+    /* The n-th members of all groups are the n-th channel, if all groups have n members. */
     int processes; /**< of the file */
     int process;   /**< its own, among them */
     int channels;  /**< the same at all members */
     int *ranks;    /**< of its channel, by processes; of none, if index is not less than channels */
-} mpix_endpoints_crew_view_t;
+} mpix_endpoints_local_view_t;
 
-/** Find the crew of a file that is being opened, if it has none.  Collective.
+/** Join the group of a file that is being opened, unless the member has.  Collective.
  *
- * @param[in] rc  an error of this member, so all fail; or OMPI_SUCCESS
+ * @param[in] rc  an error of this member, with which all fail; or OMPI_SUCCESS
  * @return OMPI_SUCCESS, or an error, of all members alike */
-int mpix_endpoints_crew_make(ompio_file_t *file, int rc);
+int mpix_endpoints_local_group_join(ompio_file_t *file, int rc);
 
-/** The file goes: it has no crew, if it had one. */
-void mpix_endpoints_crew_end(ompio_file_t *file);
+/** The file is closed: leave its group, if it has one. */
+void mpix_endpoints_local_group_leave(ompio_file_t *file);
 
-/** The crew of a file.  @return false: none has been made */
-bool mpix_endpoints_crew_of(const ompio_file_t *file, mpix_endpoints_crew_view_t *view);
+/** The group of a file.  @return false: it has none */
+bool mpix_endpoints_local_group_view(const ompio_file_t *file, mpix_endpoints_local_view_t *view);
 
 /**
- * A meeting of all members of the file is over: did it go well for all of the crew?  Who has failed
- * there may be gone, and its memory with it.
+ * A reduction of all members of the file has ended: has it succeeded at all members of the group?  A
+ * member at which it has failed may be gone, and its memory with it.  Waits for the group.
  *
- * @param[in] well  for this member.  If not, nobody is waited for
- * @return false: not for all; the crew does nothing together
+ * @param[in] well  has it at this member?  If not, this does not wait
+ * @return false: not at all of them; their memory must not be accessed
  */
-bool mpix_endpoints_crew_met(const ompio_file_t *file, const mpix_endpoints_crew_view_t *view,
-                             bool well);
+bool mpix_endpoints_local_group_all_well(const ompio_file_t *file,
+                                         const mpix_endpoints_local_view_t *view, bool well);
 
-/** All of the crew, who have met, wait for each other, asleep.  Orders what they have written
- * before what they read afterwards. */
-void mpix_endpoints_crew_wait(const mpix_endpoints_crew_view_t *view);
+/** A barrier of the group, after mpix_endpoints_local_group_all_well; sleeps.  Orders what members
+ * have written before what they read afterwards. */
+void mpix_endpoints_local_group_barrier(const mpix_endpoints_local_view_t *view);
 
 END_C_DECLS
 

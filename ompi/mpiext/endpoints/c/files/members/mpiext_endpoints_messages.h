@@ -28,24 +28,25 @@
 BEGIN_C_DECLS
 
 /**
- * Begin to send.  Any loss in the communicator ends it.  Without memory for it now it is tried
- * again: the other one waits for it.
+ * Begin to send.  Any loss in the communicator ends the request.  Without memory it is tried again,
+ * as the receiver waits for it.
  *
- * @param[in]  bytes      there until it has ended
+ * @param[in]  bytes      valid until the request has ended
  * @param[out] request_p  NULL: not begun
  * @return an MPI class, or MPI_SUCCESS
  */
 int mpix_endpoints_message_send(ompi_communicator_t *comm, int rank, int tag, const void *bytes,
                                 size_t size, ompi_request_t **request_p);
 
-/** Likewise, receive. */
+/** Begin to receive, likewise. */
 int mpix_endpoints_message_receive(ompi_communicator_t *comm, int rank, int tag, void *bytes,
                                    size_t size, ompi_request_t **request_p);
 
-/** Has it ended?  An acquire. */
-bool mpix_endpoints_message_is_over(ompi_request_t *request);
+/** Has a request ended?  An acquire. */
+bool mpix_endpoints_message_is_complete(ompi_request_t *request);
 
-/** It has.  @param[in,out] request_p  NULL, then  @return an MPI class, or MPI_SUCCESS */
+/** Wait for a request, and free it.  @param[in,out] request_p  then NULL
+ * @return an MPI class, or MPI_SUCCESS */
 int mpix_endpoints_message_end(ompi_request_t **request_p);
 
 END_C_DECLS

@@ -69,18 +69,13 @@ struct mpix_endpoints_shared_far_t {
     _Atomic bool ends;         /**< the file goes */
 };
 
-static const mpix_endpoints_door_t *door(void)
-{
-    return mpix_endpoints_table()->door;
-}
-
 /* ---- the client ------------------------------------------------------------------------------ */
 
 static int make(ompi_communicator_t *comm, void **object_p)
 {
     mpix_endpoints_members_t here;
     mpix_endpoints_shared_far_t *far;
-    const int rc = door()->members(comm, MPIX_ENDPOINTS_NODE, &here);
+    const int rc = mpix_endpoints_client_engine()->members(comm, MPIX_ENDPOINTS_NODE, &here);
 
     if (MPI_SUCCESS != rc || ompi_comm_size(comm) == here.count) {
         return rc;
@@ -180,8 +175,8 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
         const far_message_t message = {ANSWER, next->answer};
 
         if (MPI_ERR_NO_MEM
-            == door()->post(far->comm, mpix_endpoints_client(), next->rank, &message,
-                            sizeof(message))) {
+            == mpix_endpoints_client_engine()->post(far->comm, mpix_endpoints_client(), next->rank,
+                                                    &message, sizeof(message))) {
             break;
         }
         /* Release: the place has been read; partner: asked. */
@@ -213,7 +208,7 @@ mpix_endpoints_shared_word_t *mpix_endpoints_shared_far_serve(mpix_endpoints_sha
     far->work.step = step;
     /* Release: all above; partner: asked. */
     atomic_store_explicit(&far->due, due, memory_order_release);
-    door()->work_begin(far->comm, &far->work);
+    mpix_endpoints_client_engine()->work_begin(far->comm, &far->work);
     return &far->word;
 }
 
@@ -226,7 +221,9 @@ void mpix_endpoints_shared_far_end(mpix_endpoints_shared_far_t *far)
 
 mpix_endpoints_shared_far_t *mpix_endpoints_shared_far(const ompi_communicator_t *comm)
 {
-    return 0 > mpix_endpoints_client() ? NULL : door()->object(comm, mpix_endpoints_client());
+    return 0 > mpix_endpoints_client()
+               ? NULL
+               : mpix_endpoints_client_engine()->object(comm, mpix_endpoints_client());
 }
 
 static bool has_answer(void *context)
@@ -246,12 +243,12 @@ int mpix_endpoints_shared_far_add(mpix_endpoints_shared_far_t *far, int64_t byte
     /* Relaxed: rank 0 answers what is sent behind it. */
     atomic_store_explicit(&far->waits, true, memory_order_relaxed);
     while (MPI_ERR_NO_MEM
-           == (rc = door()->post(far->comm, mpix_endpoints_client(), 0, &message,
-                                 sizeof(message)))) {
-        (void) door()->turn(far->comm);
+           == (rc = mpix_endpoints_client_engine()->post(far->comm, mpix_endpoints_client(), 0,
+                                                         &message, sizeof(message)))) {
+        (void) mpix_endpoints_client_engine()->turn(far->comm);
     }
     if (MPI_SUCCESS == rc) {
-        rc = door()->wait(far->comm, 0, has_answer, far);
+        rc = mpix_endpoints_client_engine()->wait(far->comm, 0, has_answer, far);
     }
     if (MPI_SUCCESS == rc) {
         *before_p = far->answer;

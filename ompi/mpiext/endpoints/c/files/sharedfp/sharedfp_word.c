@@ -49,13 +49,13 @@ typedef struct offer_t {
 /** Are all members here? */
 static void find_members(ompi_communicator_t *comm, bool *in_process, bool *on_node)
 {
-    const mpix_endpoints_door_t *door = mpix_endpoints_table()->door;
+    const mpix_endpoints_door_t *engine = mpix_endpoints_client_engine();
 
     *in_process = *on_node = true;
     for (int rank = 0; rank < ompi_comm_size(comm) && *on_node; ++rank) {
         mpix_endpoints_place_t place;
 
-        if (!door->place(comm, rank, &place)) {
+        if (!engine->place(comm, rank, &place)) {
             *in_process = *on_node = false;
         } else {
             *in_process = *in_process && place.in_process;
