@@ -138,7 +138,7 @@ static void read_to_end(epshm_pipe_in_t *in, uint64_t number)
     epshm_pipe_detach(in->pipe);
 }
 
-/** As answer_door (btl_epshm_node_progress.c). */
+/** As mca_btl_epshm_node_answer_door. */
 static void consume(void)
 {
     for (int found = 0; found < PRODUCERS;) {

@@ -26,7 +26,8 @@
  *   segment,
  *                  while all exchange messages: whatever comes of that, nobody waits for ever
  *
- * Guards: btl_epshm_neighbour.c, btl_epshm_node_lost.c, btl_epshm_node_progress.c
+ * Guards: btl_epshm_neighbour.c, btl_epshm_node_lost.c, btl_epshm_node_progress.c,
+ * btl_epshm_node_door.c
  */
 
 #include <mpi.h>

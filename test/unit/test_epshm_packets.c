@@ -15,7 +15,7 @@
  * lose them, memory, and packets that make no sense.
  *
  * Guards: btl_epshm_node_packet.c, btl_epshm_node_pipe.c, btl_epshm_node_progress.c,
- * btl_epshm_node_lost.c, btl_epshm_door.h
+ * btl_epshm_node_door.c, btl_epshm_node_lost.c, btl_epshm_door.h
  */
 
 #include "test_epshm_losses.h"

@@ -314,8 +314,34 @@ bool mca_btl_epshm_node_pending(const mca_btl_ep_module_t *module);
 /** Take in all that has arrived complete, whoever sent it. */
 void mca_btl_epshm_node_drain(mca_btl_ep_module_t *module);
 
+/** Ask one pipe after the other whether its sender has gone, or writes nonsense. */
+void mca_btl_epshm_node_check_in(epshm_node_module_t *module);
+
 /** The module goes: leave all pipes to it. */
 void mca_btl_epshm_node_leave(epshm_node_module_t *module);
+
+/** Hand a message to the owner. */
+static inline void mca_btl_epshm_node_deliver(epshm_node_module_t *module, void *data, size_t size,
+                                              mca_btl_base_tag_t tag)
+{
+    const mca_btl_active_message_callback_t *handler = &mca_btl_base_active_message_trigger[tag];
+    const mca_btl_base_segment_t segment = {.seg_addr.pval = data, .seg_len = size};
+    const mca_btl_base_receive_descriptor_t descriptor = {.endpoint = NULL,
+                                                          .des_segments = &segment,
+                                                          .des_segment_count = 1,
+                                                          .tag = tag,
+                                                          .cbdata = handler->cbdata};
+
+    handler->cbfunc(&module->super.super, &descriptor);
+}
+
+/* ---- btl_epshm_node_door.c ------------------------------------------------------------------- */
+
+/** Take what is in the door, in the order in which it came there.  @return number of packets */
+int mca_btl_epshm_node_answer_door(epshm_node_module_t *module);
+
+/** Leave what is in the door of a module that goes. */
+void mca_btl_epshm_node_leave_door(epshm_node_module_t *module);
 
 /* ---- btl_epshm_node_get.c -------------------------------------------------------------------- */
 
