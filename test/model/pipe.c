@@ -17,12 +17,12 @@
  *
  * The variant MODEL_DOOR: two producers, each with a pipe and one message, and one door.  The
  * variant MODEL_PACKET: each sends two packets in the same memory, the second one when the first has
- * been read.
+ * been read.  The variant MODEL_BEHIND: each sends a packet, one announces a pipe behind it.
  *
  * Guards: btl_epshm_door.h, btl_epshm_pipe.h, btl_epshm_pipe_in.h, btl_epshm_pipe_out.h
  */
 
-#if defined(MODEL_DOOR) || defined(MODEL_PACKET)
+#if defined(MODEL_DOOR) || defined(MODEL_PACKET) || defined(MODEL_BEHIND)
 #    define MODEL_THREADS 3
 #    define MESSAGES 1
 #else
@@ -44,6 +44,9 @@
 typedef struct segment_t {
     alignas(EPSHM_PIPE_LINE) uint64_t word[WORDS];
     alignas(EPSHM_PIPE_LINE) uint64_t area[AREA / sizeof(uint64_t)];
+#if defined(MODEL_BEHIND)
+    alignas(EPSHM_PIPE_LINE) uint64_t packet[2 * EPSHM_PIPE_LINE / sizeof(uint64_t)];
+#endif
 } segment_t;
 
 segment_t *segment[PRODUCERS];
@@ -138,6 +141,7 @@ static void read_to_end(epshm_pipe_in_t *in, uint64_t number)
     epshm_pipe_detach(in->pipe);
 }
 
+#    if !defined(MODEL_BEHIND)
 /** As mca_btl_epshm_node_answer_door. */
 static void consume(void)
 {
@@ -160,6 +164,95 @@ static void consume(void)
         }
     }
 }
+
+#    else
+#        define PACKET_WORD 11 /* of the first producer's packet; words of pipes are less */
+#        define ELEMENTS (PRODUCERS + 1)
+
+/** Of the first producer: what has come of it. */
+static uint64_t come;
+
+static epshm_packet_t *open_packet(uint64_t number, epshm_pipe_envelope_t *envelope)
+{
+    return epshm_packet_open((const unsigned char *) segment[number], sizeof(segment_t), &used,
+                             offsetof(segment_t, packet), envelope);
+}
+
+static void produce_behind(uint64_t number)
+{
+    epshm_packet_t *packet = (epshm_packet_t *) segment[number]->packet;
+    uint64_t *data = (uint64_t *) epshm_packet_data(packet);
+
+    packet->magic = EPSHM_PACKET_MAGIC;
+    packet->sender = number;
+    data[0] = 20 + number;
+    epshm_packet_set(packet, EPSHM_PACKET_MESSAGE, 7, sizeof(data[0]));
+    assert(0 == epshm_door_push(&door, &packet->next, PACKET_WORD + number));
+    if (0 == number) {
+        produce(number);
+    }
+    MODEL_AWAIT(0 != epshm_packet_state(packet));
+    data[0] = 0; /* another one's memory now */
+}
+
+static _Atomic uint64_t *link_of(uint64_t word)
+{
+    epshm_pipe_envelope_t envelope;
+    epshm_packet_t *packet;
+    epshm_pipe_in_t in;
+
+    if (PACKET_WORD <= word) {
+        packet = open_packet(word - PACKET_WORD, &envelope);
+        assert(NULL != packet);
+        return &packet->next;
+    }
+    assert(1 == word);
+    assert(epshm_pipe_open(&in, (const unsigned char *) segment[0], sizeof(segment_t), &used, 0));
+    return &in.pipe->next;
+}
+
+static void take_element(uint64_t word)
+{
+    epshm_pipe_envelope_t envelope;
+    epshm_packet_t *packet;
+    epshm_pipe_in_t in;
+
+    if (PACKET_WORD <= word) {
+        const uint64_t number = word - PACKET_WORD;
+
+        packet = open_packet(number, &envelope);
+        assert(EPSHM_PACKET_MESSAGE == envelope.kind && sizeof(uint64_t) == envelope.size);
+        assert(*(const uint64_t *) epshm_packet_data(packet) == 20 + number);
+        epshm_packet_detach(packet, EPSHM_PIPE_LEFT);
+        come += 0 == number;
+        return;
+    }
+    assert(1 == come); /* the packet before it */
+    assert(epshm_pipe_open(&in, (const unsigned char *) segment[0], sizeof(segment_t), &used, 0));
+    read_to_end(&in, 0);
+}
+
+/** As mca_btl_epshm_node_answer_door: the oldest first. */
+static void consume_behind(void)
+{
+    come = 0;
+    for (int found = 0; found < ELEMENTS;) {
+        uint64_t word, list[ELEMENTS];
+        int count = 0;
+
+        MODEL_AWAIT(0 != atomic_load_explicit(&door.last, memory_order_relaxed));
+        word = epshm_door_take(&door, 0);
+        while (0 != word) {
+            assert(ELEMENTS > count);
+            list[count++] = word;
+            word = epshm_word_follow(link_of(word));
+        }
+        for (found += count; 0 < count;) {
+            take_element(list[--count]);
+        }
+    }
+}
+#    endif
 
 #else
 /** The same memory for each message. */
@@ -212,6 +305,8 @@ static void model_thread(unsigned int number)
 {
 #if defined(MODEL_PACKET)
     (PRODUCERS == number ? consume_packets() : produce_packets(number));
+#elif defined(MODEL_BEHIND)
+    (PRODUCERS == number ? consume_behind() : produce_behind(number));
 #else
     (PRODUCERS == number ? consume() : produce(number));
 #endif
