@@ -76,6 +76,72 @@ static void case_no_room(const pair_t *pair)
     side_close(&side);
 }
 
+static bool no_memory;
+
+/** In place of the C library's, for btl/epshm's calls alone: -Wl,--wrap. */
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return no_memory ? NULL : __real_realloc(memory, size);
+}
+
+/** More packets than a door has room for, and no memory for more room: none is taken until there is
+ * some; then all come in order, those that were pushed meanwhile last.  The second time the module
+ * goes before, and leaves all to their sender. */
+static void case_no_memory(const pair_t *pair)
+{
+    enum { MANY = 200, TURNS = 200 };
+    static side_t sides[MANY];
+    name_t theirs;
+
+    mca_btl_epshm_component.pipes = 0;
+    side_begin(pair, &sides[0], &theirs);
+    side_watch(&sides[0]);
+    for (int i = 0; 1 == pair->rank && i < MANY; ++i) {
+        if (0 < i) {
+            TAP_EQ(OPAL_SUCCESS, side_open(&sides[i]));
+        }
+        side_connect(&sides[i], &theirs);
+    }
+    for (uint64_t round = 0; round < 2; ++round) {
+        for (uint64_t i = 0; 1 == pair->rank && i < MANY; ++i) {
+            TAP_EQ(OPAL_SUCCESS, send_whole(&sides[i], round * (MANY + 1) + i, 100));
+        }
+        meet(pair);
+        no_memory = 0 == pair->rank;
+        for (int i = 0; 0 == pair->rank && i < TURNS; ++i) {
+            TAP_EQ(0, sides[0].module->ep_progress(sides[0].module));
+        }
+        meet(pair);
+        if (1 == pair->rank) {
+            TAP_EQ(OPAL_SUCCESS, send_whole(&sides[0], round * (MANY + 1) + MANY, 100));
+        }
+        meet(pair);
+        no_memory = no_memory && 1 == round;
+        for (int i = 0; 0 == pair->rank && i < TURNS; ++i) {
+            (void) sides[0].module->ep_progress(sides[0].module);
+        }
+        TAP_EQ(0 == pair->rank ? MANY + 1 : 0, sides[0].received);
+        if (0 == round && 0 == pair->rank) { /* it has the memory now */
+            ((epshm_node_module_t *) sides[0].module)->found_capacity = MANY / 4;
+        }
+        meet(pair);
+    }
+    TAP_EQ(0, losses + sender_losses);
+    TAP_EQ(0, atomic_load(&mca_btl_epshm_component.pipes_broken));
+    if (0 == pair->rank) {
+        side_close(&sides[0]);
+    }
+    meet(pair);
+    for (int i = 0; 1 == pair->rank && i < MANY; ++i) {
+        mca_btl_epshm_node_packets_reclaim((epshm_node_module_t *) sides[i].module, 2);
+        TAP_EQ(0, ((epshm_node_module_t *) sides[i].module)->sent_count);
+        side_disconnect(&sides[i]);
+        side_close(&sides[i]);
+    }
+}
+
 /** Packets of many endpoints arrive in the order in which they were sent, and the memory of those
  * that have been read serves again. */
 static void case_packets(const pair_t *pair)
@@ -449,6 +515,7 @@ int main(int argc, char **argv)
     tap_begin(argc, argv, "test_epshm_packets", 300);
     folder_make();
     run_pair("packets of a hundred endpoints", case_packets, false);
+    run_pair("no memory for what is in a door", case_no_memory, false);
     run_pair("few pipes for many pairs", case_ways_change, false);
     run_pair("a receiver that does not look", case_bound, false);
     run_pair("memory of a thousand pairs", case_memory, false);

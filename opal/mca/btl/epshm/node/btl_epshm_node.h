@@ -93,11 +93,15 @@ typedef struct epshm_node_in_t {
     bool condemned;        /**< its sender is lost, as the owner knows: to be refused */
 } epshm_node_in_t;
 
-/** An element of the door's list: where it is. */
-typedef struct epshm_node_word_t {
+/** An element of the door's list. */
+typedef struct epshm_node_element_t {
     epshm_neighbour_t *neighbour;
-    uint64_t offset;
-} epshm_node_word_t;
+    epshm_packet_t *packet; /**< NULL: it is a pipe */
+    union {
+        epshm_pipe_envelope_t envelope; /**< of the packet, as it was found */
+        uint64_t offset;                /**< of the pipe */
+    };
+} epshm_node_element_t;
 
 /** A sender that has been given up. */
 typedef struct epshm_node_refused_t {
@@ -127,8 +131,9 @@ typedef struct epshm_node_module_t {
     bool broken;              /**< its door is: nothing is taken in any more */
     epshm_node_in_t *in;      /**< those that bring messages are at the front */
     uint32_t in_count, in_capacity;
-    epshm_node_word_t *words; /**< what has been found in the door, the newest first */
-    uint32_t words_capacity;
+    epshm_node_element_t *found; /**< in the door, the newest first */
+    uint32_t found_count, found_capacity;
+    uint64_t rest; /**< what has been taken out of the door and not been found for want of memory */
     epshm_neighbour_t *known[EPSHM_NODE_KNOWN]; /**< found before, by vpid */
     epshm_node_refused_t *refused;
     uint32_t refused_count;
@@ -337,7 +342,8 @@ static inline void mca_btl_epshm_node_deliver(epshm_node_module_t *module, void 
 
 /* ---- btl_epshm_node_door.c ------------------------------------------------------------------- */
 
-/** Take what is in the door, in the order in which it came there.  @return number of packets */
+/** Take what is in the door, in the order in which it came there.  Without memory for that nothing is
+ * taken until there is some.  @return number of packets */
 int mca_btl_epshm_node_answer_door(epshm_node_module_t *module);
 
 /** Leave what is in the door of a module that goes. */

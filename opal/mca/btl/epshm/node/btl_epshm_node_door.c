@@ -22,7 +22,7 @@
 #include "btl_epshm_node.h"
 
 /** Elements of a door's list at a time: more than there can be. */
-#define NODE_WORDS_MOST (1 << 20)
+#define NODE_ELEMENTS_MOST (1 << 20)
 
 static bool in_grow(epshm_node_module_t *module)
 {
@@ -54,26 +54,37 @@ static epshm_neighbour_t *neighbour_of(epshm_node_module_t *module, opal_vpid_t 
     return *known;
 }
 
-/** Does an element of the door's list begin there?
- * @return its link, or NULL: nonsense */
-static _Atomic uint64_t *find_link(const epshm_node_word_t *place)
+/** @return false: there is no pipe */
+static bool element_open_pipe(const epshm_node_element_t *element, epshm_pipe_in_t *pipe)
 {
-    const epshm_neighbour_t *neighbour = place->neighbour;
-    epshm_pipe_envelope_t envelope;
+    const epshm_neighbour_t *neighbour = element->neighbour;
+
+    return epshm_pipe_open(pipe, neighbour->base, neighbour->size, neighbour->used,
+                           element->offset);
+}
+
+/** Open the element that a word of the door's list leads to.
+ * @return its link, or NULL: nonsense */
+static _Atomic uint64_t *element_open(epshm_node_module_t *module, uint64_t word,
+                                      epshm_node_element_t *element)
+{
+    const uint64_t lines = word & ((UINT64_C(1) << EPSHM_DOOR_OFFSET_BITS) - 1);
+    const uint64_t offset = lines * EPSHM_PIPE_LINE;
+    epshm_neighbour_t *neighbour = neighbour_of(module,
+                                                (opal_vpid_t) (word >> EPSHM_DOOR_OFFSET_BITS) - 1);
     epshm_pipe_in_t pipe;
-    epshm_packet_t *packet;
 
     if (NULL == neighbour) {
         return NULL;
     }
-    packet = epshm_packet_open(neighbour->base, neighbour->size, neighbour->used, place->offset,
-                               &envelope);
-    if (NULL != packet) {
-        return &packet->next;
+    element->neighbour = neighbour;
+    element->packet = epshm_packet_open(neighbour->base, neighbour->size, neighbour->used, offset,
+                                        &element->envelope);
+    if (NULL != element->packet) {
+        return &element->packet->next;
     }
-    return epshm_pipe_open(&pipe, neighbour->base, neighbour->size, neighbour->used, place->offset)
-               ? &pipe.pipe->next
-               : NULL;
+    element->offset = offset;
+    return element_open_pipe(element, &pipe) ? &pipe.pipe->next : NULL;
 }
 
 /** Has the pipe been taken in before?  Then somebody's list of announcements bites its tail. */
@@ -94,12 +105,12 @@ static inline bool is_for_earlier(const epshm_node_module_t *module, uint64_t ad
 }
 
 /** Of a pipe, or a packet, that is for none who has had this door, or that makes no sense. */
-static void corrupt(epshm_node_module_t *module, const epshm_node_word_t *place, uint64_t sender,
+static void corrupt(epshm_node_module_t *module, epshm_neighbour_t *neighbour, uint64_t sender,
                     uint64_t door)
 {
     /* Relaxed: a counter. */
     atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1, memory_order_relaxed);
-    mca_btl_epshm_node_lose_sender(module, place->neighbour, sender, door, true, "pipe corrupt");
+    mca_btl_epshm_node_lose_sender(module, neighbour, sender, door, true, "pipe corrupt");
 }
 
 /** A pipe for this module. */
@@ -115,15 +126,13 @@ static void take_in(epshm_node_module_t *module, const epshm_node_in_t *in)
                                                                                  in->sender);
 }
 
-/** A pipe in the door's list.  @return false: it is known */
-static bool answer_pipe(epshm_node_module_t *module, const epshm_node_word_t *place)
+/** A pipe in the door's list.  @return false: it is known, or there is none any more */
+static bool answer_pipe(epshm_node_module_t *module, const epshm_node_element_t *element)
 {
-    const epshm_neighbour_t *neighbour = place->neighbour;
-    epshm_node_in_t in = {.neighbour = place->neighbour};
+    epshm_node_in_t in = {.neighbour = element->neighbour};
     const epshm_pipe_t *pipe;
 
-    if (!epshm_pipe_open(&in.pipe, neighbour->base, neighbour->size, neighbour->used, place->offset)
-        || is_known(module, in.pipe.pipe)) {
+    if (!element_open_pipe(element, &in.pipe) || is_known(module, in.pipe.pipe)) {
         return false;
     }
     /* For each that comes two that may go: or they would become ever more where peers come and go
@@ -139,15 +148,16 @@ static bool answer_pipe(epshm_node_module_t *module, const epshm_node_word_t *pl
         epshm_pipe_detach(in.pipe.pipe);
     } else {
         epshm_pipe_refuse(in.pipe.pipe);
-        corrupt(module, place, in.sender, in.door);
+        corrupt(module, in.neighbour, in.sender, in.door);
     }
     return true;
 }
 
 /** A message for this module.  @return EPSHM_PIPE_LEFT: it has been taken; EPSHM_PIPE_REFUSED */
-static uint64_t take_packet(epshm_node_module_t *module, const epshm_node_word_t *place,
-                            epshm_packet_t *packet, const epshm_pipe_envelope_t *envelope)
+static uint64_t take_packet(epshm_node_module_t *module, const epshm_node_element_t *element)
 {
+    const epshm_pipe_envelope_t *envelope = &element->envelope;
+    epshm_packet_t *packet = element->packet;
     const uint64_t sender = packet->sender, door = packet->door;
     const epshm_node_refused_t *refused = mca_btl_epshm_node_has_refused(module, sender);
 
@@ -159,7 +169,8 @@ static uint64_t take_packet(epshm_node_module_t *module, const epshm_node_word_t
         if (OPAL_UNLIKELY(MCA_BTL_EP_TAG != envelope->tag)) {
             break;
         }
-        mca_btl_epshm_node_deliver(module, epshm_packet_data(packet), envelope->size, envelope->tag);
+        mca_btl_epshm_node_deliver(module, epshm_packet_data(packet), envelope->size,
+                                   envelope->tag);
         if (OPAL_UNLIKELY(module->super.ep_nonsense)) {
             module->super.ep_nonsense = false;
             break;
@@ -168,7 +179,7 @@ static uint64_t take_packet(epshm_node_module_t *module, const epshm_node_word_t
         return OPAL_LIKELY(NULL == refused) ? EPSHM_PIPE_LEFT : EPSHM_PIPE_REFUSED;
     case EPSHM_PACKET_GIVE_UP:
         if (NULL == refused) {
-            mca_btl_epshm_node_lose_sender(module, place->neighbour, sender, door, false,
+            mca_btl_epshm_node_lose_sender(module, element->neighbour, sender, door, false,
                                            "given up");
         }
         return EPSHM_PIPE_REFUSED;
@@ -177,86 +188,93 @@ static uint64_t take_packet(epshm_node_module_t *module, const epshm_node_word_t
     default:
         break;
     }
-    corrupt(module, place, sender, door);
+    corrupt(module, element->neighbour, sender, door);
     return EPSHM_PIPE_REFUSED;
 }
 
-/** A packet in the door's list.  @return false: there is none */
-static bool answer_packet(epshm_node_module_t *module, const epshm_node_word_t *place)
+/** A packet in the door's list. */
+static void answer_packet(epshm_node_module_t *module, const epshm_node_element_t *element)
 {
-    const epshm_neighbour_t *neighbour = place->neighbour;
+    epshm_packet_t *packet = element->packet;
     uint64_t how = EPSHM_PIPE_LEFT;
-    epshm_pipe_envelope_t envelope;
-    epshm_packet_t *packet = epshm_packet_open(neighbour->base, neighbour->size, neighbour->used,
-                                               place->offset, &envelope);
 
-    if (NULL == packet) {
-        return false;
-    }
     if (OPAL_LIKELY(module->addressee == packet->addressee)) {
-        how = take_packet(module, place, packet, &envelope);
+        how = take_packet(module, element);
     } else if (!is_for_earlier(module, packet->addressee)) {
-        corrupt(module, place, packet->sender, packet->door);
+        corrupt(module, element->neighbour, packet->sender, packet->door);
         how = EPSHM_PIPE_REFUSED;
     }
     epshm_packet_detach(packet, how);
+}
+
+static bool found_grow(epshm_node_module_t *module)
+{
+    const uint32_t capacity = 2 * module->found_capacity;
+    epshm_node_element_t *grown = realloc(module->found, capacity * sizeof(*grown));
+
+    if (NULL == grown) {
+        return false;
+    }
+    module->found = grown;
+    module->found_capacity = capacity;
     return true;
 }
 
-/** Find all elements of a list.
- * @return their number, in module->words; -1: it leads nowhere, or there is no memory */
-static int find_words(epshm_node_module_t *module, uint64_t word)
+/** Find the elements of the list that has been taken out of the door.
+ * @return OPAL_SUCCESS: all are in module->found; OPAL_ERR_OUT_OF_RESOURCE: some are, it goes on
+ *         from there; OPAL_ERROR: the list leads nowhere, or back into itself */
+static int find_elements(epshm_node_module_t *module)
 {
-    uint32_t count = 0;
-
-    for (; 0 != word; ++count) {
-        const uint64_t lines = word & ((UINT64_C(1) << EPSHM_DOOR_OFFSET_BITS) - 1);
+    while (0 != module->rest) {
         _Atomic uint64_t *link;
 
-        if (count == module->words_capacity) {
-            const uint32_t capacity = 2 * count;
-            epshm_node_word_t *grown = NODE_WORDS_MOST < count
-                                           ? NULL
-                                           : realloc(module->words, capacity * sizeof(*grown));
-
-            if (NULL == grown) {
-                return -1;
-            }
-            module->words = grown;
-            module->words_capacity = capacity;
+        if (NODE_ELEMENTS_MOST < module->found_count) {
+            return OPAL_ERROR;
         }
-        module->words[count] = (epshm_node_word_t){
-            .neighbour = neighbour_of(module, (opal_vpid_t) (word >> EPSHM_DOOR_OFFSET_BITS) - 1),
-            .offset = lines * EPSHM_PIPE_LINE};
-        link = find_link(&module->words[count]);
+        if (module->found_count == module->found_capacity && !found_grow(module)) {
+            return OPAL_ERR_OUT_OF_RESOURCE;
+        }
+        link = element_open(module, module->rest, &module->found[module->found_count]);
         if (NULL == link) {
-            return -1;
+            return OPAL_ERROR;
         }
-        word = epshm_word_follow(link);
-        if (EPSHM_WORD_SEEN == word) {
-            return -1; /* the list leads back into itself */
+        module->rest = epshm_word_follow(link);
+        if (EPSHM_WORD_SEEN == module->rest) {
+            return OPAL_ERROR;
         }
+        ++module->found_count;
     }
-    return (int) count;
+    return OPAL_SUCCESS;
 }
 
 int mca_btl_epshm_node_answer_door(epshm_node_module_t *module)
 {
-    int count, packets = 0;
-    bool sound = true;
+    bool sound;
+    int packets = 0, rc;
 
     if (OPAL_UNLIKELY(module->broken)) {
         return 0; /* that is what is written there */
     }
-    count = find_words(module, epshm_door_take(module->door, 0));
-    for (int i = count - 1; 0 <= i && sound && !module->broken; --i) {
-        if (answer_packet(module, &module->words[i])) {
+    if (OPAL_LIKELY(0 == module->rest)) {
+        module->rest = epshm_door_take(module->door, 0);
+    }
+    rc = find_elements(module);
+    if (OPAL_UNLIKELY(OPAL_ERR_OUT_OF_RESOURCE == rc)) {
+        return 0; /* those not found yet come first, see mca_btl_epshm_node_progress */
+    }
+    sound = OPAL_SUCCESS == rc;
+    for (uint32_t i = module->found_count; 0 < i-- && sound && !module->broken;) {
+        const epshm_node_element_t *element = &module->found[i];
+
+        if (NULL != element->packet) {
+            answer_packet(module, element);
             ++packets;
         } else {
-            sound = answer_pipe(module, &module->words[i]);
+            sound = answer_pipe(module, element);
         }
     }
-    if (OPAL_UNLIKELY(0 > count || !sound)) {
+    module->found_count = 0;
+    if (OPAL_UNLIKELY(!sound)) {
         /* What was pushed before it cannot be found any more either.  Relaxed: a counter. */
         atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1, memory_order_relaxed);
         mca_btl_epshm_node_break_door(module);
@@ -264,25 +282,38 @@ int mca_btl_epshm_node_answer_door(epshm_node_module_t *module)
     return packets;
 }
 
+static void element_leave(const epshm_node_element_t *element)
+{
+    epshm_pipe_in_t pipe;
+
+    if (NULL != element->packet) {
+        epshm_packet_detach(element->packet, EPSHM_PIPE_LEFT);
+    } else if (element_open_pipe(element, &pipe)) {
+        epshm_pipe_detach(pipe.pipe);
+    }
+}
+
+/** Leave the elements of a list that has been taken, as far as it leads somewhere. */
+static void list_leave(epshm_node_module_t *module, uint64_t word)
+{
+    for (uint32_t i = 0; NODE_ELEMENTS_MOST > i && 0 != word && EPSHM_WORD_SEEN != word; ++i) {
+        epshm_node_element_t element;
+        _Atomic uint64_t *link = element_open(module, word, &element);
+
+        if (NULL == link) {
+            return;
+        }
+        word = epshm_word_follow(link);
+        element_leave(&element);
+    }
+}
+
 void mca_btl_epshm_node_leave_door(epshm_node_module_t *module)
 {
-    int count;
-
     epshm_door_leave(module->door);
-    count = find_words(module, epshm_door_take(module->door, EPSHM_DOOR_LEFT));
-    for (int i = count - 1; 0 <= i; --i) {
-        const epshm_neighbour_t *neighbour = module->words[i].neighbour;
-        const uint64_t offset = module->words[i].offset;
-        epshm_pipe_envelope_t envelope;
-        epshm_pipe_in_t pipe;
-        epshm_packet_t *packet = epshm_packet_open(neighbour->base, neighbour->size,
-                                                   neighbour->used, offset, &envelope);
-
-        if (NULL != packet) {
-            epshm_packet_detach(packet, EPSHM_PIPE_LEFT);
-        } else if (epshm_pipe_open(&pipe, neighbour->base, neighbour->size, neighbour->used,
-                                   offset)) {
-            epshm_pipe_detach(pipe.pipe);
-        }
+    while (0 < module->found_count) {
+        element_leave(&module->found[--module->found_count]);
     }
+    list_leave(module, module->rest);
+    list_leave(module, epshm_door_take(module->door, EPSHM_DOOR_LEFT));
 }

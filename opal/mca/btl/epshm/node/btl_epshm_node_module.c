@@ -27,7 +27,7 @@
 
 /** Pipes that lead to a module and elements of its door's list, before it needs more memory. */
 #define NODE_IN_FIRST 8
-#define NODE_WORDS_FIRST 64
+#define NODE_ELEMENTS_FIRST 32
 
 _Static_assert(MCA_BTL_EP_ADDRESS_MAX >= sizeof(epshm_node_address_t), "an address must fit");
 
@@ -58,17 +58,17 @@ static bool lists_make(epshm_node_module_t *module)
 {
     module->in_capacity = NODE_IN_FIRST;
     module->in = calloc(module->in_capacity, sizeof(*module->in));
-    module->words_capacity = NODE_WORDS_FIRST;
-    module->words = calloc(module->words_capacity, sizeof(*module->words));
+    module->found_capacity = NODE_ELEMENTS_FIRST;
+    module->found = calloc(module->found_capacity, sizeof(*module->found));
     module->pipes_most = mca_btl_epshm_component.pipes;
     module->piped = calloc(module->pipes_most + (size_t) 1, sizeof(*module->piped));
-    return NULL != module->in && NULL != module->words && NULL != module->piped;
+    return NULL != module->in && NULL != module->found && NULL != module->piped;
 }
 
 static void lists_free(epshm_node_module_t *module)
 {
     free(module->in);
-    free(module->words);
+    free(module->found);
     free(module->refused);
     free(module->piped);
 }

@@ -204,6 +204,9 @@ int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
     if (OPAL_UNLIKELY(0 == ++module->turns % NODE_CHECK_TURNS)) {
         mca_btl_epshm_node_check_in(module);
         check_out(module);
+        if (OPAL_UNLIKELY(0 != module->rest)) { /* the door itself may be empty */
+            events += mca_btl_epshm_node_answer_door(module);
+        }
     }
     return events;
 }
