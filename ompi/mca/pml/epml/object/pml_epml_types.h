@@ -97,10 +97,18 @@ typedef struct mca_pml_epml_procs_t {
     ompi_proc_t *proc[];
 } mca_pml_epml_procs_t;
 
+/** The members of a list of peers that a reach includes. */
+typedef struct mca_pml_epml_within_t {
+    int count, processes;
+    int first, last; /**< ranks */
+} mca_pml_epml_within_t;
+
 /** The members of one side of a communicator, by rank.  Shared by handles; constant. */
 typedef struct mca_pml_epml_peers_t {
     _Atomic uint32_t references;
     int count;
+    mca_pml_epml_within_t within[2];       /**< by reach; see pml_epml_who.c */
+    _Atomic bool is_counted;               /**< they are: for the first handle */
     _Atomic(mca_pml_epml_procs_t *) procs; /**< made for the first group, else NULL */
     uint64_t intern_key;                   /**< in pml_epml_intern.c; 0: not interned */
     mca_pml_epml_peer_t *member[];

@@ -89,16 +89,16 @@ void mca_pml_epml_who_place(const mca_pml_epml_comm_t *comm, int rank,
     place->node = node_of(place->process);
 }
 
-int mca_pml_epml_who_members(const mca_pml_epml_comm_t *comm, mpix_endpoints_reach_t reach,
-                             mpix_endpoints_members_t *members)
-{
-    const mca_pml_epml_peers_t *list = comm->local;
-    unsigned char *seen = calloc(ompi_process_info.num_procs / 8 + 1, 1); /* a bit a process */
+/** One at a time counts the members of a list. */
+static opal_mutex_t counting = OPAL_MUTEX_STATIC_INIT;
 
-    if (NULL == seen) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    *members = (mpix_endpoints_members_t){.first = MPI_UNDEFINED};
+/** @param[in] seen  a bit for each process, all 0 */
+static void count_within(mca_pml_epml_peers_t *list, mpix_endpoints_reach_t reach,
+                         unsigned char *seen)
+{
+    mca_pml_epml_within_t *within = &list->within[reach];
+
+    *within = (mca_pml_epml_within_t){.first = MPI_UNDEFINED};
     for (int rank = 0; rank < list->count; ++rank) {
         const mca_pml_epml_peer_t *peer = list->member[rank];
         const opal_vpid_t process = mca_pml_epml_name_process(&peer->proc->super.proc_name);
@@ -106,17 +106,70 @@ int mca_pml_epml_who_members(const mca_pml_epml_comm_t *comm, mpix_endpoints_rea
         if (!mca_pml_epml_who_reaches(peer, reach)) {
             continue;
         }
-        if (rank == comm->rank) {
-            members->index = members->count;
+        if (0 == within->count++) {
+            within->first = rank;
         }
-        if (0 == members->count++) {
-            members->first = rank;
-        }
+        within->last = rank;
         if (0 == (seen[process / 8] & 1u << process % 8)) {
             seen[process / 8] |= (unsigned char) (1u << process % 8);
-            ++members->processes;
+            ++within->processes;
         }
     }
-    free(seen);
+}
+
+/** Under the lock. */
+static int count_all(mca_pml_epml_peers_t *list)
+{
+    for (int reach = 0; reach < 2; ++reach) {
+        unsigned char *seen = calloc(ompi_process_info.num_procs / 8 + 1, 1);
+
+        if (NULL == seen) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+        count_within(list, (mpix_endpoints_reach_t) reach, seen);
+        free(seen);
+    }
+    /* Release pairs with the acquire in mca_pml_epml_who_members: what has been counted. */
+    atomic_store_explicit(&list->is_counted, true, memory_order_release);
+    return OMPI_SUCCESS;
+}
+
+/** The number of members within reach before a rank. */
+static int index_within(const mca_pml_epml_peers_t *list, mpix_endpoints_reach_t reach, int rank)
+{
+    const mca_pml_epml_within_t *within = &list->within[reach];
+    int index = 0;
+
+    if (within->count == within->last - within->first + 1) { /* as mostly */
+        return rank - within->first;
+    }
+    for (int i = 0; i < rank; ++i) {
+        index += mca_pml_epml_who_reaches(list->member[i], reach);
+    }
+    return index;
+}
+
+int mca_pml_epml_who_members(const mca_pml_epml_comm_t *comm, mpix_endpoints_reach_t reach,
+                             mpix_endpoints_members_t *members)
+{
+    mca_pml_epml_peers_t *list = comm->local;
+    int rc = OMPI_SUCCESS;
+
+    /* Acquire pairs with the release in count_all. */
+    if (!atomic_load_explicit(&list->is_counted, memory_order_acquire)) {
+        opal_mutex_lock(&counting);
+        /* Relaxed: under the lock. */
+        if (!atomic_load_explicit(&list->is_counted, memory_order_relaxed)) {
+            rc = count_all(list);
+        }
+        opal_mutex_unlock(&counting);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    *members = (mpix_endpoints_members_t){.count = list->within[reach].count,
+                                          .first = list->within[reach].first,
+                                          .index = index_within(list, reach, comm->rank),
+                                          .processes = list->within[reach].processes};
     return OMPI_SUCCESS;
 }
