@@ -16,7 +16,7 @@
  * members that call different things; the end when one breaks it; and that nobody works any more on
  * pieces that have been closed.
  *
- * Guards: coll_epcoll_block.h, coll_epcoll_reuse.h, coll_epcoll_tree.h, coll_epcoll_tell.h,
+ * Guards: coll_epcoll_alone.h, coll_epcoll_block.h, coll_epcoll_reuse.h, coll_epcoll_tree.h, coll_epcoll_tell.h,
  * coll_epcoll_work.h
  */
 
@@ -324,6 +324,87 @@ static void case_lost_core(void)
     }
 }
 
+static int combined;
+
+static void mix_and_count(void *into, const void *from, void *context)
+{
+    ++combined;
+    mix(into, from, context);
+}
+
+/** All have come and no leader goes on: the first one that looks puts together what they say, for all
+ * others.  One that has begun with that, and lost its core, is not waited for. */
+static void case_found(void)
+{
+    enum { MEMBERS = 30, FAN = 2 };
+    int words = 2;
+    void *block = new_block(MEMBERS, FAN);
+    epcoll_member_t members[MEMBERS];
+
+    tap_case("%d members of whom one finds what all say", MEMBERS);
+    for (uint32_t i = 0; i < MEMBERS; ++i) {
+        epcoll_member_init(&members[i], block, MEMBERS, i, FAN);
+    }
+    for (uint64_t number = 1; number <= 3 * EPCOLL_WINDOW; ++number) {
+        const bool is_lost = 0 == number % 3;
+        const epcoll_all_t all = {
+            .call = 5, .size = sizeof(int64_t) * 2, .combine = mix_and_count, .context = &words};
+        int64_t expected[WORDS];
+
+        serial(number, MEMBERS, FAN, words, expected);
+        combined = 0;
+        for (uint32_t i = 0; i < MEMBERS; ++i) {
+            const int64_t mine[] = {value(number, i, 0), value(number, i, 1)};
+
+            TAP_EQ(0, epcoll_begin(&members[i]));
+            epcoll_say(epcoll_slot(&members[i], i), number, all.call, mine, sizeof(mine));
+        }
+        if (is_lost) {
+            atomic_store(epcoll_found(&members[0], 0), 2 * number - 1);
+        }
+        for (uint32_t i = 0; i < MEMBERS; ++i) {
+            int64_t got[2] = {0, 0};
+
+            TAP_EQ(0, epcoll_alone(&members[i], &all, got));
+            TAP_EQ(expected[0], got[0]);
+            TAP_EQ(expected[1], got[1]);
+            TAP_EQ((MEMBERS - 1) * (is_lost ? (int) i + 1 : 1), combined);
+        }
+        for (uint32_t i = 0; i < MEMBERS; ++i) {
+            epcoll_all_came(&members[i]);
+            epcoll_end(&members[i]);
+        }
+    }
+    tap_case_done();
+    free(block);
+}
+
+/** Operations beside each other: one member looks whom the slots wait for, and the others see it. */
+static void case_may_begin(void)
+{
+    enum { MEMBERS = 3 };
+    void *block = new_block(MEMBERS, EPCOLL_FAN);
+    epcoll_member_t members[MEMBERS];
+
+    tap_case("slots that may be written, as another one has found");
+    for (uint32_t i = 0; i < MEMBERS; ++i) {
+        epcoll_member_init(&members[i], block, MEMBERS, i, EPCOLL_FAN);
+    }
+    TAP_CHECK(epcoll_may_begin(&members[0], EPCOLL_WINDOW), "not the first ones");
+    TAP_CHECK(!epcoll_may_begin(&members[0], EPCOLL_WINDOW + 1), "none is through with any");
+    for (uint32_t i = 0; i < MEMBERS; ++i) {
+        epcoll_end_at(&members[i], 2 + i);
+    }
+    TAP_CHECK(!epcoll_may_begin(&members[0], EPCOLL_WINDOW + 3), "one is in the third");
+    TAP_CHECK(epcoll_may_begin(&members[0], EPCOLL_WINDOW + 2), "all are through with the second");
+    TAP_EQ(2, members[0].safe);
+    epcoll_end_at(&members[0], 0); /* it does not look again */
+    TAP_CHECK(epcoll_may_begin(&members[1], EPCOLL_WINDOW + 2), "not as the other one has found");
+    TAP_EQ(2, members[1].safe);
+    tap_case_done();
+    free(block);
+}
+
 /** One member calls something else: whoever sees it says so, and breaks the block. */
 static void *differ(void *argument)
 {
@@ -553,6 +634,8 @@ int main(int argc, char **argv)
     case_again();
     case_random();
     case_lost_core();
+    case_found();
+    case_may_begin();
     case_different();
     case_close();
     return tap_end();

@@ -19,6 +19,7 @@
 
 #include "coll_epcoll_agree.h"
 #include "coll_epcoll_ahead.h"
+#include "coll_epcoll_alone.h"
 #include "coll_epcoll_block.h"
 #include "coll_epcoll_meet.h"
 #include "coll_epcoll_reuse.h"

@@ -75,6 +75,7 @@ typedef struct epcoll_place_t {
     void *owner;    /**< the owner's: see base/coll_epcoll_count.c */
     /** Shares of work, by any member: see coll_epcoll_work.h. */
     _Atomic uint64_t work[EPCOLL_WINDOW];
+    _Atomic uint64_t found; /**< of no member: a word of a result, see coll_epcoll_alone.h */
 } epcoll_place_t;
 
 /** Lines of a node for what its members say together.  Only operations of all write it, and who
@@ -107,6 +108,8 @@ typedef struct epcoll_block_t {
     void *_Atomic memory;           /**< likewise: see coll_epcoll_component.c */
     struct epcoll_block_t *next, *previous; /**< likewise: see base/coll_epcoll_count.c */
     uint32_t count;                         /**< likewise: members */
+    /** Nobody is in an operation up to this one, as some member has found: see epcoll_may_begin. */
+    _Atomic uint64_t safe;
 } epcoll_block_t;
 
 _Static_assert(64 == sizeof(epcoll_block_t) && 320 == sizeof(epcoll_place_t)

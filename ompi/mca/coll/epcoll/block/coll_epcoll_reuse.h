@@ -146,15 +146,12 @@ static inline int epcoll_read_through(epcoll_member_t *member, int level, uint32
     return 0;
 }
 
-/** Of operations that are under way beside each other, which read no line of a node: may the slot
- * of that one be written?  Waits for nobody. */
-static inline bool epcoll_may_begin(epcoll_member_t *member, uint64_t number)
+/** The last operation that all members are through with. */
+static inline uint64_t epcoll_find_through(const epcoll_member_t *member)
 {
     uint64_t least = UINT64_MAX;
 
-    if (number <= member->safe + EPCOLL_WINDOW) {
-        return true;
-    }
+#pragma GCC unroll 4
     for (uint32_t i = 0; i < member->count; ++i) {
         /* Acquire pairs with the release in epcoll_end_at. */
         const uint64_t through = atomic_load_explicit(&epcoll_place(member, i)->through,
@@ -162,8 +159,31 @@ static inline bool epcoll_may_begin(epcoll_member_t *member, uint64_t number)
 
         least = through < least ? through : least;
     }
-    member->safe = least;
-    return number <= least + EPCOLL_WINDOW;
+    return least;
+}
+
+/** Of operations that are under way beside each other, which read no line of a node: may the slot
+ * of that one be written?  Waits for nobody.  Of all members mostly one looks at all others, once in
+ * a window. */
+static inline bool epcoll_may_begin(epcoll_member_t *member, uint64_t number)
+{
+    uint64_t safe;
+
+    if (number <= member->safe + EPCOLL_WINDOW) {
+        return true;
+    }
+    /* Acquire pairs with the release below, of another member: what it has acquired of all. */
+    safe = atomic_load_explicit(&member->block->safe, memory_order_acquire);
+    if (number > safe + EPCOLL_WINDOW) {
+        safe = epcoll_find_through(member);
+        /* Release pairs with the acquire above.  It may become less than another member has just
+         * stored: that is true as well. */
+        atomic_store_explicit(&member->block->safe, safe, memory_order_release);
+    }
+    if (safe > member->safe) {
+        member->safe = safe;
+    }
+    return number <= safe + EPCOLL_WINDOW;
 }
 
 /** Waits until nobody is in the operation that had our slot before. */

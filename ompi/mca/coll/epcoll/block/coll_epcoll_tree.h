@@ -23,7 +23,8 @@
  *
  * Who waits for a leader that has come, but has lost its core, does not wait for long: the members'
  * own lines stay until all are through, so anyone can see whether all have come, and put together
- * by itself what they say, in the same order (epcoll_alone).  The result is the same, bit by bit.
+ * by itself what they say, in the same order, for all others that wait (coll_epcoll_alone.h).  The
+ * result is the same, bit by bit.
  *
  * Tests: unit/test_epcoll_block, coll_late
  */
@@ -31,20 +32,7 @@
 #ifndef COLL_EPCOLL_TREE_H
 #define COLL_EPCOLL_TREE_H
 
-#include "coll_epcoll_reuse.h"
-
-/** What an operation of all does with what they say. */
-typedef struct epcoll_all_t {
-    uint64_t call;    /**< what we have called; the same at all members, or it is an error */
-    const void *data; /**< what we say */
-    size_t size;      /**< of it, and of the result: the same at all; at most EPCOLL_INLINE */
-    /** into = from op into.  NULL: nothing to put together. */
-    void (*combine)(void *into, const void *from, void *context);
-    void *context;
-} epcoll_all_t;
-
-/** Members call different operations, or of different lengths. */
-#define EPCOLL_DIFFERENT (-1)
+#include "coll_epcoll_alone.h"
 
 /** Asks for what some members say in this operation. */
 static inline void epcoll_ask_members(const epcoll_member_t *member, uint32_t from, uint32_t to)
@@ -129,6 +117,7 @@ static inline uint32_t epcoll_came(const epcoll_member_t *member, uint32_t first
     uint32_t left = count;
 
     *different_p = false;
+#pragma GCC unroll 4
     for (; 0 < left; --left, slot += STRIDE) {
         /* Acquire pairs with the release in epcoll_say. */
         if (atomic_load_explicit(&slot->number, memory_order_acquire) < number) {
@@ -149,62 +138,6 @@ static inline void epcoll_ask_few(const epcoll_member_t *member)
     if (2 < member->count) {
         epcoll_ask_members(member, 0, member->count);
     }
-}
-
-static inline void epcoll_put_together(const epcoll_all_t *all, void *into, const void *from,
-                                       bool first)
-{
-    if (first) {
-        epcoll_copy(into, from, all->size);
-    } else if (NULL != all->combine) {
-        all->combine(into, from, all->context);
-    }
-}
-
-/** All members' lines are here: what those of a node say together, or, of level -1, a member. */
-static inline int epcoll_value(epcoll_member_t *member, const epcoll_all_t *all, int level,
-                               uint32_t index, void *value)
-{
-    const uint32_t below = epcoll_width(member, level - 1);
-    const uint32_t from = index * member->fan;
-    const uint32_t to = from + member->fan < below ? from + member->fan : below;
-
-    if (level < 0) {
-        memcpy(value, epcoll_slot(member, index)->data, all->size);
-        return all->call == epcoll_slot(member, index)->call ? 0 : EPCOLL_DIFFERENT;
-    }
-    for (uint32_t i = to; i-- > from;) {
-        alignas(16) unsigned char one[EPCOLL_INLINE];
-        const int rc = epcoll_value(member, all, level - 1, i, one);
-
-        if (0 != rc) {
-            return rc;
-        }
-        epcoll_put_together(all, value, one, to - 1 == i);
-    }
-    return 0;
-}
-
-/** What all say, by ourselves, once all members' lines are here, with the same call.  In the tree's
- * order. */
-static inline int epcoll_alone(epcoll_member_t *member, const epcoll_all_t *all, void *result)
-{
-    const int top = (int) member->levels - 1;
-
-    if (NULL == all->combine) {
-        epcoll_copy(result, epcoll_slot(member, member->count - 1)->data, all->size);
-        return 0;
-    }
-    for (uint32_t i = member->top; i-- > 0;) {
-        alignas(16) unsigned char one[EPCOLL_INLINE];
-        const int rc = epcoll_value(member, all, top, i, one);
-
-        if (0 != rc) {
-            return rc;
-        }
-        epcoll_put_together(all, result, one, member->top - 1 == i);
-    }
-    return 0;
 }
 
 /** How a wait in the tree ended. */
@@ -238,6 +171,9 @@ static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slo
         if (!epcoll_looks_long(member, looks)
             || member->number <= atomic_load_explicit(&slot->number, memory_order_relaxed)) {
             continue;
+        }
+        if (epcoll_is_found(member)) {
+            return EPCOLL_ALL_CAME;
         }
         *seen += epcoll_came(member, *seen, member->count - *seen, call, &is_different);
         if (*seen == member->count) {
