@@ -165,11 +165,17 @@ void mca_pml_epml_bsend_free(mca_pml_epml_comm_t *comm, void *room)
     }
 }
 
+/** Out of line: of a buffered send alone. */
+static __attribute__((noinline)) void request_leave_buffer(mca_pml_epml_request_t *request)
+{
+    mca_pml_epml_bsend_free(request->comm, request->bsend_buffer);
+    request->bsend_buffer = NULL;
+}
+
 void mca_pml_epml_request_done(mca_pml_epml_request_t *request)
 {
-    if (NULL != request->bsend_buffer) {
-        mca_pml_epml_bsend_free(request->comm, request->bsend_buffer);
-        request->bsend_buffer = NULL;
+    if (OPAL_UNLIKELY(NULL != request->bsend_buffer)) {
+        request_leave_buffer(request);
     }
     mca_pml_epml_request_complete(request);
 }
