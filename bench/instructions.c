@@ -373,6 +373,42 @@ static void run_many(const char *level, const struct many_kind *kind)
     CALLGRIND_DUMP_STATS_AT(name);
 }
 
+/** Of a kind with a root: its call alone, which is the last.  The others wait before it. */
+static void run_root(const char *level, const struct many_kind *kind)
+{
+    char name[100];
+
+    CALLGRIND_ZERO_STATS;
+    for (int call = 0; call < WARM_UP_MANY + CALLS_MANY; ++call) {
+        const bool counts = WARM_UP_MANY <= call;
+
+        for (int i = 1; i < many.count; ++i) {
+            kind->begin(i);
+        }
+        if (counts) {
+            CALLGRIND_TOGGLE_COLLECT;
+        }
+        kind->begin(0);
+        if (counts) {
+            CALLGRIND_TOGGLE_COLLECT;
+        }
+        MPI_Waitall(many.count - 1, many.request + 1, MPI_STATUSES_IGNORE);
+        if (counts) {
+            CALLGRIND_TOGGLE_COLLECT;
+        }
+        MPI_Wait(many.request, MPI_STATUS_IGNORE);
+        if (counts) {
+            CALLGRIND_TOGGLE_COLLECT;
+        }
+        for (int i = 0; i < many.count; ++i) {
+            check_many(kind, i);
+        }
+    }
+    snprintf(name, sizeof(name), "%s %s-root-%d %d", level, kind->name, many.count,
+             CALLS_MANY * many.count);
+    CALLGRIND_DUMP_STATS_AT(name);
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 static void create_many(const char *level, int count, MPI_Comm *endpoints)
@@ -433,6 +469,9 @@ static void run_all_many(const char *level, int count)
     create_many(level, count, many.comm);
     for (size_t i = 0; i < sizeof(many_kinds) / sizeof(many_kinds[0]); ++i) {
         run_many(level, &many_kinds[i]);
+        if (many_kinds[i].has_root) {
+            run_root(level, &many_kinds[i]);
+        }
     }
     for (int i = 0; i < count; ++i) {
         MPI_Comm_free(&many.comm[i]);

@@ -126,6 +126,12 @@ static inline void epcoll_share_done(epcoll_member_t *member, uint32_t owner)
     atomic_fetch_add_explicit(epcoll_work(member, owner), 1, memory_order_release);
 }
 
+/** Has epcoll_close ended the piece? */
+static inline bool epcoll_is_closed_in(uint64_t word)
+{
+    return EPCOLL_SHARES_MOST == epcoll_done_in(word);
+}
+
 /** How many shares of a member's piece are done?  What was done for them is seen. */
 static inline uint32_t epcoll_done(epcoll_member_t *member, uint32_t owner)
 {
@@ -140,17 +146,18 @@ static inline uint32_t epcoll_works_over(epcoll_member_t *member, uint32_t owner
                                          uint32_t shares)
 {
     enum { STRIDE = sizeof(epcoll_place_t) / sizeof(_Atomic uint64_t) };
-    const uint64_t none = epcoll_work_none(member);
-    const uint64_t claims = (uint64_t) EPCOLL_SHARES_MOST << EPCOLL_SHARE_BITS;
+    /* All shares are claimed, and done. */
+    const uint64_t over = epcoll_work_none(member)
+                          + shares * ((UINT64_C(1) << EPCOLL_SHARE_BITS) + 1);
     _Atomic uint64_t *word = epcoll_work(member, owner);
     uint32_t left = count;
 
+#pragma GCC unroll 4
     for (; 0 < left; --left, word += STRIDE) {
-        /* Acquire: as in epcoll_done.  Without the claims, a word of another operation is greater
-         * than any count. */
-        const uint64_t done = (atomic_load_explicit(word, memory_order_acquire) ^ none) & ~claims;
+        /* Acquire: as in epcoll_done. */
+        const uint64_t now = atomic_load_explicit(word, memory_order_acquire);
 
-        if (done - shares > EPCOLL_SHARES_MOST - shares) {
+        if (over != now && !epcoll_is_closed_in(epcoll_work_in(member, now))) {
             break;
         }
     }

@@ -245,17 +245,59 @@ static bool is_equal(const mca_coll_epcoll_call_t *call)
 
 const char *mca_coll_epcoll_move_run(const mca_coll_epcoll_call_t *call, uint32_t index)
 {
+    const bool is_scattered = EPCOLL_SCATTER == call->kind && NULL == call->plan
+                              && index == (uint32_t) call->root;
     mca_coll_epcoll_buffer_t first;
 
-    if (!is_equal(call)) {
+    if (!is_equal(call) && !is_scattered) {
         return NULL;
     }
     first = sent(call, index, 0);
-    first.address = EPCOLL_ALLTOALL == call->kind ? (void *) (uintptr_t) call->send : first.address;
+    first.address = EPCOLL_ALLGATHER == call->kind ? first.address
+                                                   : (void *) (uintptr_t) call->send;
     return call->bytes == mca_coll_epcoll_bytes(&first)
                    && (EPCOLL_ALLGATHER == call->kind || mca_coll_epcoll_is_dense(first.type))
                ? mca_coll_epcoll_flat(&first)
                : NULL;
+}
+
+/** From the slot of a member to that of the next one. */
+#define SLOTS (sizeof(epcoll_place_t) / sizeof(epcoll_slot_t))
+
+/** Copies a block of 8 bytes each of neighbours, from an offset in their runs, one behind the other.
+ * @return how many, up to the first whose blocks are no run */
+static uint32_t copy_numbers(const epcoll_slot_t *slot, uint32_t count, size_t offset, char *target)
+{
+    uint32_t left = count;
+
+#pragma GCC unroll 4
+    for (; 0 < left; --left, slot += SLOTS, target += sizeof(uint64_t)) {
+        const char *run = mca_coll_epcoll_run_in(slot);
+
+        if (NULL == run) {
+            break;
+        }
+        memcpy(target, run + offset, sizeof(uint64_t));
+    }
+    return count - left;
+}
+
+/** Likewise blocks of any length.  @param ranks  where they go to; NULL: one behind the other */
+static uint32_t copy_blocks(const epcoll_slot_t *slot, uint32_t count, size_t offset, char *target,
+                            size_t bytes, const uint32_t *ranks)
+{
+    for (uint32_t i = 0; i < count; ++i, slot += SLOTS) {
+        const char *run = mca_coll_epcoll_run_in(slot);
+        char *block = target + (NULL == ranks ? i : ranks[i]) * bytes;
+
+        if (NULL == run) {
+            return i;
+        }
+        if (block != run + offset) { /* else it is there */
+            memcpy(block, run + offset, bytes);
+        }
+    }
+    return count;
 }
 
 /**
@@ -270,7 +312,6 @@ static uint32_t copy_runs(const mca_coll_epcoll_running_t *running, uint32_t to,
 {
     const mca_coll_epcoll_call_t *own = running->call,
                                  *receiver = mca_coll_epcoll_call_of(running, to);
-    const uint32_t *const ranks = own->ranks;
     const size_t bytes = own->bytes;
     const size_t offset = EPCOLL_ALLTOALL == own->kind ? mca_coll_epcoll_rank_of(own, to) * bytes
                                                        : 0;
@@ -282,26 +323,44 @@ static uint32_t copy_runs(const mca_coll_epcoll_running_t *running, uint32_t to,
     while (turn < end) {
         const uint32_t first = block_at(running, to, turn);
         const uint32_t left = end - turn, behind = running->member->count - first;
-        const uint32_t last = first + (left < behind ? left : behind);
+        const uint32_t count = left < behind ? left : behind;
         const epcoll_slot_t *slot = epcoll_slot(running->member, first);
+        uint32_t copied;
 
-        for (uint32_t from = first; from < last;
-             ++from, slot += sizeof(epcoll_place_t) / sizeof(*slot)) {
-            const char *run = mca_coll_epcoll_run_in(slot);
-            char *block = target + (NULL == ranks ? from : ranks[from]) * bytes;
-
-            if (NULL == run) {
-                return turn + from - first;
-            }
-            if (sizeof(uint64_t) == bytes) {
-                memcpy(block, run + offset, sizeof(uint64_t));
-            } else if (block != run + offset) { /* else it is there */
-                memcpy(block, run + offset, bytes);
-            }
+        if (NULL != own->ranks) {
+            copied = copy_blocks(slot, count, offset, target, bytes, own->ranks + first);
+        } else if (sizeof(uint64_t) == bytes) {
+            copied = copy_numbers(slot, count, offset, target + first * bytes);
+        } else {
+            copied = copy_blocks(slot, count, offset, target + first * bytes, bytes, NULL);
         }
-        turn += last - first;
+        turn += copied;
+        if (copied < count) {
+            break;
+        }
     }
     return turn;
+}
+
+/** Copies the block of a member that the root scatters, if it and the member's buffer are a run of
+ * memory; not the root's own, which may have another length there.  @return false: they are not */
+static bool copy_scattered(const mca_coll_epcoll_running_t *running, uint32_t to)
+{
+    const mca_coll_epcoll_call_t *own = running->call, *receiver;
+    const size_t bytes = own->bytes;
+    const char *run;
+
+    if (EPCOLL_SCATTER != own->kind || NULL != own->plan || to == (uint32_t) own->root) {
+        return false;
+    }
+    run = mca_coll_epcoll_run_in(epcoll_slot(running->member, (uint32_t) own->root));
+    receiver = mca_coll_epcoll_call_of(running, to);
+    if (NULL == run || !mca_coll_epcoll_is_dense(receiver->recv_type)) {
+        return false;
+    }
+    epcoll_copy(mca_coll_epcoll_away(receiver->recv, receiver->recv_type->super.true_lb),
+                run + mca_coll_epcoll_rank_of(own, to) * bytes, bytes);
+    return true;
 }
 
 static uint32_t shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
@@ -351,6 +410,9 @@ static int move_rooted(const mca_coll_epcoll_running_t *running, uint32_t piece,
     const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece), 1);
     const uint32_t root = (uint32_t) running->call->root;
 
+    if (1 == parts.count && copy_scattered(running, piece)) {
+        return MPI_SUCCESS;
+    }
     return is_gather(running->call->kind) ? copy(running, piece, root, &parts, share)
                                           : copy(running, root, piece, &parts, share);
 }

@@ -147,38 +147,53 @@ static int say(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
+/** Wait until a member has said its block.  @return 0 or an error */
+static inline int gather_wait(epcoll_member_t *member, const epcoll_slot_t *slot, uint32_t index,
+                              uint64_t word)
+{
+    /* Acquire: as in epcoll_wait_member. */
+    return OPAL_LIKELY(atomic_load_explicit(&slot->number, memory_order_acquire) >= member->number
+                       && word == slot->call)
+               ? 0
+               : epcoll_wait_longer(member, 0, index, word);
+}
+
 /** Those that gather: everybody's block, in order.  In place, our own one comes back as it was. */
 static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
+    enum { STRIDE = sizeof(epcoll_place_t) / sizeof(epcoll_slot_t) };
     const size_t bytes = call->bytes,
                  offset = EPCOLL_ALLTOALL == call->kind ? member->index * bytes : 0;
-    char *const run = mca_coll_epcoll_is_dense(call->recv_type)
-                          ? mca_coll_epcoll_away(call->recv, call->recv_type->super.true_lb)
-                          : NULL;
-    const epcoll_slot_t *slot = epcoll_slot(member, member->count - 1);
-    const uint64_t number = member->number;
-    int rc;
+    const bool is_run = mca_coll_epcoll_is_dense(call->recv_type);
+    char *block = mca_coll_epcoll_away(call->recv, call->recv_type->super.true_lb)
+                  + member->count * bytes;
+    const epcoll_slot_t *slot = epcoll_slot(member, member->count);
+    int rc = 0;
 
-    for (uint32_t i = member->count; i-- > 0;
-         slot -= sizeof(epcoll_place_t) / sizeof(epcoll_slot_t)) {
-        /* Acquire: as in epcoll_wait_member. */
-        if (OPAL_UNLIKELY(atomic_load_explicit(&slot->number, memory_order_acquire) < number
-                          || word != slot->call)) {
-            rc = epcoll_wait_longer(member, 0, i, word);
+    if (is_run && sizeof(uint64_t) == bytes) {
+#pragma GCC unroll 4
+        for (uint32_t i = member->count; i-- > 0;) {
+            slot -= STRIDE;
+            block -= sizeof(uint64_t);
+            rc = gather_wait(member, slot, i, word);
             if (0 != rc) {
                 return rc;
             }
+            memcpy(block, slot->data + offset, sizeof(uint64_t));
         }
-        if (OPAL_LIKELY(NULL != run)) {
-            epcoll_copy(run + i * bytes, slot->data + offset, bytes);
-        } else if (i != member->index || !call->in_place) {
+        return 0;
+    }
+    for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
+        slot -= STRIDE;
+        block -= bytes;
+        rc = gather_wait(member, slot, i, word);
+        if (0 == rc && is_run) {
+            epcoll_copy(block, slot->data + offset, bytes);
+        } else if (0 == rc && (i != member->index || !call->in_place)) {
             rc = mca_coll_epcoll_small_take(call, slot->data + offset, i);
-            if (0 != rc) {
-                return rc;
-            }
         }
     }
-    return 0;
+    return rc;
 }
 
 /** Put together what members first to last say. */
