@@ -46,7 +46,7 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
 #if MPIX_ENDPOINTS_FILES
     if (NULL != table) {
         mpix_endpoints_io_session_begin();
-        mpix_endpoints_shared_register(table);
+        mpix_endpoints_sharedfp_register(table);
     }
 #endif
     return OMPI_SUCCESS;

@@ -187,7 +187,7 @@ int MPIX_ENDPOINTS_SEAM(mca_sharedfp_base_file_select)(ompio_file_t *file,
                                                        mca_base_component_t *preferred)
 {
     if (is_of_endpoints(file)) {
-        file->f_sharedfp = &mpix_endpoints_shared_module;
+        file->f_sharedfp = &mpix_endpoints_sharedfp_module;
         return OMPI_SUCCESS;
     }
     return MPIX_ENDPOINTS_ORIGINAL(mca_sharedfp_base_file_select)(file, preferred);

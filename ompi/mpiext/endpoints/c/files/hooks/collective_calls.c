@@ -103,7 +103,7 @@ static int sync_file(ompi_file_t *handle)
 
 static int seek_shared(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE offset, int whence)
 {
-    return mpix_endpoints_shared_is_there(mpix_endpoints_ompio_file(handle))
+    return mpix_endpoints_sharedfp_exists(mpix_endpoints_ompio_file(handle))
                ? mpix_endpoints_ompio.io_module_file_seek_shared(handle, offset, whence)
                : MPI_ERR_UNSUPPORTED_OPERATION;
 }
@@ -152,7 +152,8 @@ static int set_view(ompi_file_t *handle, OMPI_MPI_OFFSET_TYPE disp, ompi_datatyp
     rc = mpix_endpoints_reduce_same(file->f_comm, (int64_t) (2 * etype_size + is_native(datarep)),
                                     wrong_view(file, disp, etype, filetype, datarep));
     if (OMPI_SUCCESS == rc && MPI_DISPLACEMENT_CURRENT == disp) {
-        rc = mpix_endpoints_shared_byte(file, &disp); /* ompio takes bytes of data for the file's */
+        rc = mpix_endpoints_sharedfp_byte(file,
+                                          &disp); /* ompio takes bytes of data for the file's */
     }
     if (OMPI_SUCCESS != rc) {
         return rc;

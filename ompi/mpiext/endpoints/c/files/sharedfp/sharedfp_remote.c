@@ -11,16 +11,16 @@
 /**
  * @file
  *
- * The word that a shared file pointer is, where members are on several nodes: rank 0 has it, and
- * the others ask for it.
+ * The word of a shared file pointer if members are on several nodes: rank 0 has it, and the others
+ * request additions to it.
  *
- * Who wants the pointer moved on sends rank 0 by how much, and waits for where it was: two short
- * messages that no receive waits for (the door's post).  They are added up where they come in,
- * under the lock of rank 0's endpoint, and answered by work of that endpoint, which goes on while
- * anybody turns it: a thread of rank 0's process that is in MPI.  Each member asks once at a time,
- * since a file's calls are one at a time, so the answers that are due fit a ring of as many places.
+ * A member sends rank 0 the bytes to add, and waits for the position before: two active messages (the
+ * engine's post).  The handler adds them, under the lock of rank 0's endpoint; a work step of that
+ * endpoint replies, whenever some thread progresses it: one of rank 0's process that is in MPI.  Each
+ * member has one request at a time, as calls on a file are serialized, so pending replies fit into a
+ * ring of as many places as there are members.
  *
- * The object that all this is in is made with the communicator; ompio has one for each file.
+ * The object with all this is made with the communicator; ompio has one communicator for each file.
  *
  * Tests: file_shared, file_random (cluster)
  */
@@ -37,221 +37,222 @@
 #    include <stddef.h>
 #    include <stdlib.h>
 
-enum { ASK = 1, ANSWER };
+enum { REQUEST = 1, REPLY };
 
-/** Counts begin shortly before they wrap, so that they do in any job with some more calls. */
-#    define FIRST (UINT32_MAX - 4)
+/** Counts begin shortly before they wrap, so that every job with a few calls tests it. */
+#    define COUNT_FIRST (UINT32_MAX - 4)
 
-/** A message: move the pointer on by value, which is not negative; or, it was at value. */
-typedef struct far_message_t {
+/** A request to add value, which is not negative, or a reply: the position was value. */
+typedef struct remote_message_t {
     uint64_t kind;
     int64_t value;
-} far_message_t;
+} remote_message_t;
 
-typedef struct due_t {
+typedef struct remote_reply_t {
     int rank;
-    int64_t answer;
-} due_t;
+    int64_t position;
+} remote_reply_t;
 
-struct mpix_endpoints_shared_far_t {
+struct mpix_endpoints_sharedfp_remote_t {
     ompi_communicator_t *comm;
 
     /* Any member but rank 0. */
-    _Atomic bool waits; /**< an answer is awaited */
-    int64_t answer;
+    _Atomic bool is_waiting; /**< for a reply */
+    int64_t position;
 
     /* Rank 0. */
-    mpix_endpoints_shared_word_t word;
+    mpix_endpoints_sharedfp_word_t word;
     mpix_endpoints_work_t work;
     uint32_t places;           /**< of the ring: members or more, and a power of two */
-    due_t *_Atomic due;        /**< the ring; NULL: no file is open */
-    _Atomic uint32_t put, got; /**< how many have been, from FIRST on, and wrap */
-    _Atomic bool ends;         /**< the file goes */
+    remote_reply_t *_Atomic due; /**< the ring; NULL: no file is open */
+    _Atomic uint32_t put, got;   /**< counts from COUNT_FIRST on, which wrap */
+    _Atomic bool ends;           /**< the file is closed */
 };
 
 /* ---- the client ------------------------------------------------------------------------------ */
 
-static int make(ompi_communicator_t *comm, void **object_p)
+static int remote_make(ompi_communicator_t *comm, void **object_p)
 {
     mpix_endpoints_members_t here;
-    mpix_endpoints_shared_far_t *far;
+    mpix_endpoints_sharedfp_remote_t *remote;
     const int rc = mpix_endpoints_client_engine()->members(comm, MPIX_ENDPOINTS_NODE, &here);
 
     if (MPI_SUCCESS != rc || ompi_comm_size(comm) == here.count) {
         return rc;
     }
-    far = calloc(1, sizeof(*far));
-    if (NULL == far) {
+    remote = calloc(1, sizeof(*remote));
+    if (NULL == remote) {
         return MPI_ERR_NO_MEM;
     }
-    far->comm = comm;
-    *object_p = far;
+    remote->comm = comm;
+    *object_p = remote;
     return MPI_SUCCESS;
 }
 
-static void end(ompi_communicator_t *comm, void *object)
+static void remote_free(ompi_communicator_t *comm, void *object)
 {
-    mpix_endpoints_shared_far_t *far = object;
+    mpix_endpoints_sharedfp_remote_t *remote = object;
 
     (void) comm;
-    /* Relaxed: nobody uses the handle any more. */
-    free(atomic_load_explicit(&far->due, memory_order_relaxed));
-    free(far);
+    /* Relaxed: the handle is not used any more. */
+    free(atomic_load_explicit(&remote->due, memory_order_relaxed));
+    free(remote);
 }
 
-/** A member asks rank 0. */
-static bool asked(mpix_endpoints_shared_far_t *far, int rank, int64_t bytes)
+/** Rank 0: a request has arrived.  @return false: nonsense */
+static bool remote_requested(mpix_endpoints_sharedfp_remote_t *remote, int rank, int64_t bytes)
 {
-    /* Acquire: the ring is there; partner: mpix_endpoints_shared_far_serve. */
-    due_t *due = atomic_load_explicit(&far->due, memory_order_acquire);
+    /* Acquire: the ring is there; partner: mpix_endpoints_sharedfp_remote_serve. */
+    remote_reply_t *due = atomic_load_explicit(&remote->due, memory_order_acquire);
     /* Relaxed: written here alone, under the endpoint's lock. */
-    const uint32_t put = atomic_load_explicit(&far->put, memory_order_relaxed);
+    const uint32_t put = atomic_load_explicit(&remote->put, memory_order_relaxed);
 
     if (NULL == due || 0 > bytes) {
         return NULL == due;
     }
-    /* Acquire: the place has been read before it is written again; partner: step. */
-    if (far->places == put - atomic_load_explicit(&far->got, memory_order_acquire)) {
+    /* Acquire: the place has been read before it is written again; partner: remote_step. */
+    if (remote->places == put - atomic_load_explicit(&remote->got, memory_order_acquire)) {
         return false;
     }
-    /* Relaxed: as in add (sharedfp_module.c). */
-    due[put % far->places]
-        = (due_t){rank,
-                  atomic_fetch_add_explicit(&far->word.position, bytes, memory_order_relaxed)};
-    /* Release: the place before it is counted; partner: step. */
-    atomic_store_explicit(&far->put, put + 1, memory_order_release);
+    /* Relaxed: as in pointer_add (sharedfp_module.c). */
+    due[put % remote->places] = (remote_reply_t){
+        rank, atomic_fetch_add_explicit(&remote->word.position, bytes, memory_order_relaxed)};
+    /* Release: the place before it is counted; partner: remote_step. */
+    atomic_store_explicit(&remote->put, put + 1, memory_order_release);
     return true;
 }
 
-/** Rank 0 answers. */
-static bool answered(mpix_endpoints_shared_far_t *far, int64_t position)
+/** The others: a reply has arrived.  @return false: nonsense */
+static bool remote_replied(mpix_endpoints_sharedfp_remote_t *remote, int64_t position)
 {
-    /* Relaxed: set by this member before it asked. */
-    if (!atomic_load_explicit(&far->waits, memory_order_relaxed)) {
+    /* Relaxed: set by this member before its request. */
+    if (!atomic_load_explicit(&remote->is_waiting, memory_order_relaxed)) {
         return false;
     }
-    far->answer = position;
-    /* Release: the answer before it is there; partner: has_answer. */
-    atomic_store_explicit(&far->waits, false, memory_order_release);
+    remote->position = position;
+    /* Release: the position before the flag; partner: remote_has_reply. */
+    atomic_store_explicit(&remote->is_waiting, false, memory_order_release);
     return true;
 }
 
-static bool arrived(void *object, int rank, const void *data, size_t size)
+static bool remote_arrived(void *object, int rank, const void *data, size_t size)
 {
-    const far_message_t *message = data;
-    mpix_endpoints_shared_far_t *far = object;
+    const remote_message_t *message = data;
+    mpix_endpoints_sharedfp_remote_t *remote = object;
 
     if (sizeof(*message) != size) {
         return false;
     }
-    if (0 == ompi_comm_rank(far->comm)) {
-        return ASK == message->kind && asked(far, rank, message->value);
+    if (0 == ompi_comm_rank(remote->comm)) {
+        return REQUEST == message->kind && remote_requested(remote, rank, message->value);
     }
-    return ANSWER == message->kind && 0 == rank && answered(far, message->value);
+    return REPLY == message->kind && 0 == rank && remote_replied(remote, message->value);
 }
 
 static const mpix_endpoints_guest_t client = {
-    .name = "files", .make = make, .free = end, .arrived = arrived};
+    .name = "files", .make = remote_make, .free = remote_free, .arrived = remote_arrived};
 
-void mpix_endpoints_shared_register(const mpix_endpoints_pml_t *table)
+void mpix_endpoints_sharedfp_register(const mpix_endpoints_pml_t *table)
 {
     mpix_endpoints_client_register(table, &client);
 }
 
 /* ---- rank 0 ---------------------------------------------------------------------------------- */
 
-/** Answer who has asked.  A member that is lost needs none. */
-static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
+/** Send pending replies.  A lost member needs none. */
+static mpix_endpoints_step_t remote_step(mpix_endpoints_work_t *work)
 {
-    mpix_endpoints_shared_far_t *far
-        = (void *) ((char *) work - offsetof(mpix_endpoints_shared_far_t, work));
-    due_t *due = atomic_load_explicit(&far->due, memory_order_relaxed); /* there before this work */
-    uint32_t got = atomic_load_explicit(&far->got, memory_order_relaxed); /* by steps alone */
+    mpix_endpoints_sharedfp_remote_t *remote
+        = (void *) ((char *) work - offsetof(mpix_endpoints_sharedfp_remote_t, work));
+    remote_reply_t *due = atomic_load_explicit(&remote->due,
+                                               memory_order_relaxed); /* there before this work */
+    uint32_t got = atomic_load_explicit(&remote->got, memory_order_relaxed); /* by steps alone */
     bool some = false;
 
-    /* Acquire: what is in the places; partner: asked. */
-    while (got != atomic_load_explicit(&far->put, memory_order_acquire)) {
-        const due_t *next = &due[got % far->places];
-        const far_message_t message = {ANSWER, next->answer};
+    /* Acquire: the places; partner: remote_requested. */
+    while (got != atomic_load_explicit(&remote->put, memory_order_acquire)) {
+        const remote_reply_t *next = &due[got % remote->places];
+        const remote_message_t message = {REPLY, next->position};
 
         if (MPI_ERR_NO_MEM
-            == mpix_endpoints_client_engine()->post(far->comm, mpix_endpoints_client(), next->rank,
-                                                    &message, sizeof(message))) {
+            == mpix_endpoints_client_engine()->post(remote->comm, mpix_endpoints_client(),
+                                                    next->rank, &message, sizeof(message))) {
             break;
         }
-        /* Release: the place has been read; partner: asked. */
-        atomic_store_explicit(&far->got, ++got, memory_order_release);
+        /* Release: the place has been read; partner: remote_requested. */
+        atomic_store_explicit(&remote->got, ++got, memory_order_release);
         some = true;
     }
-    /* Relaxed: all members have met before the file goes, none waits for an answer. */
-    if (atomic_load_explicit(&far->ends, memory_order_relaxed)) {
+    /* Relaxed: all members synchronize before the file is closed, so none waits for a reply. */
+    if (atomic_load_explicit(&remote->ends, memory_order_relaxed)) {
         return MPIX_ENDPOINTS_STEP_DONE;
     }
     return some ? MPIX_ENDPOINTS_STEP_SOME : MPIX_ENDPOINTS_STEP_NOTHING;
 }
 
-mpix_endpoints_shared_word_t *mpix_endpoints_shared_far_serve(mpix_endpoints_shared_far_t *far)
+mpix_endpoints_sharedfp_word_t *mpix_endpoints_sharedfp_remote_serve(
+    mpix_endpoints_sharedfp_remote_t *remote)
 {
     uint32_t places = 1;
-    due_t *due;
+    remote_reply_t *due;
 
-    while (places < (uint32_t) ompi_comm_size(far->comm)) {
+    while (places < (uint32_t) ompi_comm_size(remote->comm)) {
         places *= 2; /* as counts wrap, their places must follow each other there, too */
     }
     due = calloc(places, sizeof(*due));
     if (NULL == due) {
         return NULL;
     }
-    far->places = places;
-    atomic_store_explicit(&far->put, FIRST, memory_order_relaxed); /* before due, below */
-    atomic_store_explicit(&far->got, FIRST, memory_order_relaxed); /* likewise */
-    far->work.step = step;
-    /* Release: all above; partner: asked. */
-    atomic_store_explicit(&far->due, due, memory_order_release);
-    mpix_endpoints_client_engine()->work_begin(far->comm, &far->work);
-    return &far->word;
+    remote->places = places;
+    atomic_store_explicit(&remote->put, COUNT_FIRST, memory_order_relaxed); /* before due, below */
+    atomic_store_explicit(&remote->got, COUNT_FIRST, memory_order_relaxed); /* likewise */
+    remote->work.step = remote_step;
+    /* Release: all above; partner: remote_requested. */
+    atomic_store_explicit(&remote->due, due, memory_order_release);
+    mpix_endpoints_client_engine()->work_begin(remote->comm, &remote->work);
+    return &remote->word;
 }
 
-void mpix_endpoints_shared_far_end(mpix_endpoints_shared_far_t *far)
+void mpix_endpoints_sharedfp_remote_end(mpix_endpoints_sharedfp_remote_t *remote)
 {
-    atomic_store_explicit(&far->ends, true, memory_order_relaxed); /* as in step */
+    atomic_store_explicit(&remote->ends, true, memory_order_relaxed); /* as in step */
 }
 
 /* ---- the others ------------------------------------------------------------------------------ */
 
-mpix_endpoints_shared_far_t *mpix_endpoints_shared_far(const ompi_communicator_t *comm)
+mpix_endpoints_sharedfp_remote_t *mpix_endpoints_sharedfp_remote(const ompi_communicator_t *comm)
 {
     return 0 > mpix_endpoints_client()
                ? NULL
                : mpix_endpoints_client_engine()->object(comm, mpix_endpoints_client());
 }
 
-static bool has_answer(void *context)
+static bool remote_has_reply(void *context)
 {
-    mpix_endpoints_shared_far_t *far = context;
+    mpix_endpoints_sharedfp_remote_t *remote = context;
 
-    /* Acquire: partner: answered. */
-    return !atomic_load_explicit(&far->waits, memory_order_acquire);
+    /* Acquire: partner: remote_replied. */
+    return !atomic_load_explicit(&remote->is_waiting, memory_order_acquire);
 }
 
-int mpix_endpoints_shared_far_add(mpix_endpoints_shared_far_t *far, int64_t bytes,
-                                  int64_t *before_p)
+int mpix_endpoints_sharedfp_remote_add(mpix_endpoints_sharedfp_remote_t *remote, int64_t bytes,
+                                       int64_t *before_p)
 {
-    const far_message_t message = {ASK, bytes};
+    const remote_message_t message = {REQUEST, bytes};
     int rc;
 
-    /* Relaxed: rank 0 answers what is sent behind it. */
-    atomic_store_explicit(&far->waits, true, memory_order_relaxed);
+    /* Relaxed: the reply comes after the request, which is sent below. */
+    atomic_store_explicit(&remote->is_waiting, true, memory_order_relaxed);
     while (MPI_ERR_NO_MEM
-           == (rc = mpix_endpoints_client_engine()->post(far->comm, mpix_endpoints_client(), 0,
+           == (rc = mpix_endpoints_client_engine()->post(remote->comm, mpix_endpoints_client(), 0,
                                                          &message, sizeof(message)))) {
-        (void) mpix_endpoints_client_engine()->turn(far->comm);
+        (void) mpix_endpoints_client_engine()->turn(remote->comm);
     }
     if (MPI_SUCCESS == rc) {
-        rc = mpix_endpoints_client_engine()->wait(far->comm, 0, has_answer, far);
+        rc = mpix_endpoints_client_engine()->wait(remote->comm, 0, remote_has_reply, remote);
     }
     if (MPI_SUCCESS == rc) {
-        *before_p = far->answer;
+        *before_p = remote->position;
     }
     return rc;
 }

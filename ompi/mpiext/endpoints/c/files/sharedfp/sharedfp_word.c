@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * The word that a shared file pointer is: in the process's memory if all members are there, in a
- * file of the job's session folder if they are on one node.  That file has a name that nobody else
- * has, and loses it as soon as all have mapped it.  Where they are on several nodes rank 0 has it
+ * The word of a shared file pointer: in the process's memory if all members are there, in a mapped
+ * file of the job's session folder if they are on one node.  That file has a unique name, and is
+ * unlinked as soon as all have mapped it.  If members are on several nodes rank 0 has the word
  * (sharedfp_remote.c).
  *
  * Tests: file_shared, file_random (also cluster)
@@ -38,16 +38,16 @@
 #    include <sys/mman.h>
 #    include <unistd.h>
 
-/** What rank 0 tells the others. */
+/** What rank 0 broadcasts. */
 typedef struct offer_t {
     uint64_t address;    /**< in its process, if all are there; 0: none */
     int32_t error;       /**< or OMPI_SUCCESS */
-    int32_t is_far;      /**< they are on several nodes */
+    int32_t is_remote;   /**< they are on several nodes */
     char name[PATH_MAX]; /**< of a file on its node, if all are there; or "" */
 } offer_t;
 
-/** Are all members here? */
-static void find_members(ompi_communicator_t *comm, bool *in_process, bool *on_node)
+/** Are all members in this process, or on this node? */
+static void word_locality(ompi_communicator_t *comm, bool *in_process, bool *on_node)
 {
     const mpix_endpoints_door_t *engine = mpix_endpoints_client_engine();
 
@@ -64,8 +64,8 @@ static void find_members(ompi_communicator_t *comm, bool *in_process, bool *on_n
     }
 }
 
-/** A file for the word.  @param[out] offer  name and error */
-static void create(offer_t *offer)
+/** Create a file for the word.  @param[out] offer  name and error */
+static void word_create(offer_t *offer)
 {
     const char *folder = opal_process_info.job_session_dir;
     int fd, error;
@@ -78,7 +78,7 @@ static void create(offer_t *offer)
         return;
     }
     do {
-        error = posix_fallocate(fd, 0, sizeof(mpix_endpoints_shared_word_t));
+        error = posix_fallocate(fd, 0, sizeof(mpix_endpoints_sharedfp_word_t));
     } while (EINTR == error);
     if (0 != error) {
         offer->error = OMPI_ERR_OUT_OF_RESOURCE;
@@ -87,7 +87,7 @@ static void create(offer_t *offer)
     close(fd);
 }
 
-static int map(const char *name, mpix_endpoints_shared_t *shared)
+static int word_map(const char *name, mpix_endpoints_sharedfp_t *shared)
 {
     const int fd = open(name, O_RDWR | O_CLOEXEC);
     void *word = MAP_FAILED;
@@ -104,60 +104,60 @@ static int map(const char *name, mpix_endpoints_shared_t *shared)
     return OMPI_SUCCESS;
 }
 
-static void make_offer(ompi_communicator_t *comm, offer_t *offer)
+static void word_offer(ompi_communicator_t *comm, offer_t *offer)
 {
     bool in_process, on_node;
 
     memset(offer, 0, sizeof(*offer));
-    find_members(comm, &in_process, &on_node);
+    word_locality(comm, &in_process, &on_node);
     if (in_process) {
-        mpix_endpoints_shared_word_t *word = calloc(1, sizeof(*word));
+        mpix_endpoints_sharedfp_word_t *word = calloc(1, sizeof(*word));
 
         offer->address = (uintptr_t) word;
         offer->error = NULL == word ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
         if (NULL != word) {
-            /* Relaxed: the others are told of it by a message. */
+            /* Relaxed: published by a message. */
             atomic_store_explicit(&word->users, ompi_comm_size(comm), memory_order_relaxed);
         }
     } else if (on_node) {
-        create(offer);
+        word_create(offer);
     } else {
-        offer->is_far = true;
+        offer->is_remote = true;
     }
 }
 
-/** Rank 0 has the word.  Where some member cannot, there is none. */
-static int make_far(ompi_communicator_t *comm, mpix_endpoints_shared_t *shared)
+/** Rank 0 has the word.  There is none if it cannot be had at some member. */
+static int word_make_remote(ompi_communicator_t *comm, mpix_endpoints_sharedfp_t *shared)
 {
     const bool is_first = 0 == ompi_comm_rank(comm);
     int64_t cannot;
     int rc;
 
-    shared->far = mpix_endpoints_shared_far(comm);
-    if (NULL != shared->far && is_first) {
-        shared->word = mpix_endpoints_shared_far_serve(shared->far);
+    shared->remote = mpix_endpoints_sharedfp_remote(comm);
+    if (NULL != shared->remote && is_first) {
+        shared->word = mpix_endpoints_sharedfp_remote_serve(shared->remote);
     }
-    cannot = NULL == shared->far || (is_first && NULL == shared->word);
+    cannot = NULL == shared->remote || (is_first && NULL == shared->word);
     rc = mpix_endpoints_reduce_max(comm, &cannot, 1);
     if (OMPI_SUCCESS != rc || 0 != cannot) {
-        mpix_endpoints_shared_end(shared);
+        mpix_endpoints_sharedfp_word_free(shared);
     }
     return rc;
 }
 
-int mpix_endpoints_shared_make(ompi_communicator_t *comm, mpix_endpoints_shared_t *shared)
+int mpix_endpoints_sharedfp_word_make(ompi_communicator_t *comm, mpix_endpoints_sharedfp_t *shared)
 {
     offer_t *offer = malloc(sizeof(*offer));
     int rc = mpix_endpoints_reduce_error(comm,
                                          NULL == offer ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS);
 
-    *shared = (mpix_endpoints_shared_t){.word = NULL};
+    *shared = (mpix_endpoints_sharedfp_t){.word = NULL};
     if (OMPI_SUCCESS != rc) {
         free(offer);
         return rc;
     }
     if (0 == ompi_comm_rank(comm)) {
-        make_offer(comm, offer);
+        word_offer(comm, offer);
     }
     rc = comm->c_coll->coll_bcast(offer, sizeof(*offer), &ompi_mpi_byte.dt, 0, comm,
                                   comm->c_coll->coll_bcast_module);
@@ -165,38 +165,38 @@ int mpix_endpoints_shared_make(ompi_communicator_t *comm, mpix_endpoints_shared_
         rc = offer->error;
     }
     if (OMPI_SUCCESS == rc && 0 != offer->address) {
-        shared->word = (mpix_endpoints_shared_word_t *) (uintptr_t) offer->address;
-    } else if (OMPI_SUCCESS == rc && offer->is_far) {
-        rc = make_far(comm, shared);
+        shared->word = (mpix_endpoints_sharedfp_word_t *) (uintptr_t) offer->address;
+    } else if (OMPI_SUCCESS == rc && offer->is_remote) {
+        rc = word_make_remote(comm, shared);
     } else if (OMPI_SUCCESS == rc && '\0' != offer->name[0]) {
-        rc = mpix_endpoints_reduce_error(comm, map(offer->name, shared));
+        rc = mpix_endpoints_reduce_error(comm, word_map(offer->name, shared));
         if (0 == ompi_comm_rank(comm)) {
             (void) unlink(offer->name);
         }
         if (OMPI_SUCCESS != rc) {
-            mpix_endpoints_shared_end(shared);
+            mpix_endpoints_sharedfp_word_free(shared);
         }
     }
     free(offer);
     return rc;
 }
 
-void mpix_endpoints_shared_end(mpix_endpoints_shared_t *shared)
+void mpix_endpoints_sharedfp_word_free(mpix_endpoints_sharedfp_t *shared)
 {
-    if (NULL != shared->far) {
+    if (NULL != shared->remote) {
         if (NULL != shared->word) {
-            mpix_endpoints_shared_far_end(shared->far);
+            mpix_endpoints_sharedfp_remote_end(shared->remote);
         }
     } else if (0 != shared->mapped) {
         munmap(shared->word, shared->mapped);
     } else if (NULL != shared->word) {
-        /* Acquire and release: all that others have done with the word before it is freed; partner:
-         * the same here, by the others. */
+        /* Acquire and release: all accesses of others before the word is freed; partner: the same
+         * here, by the others. */
         if (1 == atomic_fetch_sub_explicit(&shared->word->users, 1, memory_order_acq_rel)) {
             free(shared->word);
         }
     }
-    *shared = (mpix_endpoints_shared_t){.word = NULL};
+    *shared = (mpix_endpoints_sharedfp_t){.word = NULL};
 }
 
 #endif
