@@ -13,9 +13,9 @@
  *
  * Files.  MPI_File_open on endpoints is ompio's, whatever other component there is: ROMIO, the
  * other one in Open MPI 5.0, holds one lock of its process while ranks wait for each other.  Where
- * ompio chooses its parts for a file, files/ has its say.
+ * ompio selects components for a file, functions of files/ are put before theirs.
  *
- * Requests, the mode that a file is created with, and what the first call sets up, are for
+ * Requests, the mode that a file is created with, and what the first call initializes, are for
  * processes as well: they are common to all ranks.  Without pml/epml nothing is different.
  *
  * Tests: file_basic, file_errors, file_first, comm_refused
@@ -47,7 +47,7 @@ int MPIX_ENDPOINTS_SEAM(ompi_file_open)(ompi_communicator_t *comm, const char *f
     if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
         return MPIX_ENDPOINTS_ORIGINAL(ompi_file_open)(comm, filename, amode, info, fh);
     }
-    rc = mpix_endpoints_files_meet(comm, amode);
+    rc = mpix_endpoints_open_check(comm, amode);
     if (MPI_ERR_UNSUPPORTED_OPERATION == rc) {
         mpix_endpoints_show_help_once("no files", &said);
     }
@@ -59,7 +59,7 @@ MPIX_ENDPOINTS_SEAM_DEFINED(ompi_file_open);
 
 #if MPIX_ENDPOINTS_FILES
 
-/** Is there anybody who needs files to be served by us, and can they be? */
+/** Is pml/epml selected, and can files of endpoints be served? */
 static bool is_served(void)
 {
     static _Atomic int
@@ -126,22 +126,23 @@ int MPIX_ENDPOINTS_SEAM(mca_io_base_file_select)(ompi_file_t *file, mca_base_com
     preferred = ompio_component();
     if (NULL == preferred) {
         mpix_endpoints_show_help_once("no ompio", &said);
-        return mpix_endpoints_meetings_without(file->f_comm, MPI_ERR_UNSUPPORTED_OPERATION);
+        return mpix_endpoints_missed_before_open(file->f_comm, MPI_ERR_UNSUPPORTED_OPERATION);
     }
     mpix_endpoints_stage_begin(mpix_endpoints_fcoll_module_select);
     rc = MPIX_ENDPOINTS_ORIGINAL(mca_io_base_file_select)(file, preferred);
     if (NULL != file->f_io_selected_data) {
-        rc = mpix_endpoints_meetings_open(file, rc);
-        mpix_endpoints_handle(file); /* also if opening has failed: it is closed by libmpi now */
+        rc = mpix_endpoints_missed_in_open(file, rc);
+        mpix_endpoints_handle_hook(
+            file); /* also if opening has failed: it is closed by libmpi now */
     } else if (OMPI_SUCCESS != rc) {
-        rc = mpix_endpoints_meetings_without(file->f_comm, rc);
+        rc = mpix_endpoints_missed_before_open(file->f_comm, rc);
     }
     if (OMPI_SUCCESS == rc
         && !mpix_endpoints_fcoll_module_is_selected(mpix_endpoints_ompio_file(file))) {
         rc = OMPI_ERR_OUT_OF_RESOURCE;
     }
     if (OMPI_SUCCESS != rc && NULL != file->f_io_selected_data) {
-        mpix_endpoints_members_keep(file); /* which the user has not had open */
+        mpix_endpoints_collective_calls_keep_file(file); /* it has never been open to the user */
     }
     return rc;
 }
@@ -155,9 +156,8 @@ int MPIX_ENDPOINTS_SEAM(mca_fs_base_file_select)(ompio_file_t *file,
     if (!is_of_endpoints(file)) {
         return rc;
     }
-    /* Who went home now would leave the others waiting: all hear of it when the next part is
-     * chosen. */
-    mpix_endpoints_files_agree(file, rc);
+    /* An error is reduced when the next component has been selected, so that no member waits. */
+    mpix_endpoints_open_select_fs(file, rc);
     return OMPI_SUCCESS;
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(mca_fs_base_file_select);
@@ -170,7 +170,7 @@ int MPIX_ENDPOINTS_SEAM(mca_fbtl_base_file_select)(ompio_file_t *file,
     if (OMPI_SUCCESS == rc && is_served()) {
         rc = mpix_endpoints_io_select(file);
     }
-    return is_of_endpoints(file) ? mpix_endpoints_files_chosen(file, rc) : rc;
+    return is_of_endpoints(file) ? mpix_endpoints_open_select_fbtl(file, rc) : rc;
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(mca_fbtl_base_file_select);
 

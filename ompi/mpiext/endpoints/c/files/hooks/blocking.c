@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Blocking reads and writes of one member: ompio says no more than that they have failed, these
- * return the class that the standard has for what the system says (io_error.c).
+ * Blocking reads and writes of one member: ompio returns OMPI_ERROR if they fail, these return the MPI
+ * class of the system's error (io_error.c).
  *
  * Tests: file_errors
  */
@@ -25,33 +25,33 @@
 
 #if MPIX_ENDPOINTS_FILES
 
-static int read_here(ompi_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
-                     ompi_datatype_t *datatype, ompi_status_public_t *status)
+static int blocking_read(ompi_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
+                         ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     mpix_endpoints_io_error_clear();
     return mpix_endpoints_io_error_get(mpix_endpoints_ompio.io_module_file_read(file, buffer, count,
                                                                                 datatype, status));
 }
 
-static int read_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, void *buffer,
-                   mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
-                   ompi_status_public_t *status)
+static int blocking_read_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, void *buffer,
+                            mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
+                            ompi_status_public_t *status)
 {
     mpix_endpoints_io_error_clear();
     return mpix_endpoints_io_error_get(
         mpix_endpoints_ompio.io_module_file_read_at(file, offset, buffer, count, datatype, status));
 }
 
-static int read_shared(ompi_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
-                       ompi_datatype_t *datatype, ompi_status_public_t *status)
+static int blocking_read_shared(ompi_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
+                                ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     mpix_endpoints_io_error_clear();
     return mpix_endpoints_io_error_get(
         mpix_endpoints_ompio.io_module_file_read_shared(file, buffer, count, datatype, status));
 }
 
-static int write_here(ompi_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
-                      ompi_datatype_t *datatype, ompi_status_public_t *status)
+static int blocking_write(ompi_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
+                          ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     mpix_endpoints_io_error_clear();
     return mpix_endpoints_io_error_get(mpix_endpoints_ompio.io_module_file_write(file, buffer,
@@ -59,31 +59,32 @@ static int write_here(ompi_file_t *file, const void *buffer, mpix_endpoints_io_c
                                                                                  status));
 }
 
-static int write_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, const void *buffer,
-                    mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
-                    ompi_status_public_t *status)
+static int blocking_write_at(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, const void *buffer,
+                             mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
+                             ompi_status_public_t *status)
 {
     mpix_endpoints_io_error_clear();
     return mpix_endpoints_io_error_get(mpix_endpoints_ompio.io_module_file_write_at(
         file, offset, buffer, count, datatype, status));
 }
 
-static int write_shared(ompi_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
-                        ompi_datatype_t *datatype, ompi_status_public_t *status)
+static int blocking_write_shared(ompi_file_t *file, const void *buffer,
+                                 mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
+                                 ompi_status_public_t *status)
 {
     mpix_endpoints_io_error_clear();
     return mpix_endpoints_io_error_get(
         mpix_endpoints_ompio.io_module_file_write_shared(file, buffer, count, datatype, status));
 }
 
-void mpix_endpoints_blocking_take(mpix_endpoints_io_module_t *module)
+void mpix_endpoints_blocking_hook(mpix_endpoints_io_module_t *module)
 {
-    module->io_module_file_read = read_here;
-    module->io_module_file_read_at = read_at;
-    module->io_module_file_read_shared = read_shared;
-    module->io_module_file_write = write_here;
-    module->io_module_file_write_at = write_at;
-    module->io_module_file_write_shared = write_shared;
+    module->io_module_file_read = blocking_read;
+    module->io_module_file_read_at = blocking_read_at;
+    module->io_module_file_read_shared = blocking_read_shared;
+    module->io_module_file_write = blocking_write;
+    module->io_module_file_write_at = blocking_write_at;
+    module->io_module_file_write_shared = blocking_write_shared;
 }
 
 #endif

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * The functions of a handle that ompio has opened.  libmpi gives each handle a copy of ompio's
- * table, in which each of our files replaces some.
+ * The functions of a handle that ompio has opened.  libmpi gives each handle a copy of ompio's table,
+ * in which each file of this folder replaces some.
  *
  * Tests: file_first, file_nomem
  */
@@ -28,15 +28,15 @@
 
 #if MPIX_ENDPOINTS_FILES
 
-void mpix_endpoints_handle(ompi_file_t *file)
+void mpix_endpoints_handle_hook(ompi_file_t *file)
 {
     mpix_endpoints_io_module_t *module = MPIX_ENDPOINTS_IO_MODULE(file);
 
     mpix_endpoints_ompio_keep(module);
-    mpix_endpoints_blocking_take(module);
-    mpix_endpoints_members_take(module);
-    mpix_endpoints_nothing_take(module);
-    mpix_endpoints_split_take(module);
+    mpix_endpoints_blocking_hook(module);
+    mpix_endpoints_collective_calls_hook(module);
+    mpix_endpoints_zero_size_hook(module);
+    mpix_endpoints_split_hook(module);
 }
 
 #endif

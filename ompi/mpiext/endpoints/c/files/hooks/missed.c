@@ -34,8 +34,8 @@
 
 #if MPIX_ENDPOINTS_FILES
 
-/** Before it has set its first values ompio has NULL for types, which closing takes for one. */
-static void forget_types(ompio_file_t *file)
+/** ompio initializes types late, and closing takes NULL for a type. */
+static void missed_reset_types(ompio_file_t *file)
 {
     ompi_datatype_t **types[] = {&file->f_etype, &file->f_filetype, &file->f_orig_filetype};
 
@@ -46,39 +46,40 @@ static void forget_types(ompio_file_t *file)
     }
 }
 
-int mpix_endpoints_meetings_open(ompi_file_t *handle, int rc)
+int mpix_endpoints_missed_in_open(ompi_file_t *handle, int rc)
 {
     ompio_file_t *file = mpix_endpoints_ompio_file(handle);
 
     if (MPIX_ENDPOINTS_STAGE_NONE == mpix_endpoints_stage()) {
-        forget_types(file);
-        /* Without a communicator of the file's nobody has one. */
+        missed_reset_types(file);
+        /* No member has a communicator of the file if this one has none. */
         if (NULL != file->f_comm && mpix_endpoints_is_endpoint_comm(file->f_comm)) {
-            rc = mpix_endpoints_files_chosen(file, rc);
+            rc = mpix_endpoints_open_select_fbtl(file, rc);
         }
     } else if (MPIX_ENDPOINTS_STAGE_FBTL == mpix_endpoints_stage() && OMPI_SUCCESS == rc) {
-        /* Otherwise those that have not come further have met with an error, of which all know. */
+        /* Otherwise the reduction of this stage has failed, at all members. */
         rc = mpix_endpoints_fcoll_module_select(file, OMPI_ERR_OUT_OF_RESOURCE);
     }
     mpix_endpoints_stage_end(); /* a later seek has nothing to catch up with */
     return rc;
 }
 
-int mpix_endpoints_meetings_without(ompi_communicator_t *comm, int rc)
+int mpix_endpoints_missed_before_open(ompi_communicator_t *comm, int rc)
 {
     ompio_file_t file = {.f_rank = ompi_comm_rank(comm), .f_size = ompi_comm_size(comm), .fd = -1};
 
     if (OMPI_SUCCESS != ompi_comm_dup(comm, &file.f_comm)) {
         return rc;
     }
-    rc = mpix_endpoints_files_chosen(&file, rc);
-    (void) mpix_endpoints_reduce_error(file.f_comm, OMPI_SUCCESS); /* as all do when it is closed */
+    rc = mpix_endpoints_open_select_fbtl(&file, rc);
+    (void) mpix_endpoints_reduce_error(file.f_comm,
+                                       OMPI_SUCCESS); /* as all members do when they close */
     (void) ompi_comm_free(&file.f_comm);
     mpix_endpoints_stage_end();
     return rc;
 }
 
-int mpix_endpoints_meetings_view(ompio_file_t *file, int rc)
+int mpix_endpoints_missed_in_view(ompio_file_t *file, int rc)
 {
     return MPIX_ENDPOINTS_STAGE_NONE == mpix_endpoints_stage() && OMPI_SUCCESS != rc
                ? mpix_endpoints_fcoll_module_select(file, rc)

@@ -25,8 +25,8 @@
 
 BEGIN_C_DECLS
 
-/** The table of a handle of endpoints gets ours: they return why they have failed. */
-void mpix_endpoints_blocking_take(mpix_endpoints_io_module_t *module);
+/** Replace the functions in the table of a handle of endpoints: ours return the MPI class. */
+void mpix_endpoints_blocking_hook(mpix_endpoints_io_module_t *module);
 
 END_C_DECLS
 

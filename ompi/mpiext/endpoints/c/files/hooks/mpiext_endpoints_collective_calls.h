@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Calls on a file that all its members make: they end alike.
+ * Collective calls on a file, except reads and writes.
  */
 
 #ifndef MPIEXT_ENDPOINTS_COLLECTIVE_CALLS_H
@@ -25,11 +25,11 @@
 
 BEGIN_C_DECLS
 
-/** The table of a handle of endpoints gets our functions for what all members say. */
-void mpix_endpoints_members_take(mpix_endpoints_io_module_t *module);
+/** Replace the functions of collective calls in the table of a handle of endpoints. */
+void mpix_endpoints_collective_calls_hook(mpix_endpoints_io_module_t *module);
 
-/** Opening has failed here: closing, which comes now, must not delete the file. */
-void mpix_endpoints_members_keep(ompi_file_t *handle);
+/** Opening has failed here: closing, which follows, must not delete the file. */
+void mpix_endpoints_collective_calls_keep_file(ompi_file_t *handle);
 
 END_C_DECLS
 

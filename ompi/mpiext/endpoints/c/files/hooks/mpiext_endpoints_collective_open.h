@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * A file is opened by all members of a communicator, or by none.
+ * Collective open: a file is opened by all members of a communicator, or by none.
  */
 
 #ifndef MPIEXT_ENDPOINTS_COLLECTIVE_OPEN_H
@@ -24,28 +24,28 @@
 BEGIN_C_DECLS
 
 /**
- * Before a file is opened: can all open files, and in the same mode?  Collective over comm, without
- * hanging whatever the members say.
+ * Before a file is opened: can all members open files, and in the same mode?  Collective over comm;
+ * never hangs.
  *
- * @return OMPI_SUCCESS; MPI_ERR_UNSUPPORTED_OPERATION: calls of libmpi's are out of reach in some
+ * @return OMPI_SUCCESS; MPI_ERR_UNSUPPORTED_OPERATION: calls of libmpi cannot be hooked in some
  *         process; MPI_ERR_NOT_SAME; or another error.  The same at all members
  */
-int mpix_endpoints_files_meet(ompi_communicator_t *comm, int amode);
+int mpix_endpoints_open_check(ompi_communicator_t *comm, int amode);
 
 #if MPIX_ENDPOINTS_FILES
 
-/** ompio has chosen, or has failed to, who opens, closes and deletes a file of endpoints: what they
- * open is agreed on from now on, if there is memory for it.  Local.
+/** ompio has selected the fs component of a file of endpoints, or has failed to: our functions stand
+ * before the component's from now on, if there is memory for it.  Local.
  * @param[in] rc  ompio's */
-void mpix_endpoints_files_agree(ompio_file_t *file, int rc);
+void mpix_endpoints_open_select_fs(ompio_file_t *file, int rc);
 
 /**
- * And who reads and writes it: can all members go on?  Collective.
+ * And the fbtl component: can all members go on?  Collective.
  *
- * @param[in] rc  for this member
- * @return OMPI_SUCCESS or an error, of all alike; then the file is as good as never opened
+ * @param[in] rc  of this member
+ * @return OMPI_SUCCESS; or an error, of all members alike: the file is not opened
  */
-int mpix_endpoints_files_chosen(ompio_file_t *file, int rc);
+int mpix_endpoints_open_select_fbtl(ompio_file_t *file, int rc);
 
 #endif
 

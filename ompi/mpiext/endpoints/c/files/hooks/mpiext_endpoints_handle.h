@@ -25,8 +25,8 @@
 
 BEGIN_C_DECLS
 
-/** ompio has opened a file of endpoints: its handle gets our functions.  Any thread. */
-void mpix_endpoints_handle(ompi_file_t *file);
+/** ompio has opened a file of endpoints: replace functions of its handle.  Any thread. */
+void mpix_endpoints_handle_hook(ompi_file_t *file);
 
 END_C_DECLS
 

@@ -30,19 +30,19 @@ BEGIN_C_DECLS
  * with its error.
  *
  * @param[in] rc  ompio's
- * @return OMPI_SUCCESS or an error: of all members alike, unless they had met with success */
-int mpix_endpoints_meetings_open(ompi_file_t *handle, int rc);
+ * @return OMPI_SUCCESS or an error: of all members alike, unless their reductions have succeeded */
+int mpix_endpoints_missed_in_open(ompi_file_t *handle, int rc);
 
 /**
  * Opening has failed before there is a handle of ompio's: make all collective calls of an opening,
  * with this member's error.
  *
- * @param[in] comm  that the file is opened on
+ * @param[in] comm  of the file
  * @param[in] rc    not OMPI_SUCCESS */
-int mpix_endpoints_meetings_without(ompi_communicator_t *comm, int rc);
+int mpix_endpoints_missed_before_open(ompi_communicator_t *comm, int rc);
 
 /** Likewise, after a new view of an open file. */
-int mpix_endpoints_meetings_view(ompio_file_t *file, int rc);
+int mpix_endpoints_missed_in_view(ompio_file_t *file, int rc);
 
 #endif
 

@@ -25,7 +25,7 @@
 
 BEGIN_C_DECLS
 
-/** The same for all files.  Not to be read before a handle has one of ours. */
+/** The same for all files.  Not to be read before a function of a handle has been replaced. */
 extern mpix_endpoints_io_module_t mpix_endpoints_ompio;
 
 /** Keep them.  Any thread.  @param[in] module  of a handle, in which nothing has been replaced */

@@ -25,8 +25,8 @@
 
 BEGIN_C_DECLS
 
-/** Put in our functions. */
-void mpix_endpoints_split_take(mpix_endpoints_io_module_t *module);
+/** Replace the functions in the table of a handle of endpoints. */
+void mpix_endpoints_split_hook(mpix_endpoints_io_module_t *module);
 
 END_C_DECLS
 

@@ -25,8 +25,8 @@
 
 BEGIN_C_DECLS
 
-/** The table of a handle of endpoints gets ours: datatypes of size 0 are nothing. */
-void mpix_endpoints_nothing_take(mpix_endpoints_io_module_t *module);
+/** Replace the functions in the table of a handle of endpoints. */
+void mpix_endpoints_zero_size_hook(mpix_endpoints_io_module_t *module);
 
 END_C_DECLS
 

@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Many of a datatype of size 0 are nothing to be read or written.  ompio thinks of a count of 0
- * only: nonblocking calls of 5.0 then divide by the size of the data, and of 6.0 leave a request
- * that nobody ends, if they are to be converted.  So they get a count of 0.
+ * Reads and writes of a datatype of size 0 get a count of 0.  ompio checks the count only: nonblocking
+ * calls of 5.0 divide by the size of the data then, and those of 6.0 leave a request that never ends,
+ * if data are to be converted.
  *
  * Tests: file_nonblocking
  */
@@ -25,8 +25,8 @@
 
 #if MPIX_ENDPOINTS_FILES
 
-static mpix_endpoints_io_count_t some(mpix_endpoints_io_count_t count,
-                                      const ompi_datatype_t *datatype)
+static mpix_endpoints_io_count_t zero_size_count(mpix_endpoints_io_count_t count,
+                                                 const ompi_datatype_t *datatype)
 {
     size_t size;
 
@@ -34,48 +34,59 @@ static mpix_endpoints_io_count_t some(mpix_endpoints_io_count_t count,
     return 0 == size ? 0 : count;
 }
 
-/* All calls that begin something, by what they are given besides: a request, an offset. */
+/* All nonblocking calls, by their further arguments: a request, an offset. */
 
-#    define BEGINS(name, buffer_t)                                                                 \
-        static int name(ompi_file_t *file, buffer_t buffer, mpix_endpoints_io_count_t count,       \
-                        ompi_datatype_t *datatype, ompi_request_t **request)                       \
-        {                                                                                          \
-            return mpix_endpoints_ompio.io_module_file_##name(file, buffer, some(count, datatype), \
-                                                              datatype, request);                  \
+#    define ZERO_SIZE(name, buffer_t)                                                           \
+        static int zero_size_##name(ompi_file_t *file, buffer_t buffer,                         \
+                                    mpix_endpoints_io_count_t count, ompi_datatype_t *datatype, \
+                                    ompi_request_t **request)                                   \
+        {                                                                                       \
+            return mpix_endpoints_ompio.io_module_file_##name(file, buffer,                     \
+                                                              zero_size_count(count, datatype), \
+                                                              datatype, request);               \
         }
 
-#    define BEGINS_AT(name, buffer_t)                                                          \
-        static int name(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset, buffer_t buffer,       \
-                        mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,            \
-                        ompi_request_t **request)                                              \
-        {                                                                                      \
-            return mpix_endpoints_ompio.io_module_file_##name(file, offset, buffer,            \
-                                                              some(count, datatype), datatype, \
-                                                              request);                        \
+#    define ZERO_SIZE_AT(name, buffer_t)                                                        \
+        static int zero_size_##name(ompi_file_t *file, OMPI_MPI_OFFSET_TYPE offset,             \
+                                    buffer_t buffer, mpix_endpoints_io_count_t count,           \
+                                    ompi_datatype_t *datatype, ompi_request_t **request)        \
+        {                                                                                       \
+            return mpix_endpoints_ompio.io_module_file_##name(file, offset, buffer,             \
+                                                              zero_size_count(count, datatype), \
+                                                              datatype, request);               \
         }
 
-#    define SPLIT(name, buffer_t)                                                                  \
-        static int name(ompi_file_t *file, buffer_t buffer, mpix_endpoints_io_count_t count,       \
-                        ompi_datatype_t *datatype)                                                 \
-        {                                                                                          \
-            return mpix_endpoints_ompio.io_module_file_##name(file, buffer, some(count, datatype), \
-                                                              datatype);                           \
+#    define ZERO_SIZE_SPLIT(name, buffer_t)                                                     \
+        static int zero_size_##name(ompi_file_t *file, buffer_t buffer,                         \
+                                    mpix_endpoints_io_count_t count, ompi_datatype_t *datatype) \
+        {                                                                                       \
+            return mpix_endpoints_ompio.io_module_file_##name(file, buffer,                     \
+                                                              zero_size_count(count, datatype), \
+                                                              datatype);                        \
         }
 
-#    define ALL(begins, begins_at, split)                                                        \
-        begins(iread, void *) begins(iwrite, const void *) begins(iread_all, void *)             \
-            begins(iwrite_all, const void *) begins(iread_shared, void *)                        \
-                begins(iwrite_shared, const void *) begins_at(iread_at, void *)                  \
-                    begins_at(iwrite_at, const void *) begins_at(iread_at_all, void *)           \
-                        begins_at(iwrite_at_all, const void *) split(read_ordered_begin, void *) \
-                            split(write_ordered_begin, const void *)
+/* clang-format off */
+#    define ALL(plain, at, split)             \
+        plain(iread, void *)                  \
+        plain(iwrite, const void *)           \
+        plain(iread_all, void *)              \
+        plain(iwrite_all, const void *)       \
+        plain(iread_shared, void *)           \
+        plain(iwrite_shared, const void *)    \
+        at(iread_at, void *)                  \
+        at(iwrite_at, const void *)           \
+        at(iread_at_all, void *)              \
+        at(iwrite_at_all, const void *)       \
+        split(read_ordered_begin, void *)     \
+        split(write_ordered_begin, const void *)
+/* clang-format on */
 
-ALL(BEGINS, BEGINS_AT, SPLIT)
+ALL(ZERO_SIZE, ZERO_SIZE_AT, ZERO_SIZE_SPLIT)
 
-void mpix_endpoints_nothing_take(mpix_endpoints_io_module_t *module)
+void mpix_endpoints_zero_size_hook(mpix_endpoints_io_module_t *module)
 {
-#    define TAKE(name, buffer_t) module->io_module_file_##name = name;
-    ALL(TAKE, TAKE, TAKE)
+#    define REPLACE(name, buffer_t) module->io_module_file_##name = zero_size_##name;
+    ALL(REPLACE, REPLACE, REPLACE)
 }
 
 #endif

@@ -28,7 +28,7 @@ BEGIN_C_DECLS
 /** The collective calls of this library in an opening, in their order; a view has the last one. */
 typedef enum mpix_endpoints_stage_t {
     MPIX_ENDPOINTS_STAGE_NONE,
-    MPIX_ENDPOINTS_STAGE_FBTL, /**< after the choice of fbtl: mpix_endpoints_files_chosen */
+    MPIX_ENDPOINTS_STAGE_FBTL, /**< after the choice of fbtl: mpix_endpoints_open_select_fbtl */
     MPIX_ENDPOINTS_STAGE_FCOLL /**< after that of fcoll: mpix_endpoints_fcoll_module_select */
 } mpix_endpoints_stage_t;
 
