@@ -19,7 +19,7 @@
  * Each process has endpoints of its own; the threads of the peers are done, but for those of the
  * flood, before the calls are counted.
  *
- * Guards: pml_epml_wait.c, pml_epml_turn.c
+ * Guards: pml_epml_turn.c, pml_epml_wait.c, pml_epml_waiting.c
  */
 
 #define _GNU_SOURCE

@@ -18,7 +18,7 @@
  *   --way W   call (the default); signal (pml_epml_dump_signal is SIGUSR1); after
  *             (pml_epml_dump_after)
  *
- * Guards: coll_epcoll_different.c, pml_epml_dump.c, pml_epml_turn.c
+ * Guards: coll_epcoll_different.c, pml_epml_dump.c, pml_epml_waiting.c
  */
 
 #define _GNU_SOURCE

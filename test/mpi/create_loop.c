@@ -18,8 +18,8 @@
  *   --num N      endpoints per process and round (default 2)
  *   --slack N    KiB by which the heap may grow over all rounds (default 64)
  *
- * Guards: pml_epml_ep.c, pml_epml_transport.c, btl_epofi_module.c, btl_epshm_module.c,
- * btl_epofi_share.c, btl_epshm_node_module.c
+ * Guards: btl_epofi_module.c, btl_epofi_share.c, btl_epshm_module.c, btl_epshm_node_module.c,
+ * pml_epml_ep.c, pml_epml_ep_destroy.c, pml_epml_transport.c
  */
 
 #define _GNU_SOURCE /* mallinfo2 */

@@ -15,7 +15,8 @@
  * sender sees success, whether they travel within the process, the node or over the network, and
  * whether the endpoint has another communicator or has gone with this one.
  *
- * Guards: pml_epml_comm.c, pml_epml_ep.c, pml_epml_comms.c, pml_epml_recvfrag.c
+ * Guards: pml_epml_comm.c, pml_epml_comms.c, pml_epml_ep.c, pml_epml_ep_destroy.c,
+ * pml_epml_recvfrag.c
  */
 
 #include <mpi.h>

@@ -18,7 +18,7 @@
  * They have been told when both have waited for long.  The library gives up the core every 16 turns
  * then (pml_epml_yield is "always"), so calls of sched_yield are counted.
  *
- * Guards: pml_epml_turn.c, query_endpoints_support.c
+ * Guards: pml_epml_waiting.c, query_endpoints_support.c
  */
 
 #include <mpi.h>

@@ -17,7 +17,7 @@
  *
  *   --rounds N   alltoalls (default 300)
  *
- * Guards: pml_epml_crowd.c, pml_epml_turn.c
+ * Guards: pml_epml_crowd.c, pml_epml_waiting.c
  */
 
 #include "ept.h"

@@ -15,8 +15,8 @@
  * arrives all the same, as long as some thread of the process is in MPI, and a small one in any
  * case; requests of ordinary and endpoint communicators complete in one wait.
  *
- * Guards: pml_epml_wait.c, pml_epml_registry.c, pml_epml_turn.c, btl_epofi_packet.c,
- * btl_epofi_postman.c
+ * Guards: btl_epofi_packet.c, btl_epofi_postman.c, pml_epml_registry.c, pml_epml_turn.c,
+ * pml_epml_wait.c, pml_epml_waiting.c
  */
 
 #define _GNU_SOURCE

@@ -49,7 +49,7 @@ my %PARTS = (
 );
 # Layers whose files may call each other in a loop.
 my %LOOPED = (
-    'ompi/mca/pml/epml' => [qw(base object wire proto engine create)],
+    'ompi/mca/pml/epml' => [qw(base object wire proto create)],
     'opal/mca/btl/epofi' => [qw(proto)],
     'opal/mca/btl/epshm' => [qw(segment threads node)],
 );

@@ -35,10 +35,12 @@
 #    error "EPML_HELP_DIR must name the folder of our help texts"
 #endif
 
+static const mca_pml_epml_visits_t visits = {mca_pml_epml_ep_visit_all, mca_pml_epml_visit};
+
 static int component_register(void)
 {
     mca_pml_epml_parameters_register();
-    mca_pml_epml_counts_register(&mca_pml_epml_component.super.pmlm_version);
+    mca_pml_epml_counts_register(&mca_pml_epml_component.super.pmlm_version, &visits);
     return OMPI_SUCCESS;
 }
 

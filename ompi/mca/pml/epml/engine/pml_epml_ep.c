@@ -11,8 +11,9 @@
 /**
  * @file
  *
- * Endpoints: their life.  One turn of their progress: pml_epml_turn.c; the list of all of them, and
- * progress of those that nobody drives: pml_epml_registry.c.
+ * Endpoints: their life, up to their destruction (pml_epml_ep_destroy.c).  One turn of their
+ * progress: pml_epml_turn.c; the list of all of them, and progress of those that nobody drives:
+ * pml_epml_registry.c.
  *
  * Tests: create, create_loop, left
  */
@@ -26,7 +27,6 @@
 #include "pml_epml_ep.h"
 #include "pml_epml_registry.h"
 #include "pml_epml_turn.h"
-#include "pml_epml_variables.h"
 
 #include "ompi/constants.h"
 
@@ -82,30 +82,6 @@ void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self)
     if (NULL != before) {
         mca_pml_epml_peer_release(before); /* a creation that had to start again */
     }
-}
-
-void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
-{
-    mca_pml_epml_counts_account(ep);
-    mca_pml_epml_backlog_clear(ep);
-    mca_pml_epml_flow_clear(ep);
-    mca_pml_epml_connections_close(ep);
-    mca_pml_epml_ways_close(ep);
-    while (NULL != ep->match.arrival_first) {
-        epml_match_unexpected_t *message = ep->match.arrival_first;
-
-        epml_match_remove(&ep->match, message);
-        free(message);
-    }
-    epml_match_fini(&ep->match);
-    epml_numbers_fini(&ep->numbers);
-    mca_pml_epml_requests_trim(ep);
-    if (NULL != ep->life.self) {
-        mca_pml_epml_peer_release(ep->life.self);
-    }
-    mca_pml_epml_comms_fini(ep);
-    OBJ_DESTRUCT(&ep->work.lock);
-    free(ep);
 }
 
 void mca_pml_epml_ep_retain(mca_pml_epml_ep_t *ep)

@@ -31,7 +31,7 @@ void mca_pml_epml_registry_add(mca_pml_epml_ep_t *ep);
  * @return is it the caller's to destroy?  If not, process-wide progress does it when it can */
 bool mca_pml_epml_registry_remove(mca_pml_epml_ep_t *ep);
 
-/** Free everything; nobody can reach the endpoint any more (pml_epml_ep.c). */
+/** Free everything; nobody can reach the endpoint any more (pml_epml_ep_destroy.c). */
 void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep);
 
 /** The PML goes: all endpoints are destroyed. */

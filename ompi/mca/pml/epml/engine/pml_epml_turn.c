@@ -11,16 +11,14 @@
 /**
  * @file
  *
- * One turn of an endpoint's progress, and what a thread does between the turns while it waits:
- * spin, look after the rest of the process, yield its core.
+ * One turn of an endpoint's progress.
  *
- * Tests: calls, coll_dump, drafted, level_low, oversubscribe, progress
+ * Tests: calls, drafted, progress
  */
 
 #include "ompi_config.h"
 
 #include <sched.h>
-#include <signal.h>
 
 #include "../loss/loss.h"
 #include "../wire/wire.h"
@@ -28,11 +26,7 @@
 #include "../base/base.h"
 #include "pml_epml_turn.h"
 
-#include "ompi/runtime/mpiruntime.h"
 #include "opal/runtime/opal_progress.h"
-
-/** Tests or probes of a thread between looks at the rest of Open MPI. */
-#define EPML_TESTED_LONG 16
 
 /** The module of a way has given up, which it has said. */
 static void way_failed(mca_pml_epml_ep_t *ep, mca_pml_epml_way_t way)
@@ -122,154 +116,8 @@ int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep)
     return events;
 }
 
-/* ---- waiting --------------------------------------------------------------------------------- */
-
-void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
-{
-    mca_pml_epml_waiter_t waiter = {0};
-
-    /* Acquire pairs with the release in mca_pml_epml_request_complete. */
-    while (!atomic_load_explicit(&request->done, memory_order_acquire)) {
-        const int events = mca_pml_epml_ep_poll(request->ep);
-
-        if (0 != events && atomic_load_explicit(&request->done, memory_order_acquire)) {
-            break; /* the usual case, and the shortest */
-        }
-        mca_pml_epml_turned(&waiter, request->ep, events);
-    }
-    mca_pml_epml_wait_over(&waiter);
-}
-
 void mca_pml_epml_process_progress(void)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     opal_progress();
-}
-
-/** Threads wait at the same time, of which MPI was told that they do not: said once. */
-static __attribute__((noinline)) void explain_level(void)
-{
-    static const char *const names[] = {
-        [MPI_THREAD_SINGLE] = "MPI_THREAD_SINGLE",
-        [MPI_THREAD_FUNNELED] = "MPI_THREAD_FUNNELED",
-        [MPI_THREAD_SERIALIZED] = "MPI_THREAD_SERIALIZED",
-    };
-    static _Atomic bool said = false;
-
-    if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)
-        && MPI_THREAD_MULTIPLE > ompi_mpi_thread_provided) {
-        EPML_SHOW_HELP("thread level", true, names[ompi_mpi_thread_provided]);
-    }
-}
-
-/* ---- dumps that are asked for ---------------------------------------------------------------- */
-
-static struct {
-    void (*dump)(void);
-    _Atomic bool wanted; /**< by a signal */
-    _Atomic bool waited; /**< pml_epml_dump_after has passed, once */
-    struct sigaction replaced;
-    bool catches; /**< pml_epml_dump_signal */
-} watch;
-
-static void on_signal(int number)
-{
-    (void) number;
-    /* Relaxed: nothing but the word itself is read by it. */
-    atomic_store_explicit(&watch.wanted, true, memory_order_relaxed);
-}
-
-void mca_pml_epml_turn_watch(void (*dump)(void))
-{
-    const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    const int number = (int) mca_pml_epml_component.dump_signal;
-
-    watch.dump = dump;
-    watch.catches = 0 < number && 0 == sigaction(number, &action, &watch.replaced);
-}
-
-void mca_pml_epml_turn_unwatch(void)
-{
-    if (watch.catches) {
-        (void) sigaction((int) mca_pml_epml_component.dump_signal, &watch.replaced, NULL);
-        watch.catches = false;
-    }
-}
-
-static uint32_t seconds(void)
-{
-    return (uint32_t) (epml_lock_clock() / 1000000000);
-}
-
-static void dump(void)
-{
-    MCA_BTL_EP_HOLD_CANCEL(); /* it writes */
-    watch.dump();
-}
-
-/** Now and then in a wait: is a dump due? */
-static void dump_if_due(const mca_pml_epml_waiter_t *waiter)
-{
-    if (OPAL_UNLIKELY(atomic_load_explicit(&watch.wanted, memory_order_relaxed))
-        && atomic_exchange_explicit(&watch.wanted, false, memory_order_relaxed)) {
-        dump();
-    }
-    if (OPAL_UNLIKELY(0 < mca_pml_epml_component.dump_after)
-        && seconds() - waiter->since >= mca_pml_epml_component.dump_after
-        && !atomic_exchange_explicit(&watch.waited, true, memory_order_relaxed)) {
-        dump();
-    }
-}
-
-void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *ep)
-{
-    const unsigned int due = epml_idle_step(&waiter->idle);
-
-    /* Every other turn: a pause keeps us from seeing the message, 20 ns of the 75 to 80 that 8
-     * bytes take; without any we are in the way of its sender, where cores share what they run
-     * on. */
-    if (0 != (due & EPML_IDLE_RELAX)) {
-        epml_lock_relax();
-    }
-    if (0 != (due & EPML_IDLE_COUNT)) {
-        waiter->counted = 1;
-        waiter->since = seconds();
-        if (1 < mca_pml_epml_crowd_waits(1) && !opal_using_threads()) {
-            explain_level();
-        }
-    }
-    if (0 != (due & EPML_IDLE_HELP)) {
-        mca_pml_epml_crowd_look();
-        dump_if_due(waiter);
-        mca_pml_epml_help(ep);
-    }
-    if (0 != (due & EPML_IDLE_YIELD_IF_CROWD)
-        && (mca_pml_epml_is_crowded()
-            || (0 != (due & EPML_IDLE_YIELD_ANYWAY)
-                && EPML_YIELD_NEVER != mca_pml_epml_component.yield))) {
-        sched_yield();
-    }
-}
-
-void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter)
-{
-    if (0 != waiter->counted) {
-        (void) mca_pml_epml_crowd_waits(-1);
-    }
-}
-
-bool mca_pml_epml_tested(bool found)
-{
-    static _Thread_local uint32_t tests;
-
-    /* Programs poll in loops: the rest of the process gets its chance now and then, and in a crowd
-     * others get the core. */
-    if (0 != ++tests % EPML_TESTED_LONG) {
-        return false;
-    }
-    mca_pml_epml_help(NULL);
-    if (!found && mca_pml_epml_is_crowded()) {
-        sched_yield();
-    }
-    return true;
 }

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Turning an endpoint, and waiting: pml_epml_turn.c.
+ * Turning an endpoint, and waiting: pml_epml_turn.c, pml_epml_waiting.c.
  */
 
 #ifndef MCA_PML_EPML_TURN_H

@@ -24,7 +24,6 @@
 
 #include "../wire/wire.h"
 #include "../object/object.h"
-#include "pml_epml_registry.h"
 #include "pml_epml_variables.h"
 
 #include "ompi/constants.h"
@@ -94,6 +93,8 @@ static const struct {
     [EPML_COUNT_BACKLOGS] = {"backlogs", NOW, "Peers that something waits for, for want of room"},
     [EPML_COUNT_ENDPOINTS] = {"endpoints", NOW, "Endpoints of the process"},
 };
+
+static const mca_pml_epml_visits_t *visits; /**< written once, before variables can be read */
 
 /** Of the endpoints that have ended. */
 static struct {
@@ -184,7 +185,7 @@ static void begin_with_past(void *context)
 static void count_process(mca_pml_epml_counts_t *counts)
 {
     for (int tries = 0; tries < COUNT_TRIES; ++tries) {
-        if (mca_pml_epml_ep_visit_all(begin_with_past, add_ep, counts)) {
+        if (visits->all(begin_with_past, add_ep, counts)) {
             return;
         }
     }
@@ -213,7 +214,7 @@ static int get_of_endpoint(const mca_base_pvar_t *variable, void *value, void *o
         return get_of_process(variable, value, object);
     }
     ep = mca_pml_epml_comm(comm)->ep;
-    mca_pml_epml_visit(ep);
+    visits->one(ep);
     count_ep(ep, &counts);
     mca_pml_epml_unlock(ep);
     *(unsigned long long *) value = counts.value[(uintptr_t) variable->ctx];
@@ -227,10 +228,12 @@ static int class_of(kind_t kind)
                           : MCA_BASE_PVAR_CLASS_LEVEL;
 }
 
-void mca_pml_epml_counts_register(const mca_base_component_t *component)
+void mca_pml_epml_counts_register(const mca_base_component_t *component,
+                                  const mca_pml_epml_visits_t *by)
 {
     const mca_base_pvar_flag_t flags = MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS;
 
+    visits = by;
     for (int i = 0; i < EPML_COUNTS; ++i) {
         char name[64], help[256];
 

@@ -27,8 +27,17 @@ BEGIN_C_DECLS
  * left out.  By its last owner. */
 void mca_pml_epml_counts_account(mca_pml_epml_ep_t *ep);
 
-/** Register the performance variables. */
-void mca_pml_epml_counts_register(const mca_base_component_t *component);
+/** How endpoints are read: as mca_pml_epml_ep_visit_all and mca_pml_epml_visit, of a file that calls
+ * this one. */
+typedef struct mca_pml_epml_visits_t {
+    bool (*all)(void (*begin)(void *context), void (*visit)(mca_pml_epml_ep_t *ep, void *context),
+                void *context);
+    void (*one)(mca_pml_epml_ep_t *ep);
+} mca_pml_epml_visits_t;
+
+/** Register the performance variables.  @param[in] by  constant; kept */
+void mca_pml_epml_counts_register(const mca_base_component_t *component,
+                                  const mca_pml_epml_visits_t *by);
 
 END_C_DECLS
 
