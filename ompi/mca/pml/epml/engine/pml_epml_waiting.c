@@ -97,12 +97,12 @@ void mca_pml_epml_turn_unwatch(void)
     }
 }
 
-static uint32_t seconds(void)
+static uint32_t waiting_seconds(void)
 {
     return (uint32_t) (epml_lock_clock() / 1000000000);
 }
 
-static void dump(void)
+static void waiting_dump(void)
 {
     MCA_BTL_EP_HOLD_CANCEL(); /* it writes */
     watch.dump();
@@ -113,12 +113,12 @@ static void dump_if_due(const mca_pml_epml_waiter_t *waiter)
 {
     if (OPAL_UNLIKELY(atomic_load_explicit(&watch.wanted, memory_order_relaxed))
         && atomic_exchange_explicit(&watch.wanted, false, memory_order_relaxed)) {
-        dump();
+        waiting_dump();
     }
     if (OPAL_UNLIKELY(0 < mca_pml_epml_component.dump_after)
-        && seconds() - waiter->since >= mca_pml_epml_component.dump_after
+        && waiting_seconds() - waiter->since >= mca_pml_epml_component.dump_after
         && !atomic_exchange_explicit(&watch.waited, true, memory_order_relaxed)) {
-        dump();
+        waiting_dump();
     }
 }
 
@@ -134,7 +134,7 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
     }
     if (0 != (due & EPML_IDLE_COUNT)) {
         waiter->counted = 1;
-        waiter->since = seconds();
+        waiter->since = waiting_seconds();
         if (1 < mca_pml_epml_crowd_waits(1) && !opal_using_threads()) {
             explain_level();
         }

@@ -54,7 +54,7 @@ static void drop_extra_reference(ompi_communicator_t *comm)
 #endif
 }
 
-static int activated(ompi_comm_request_t *request)
+static int activation_end(ompi_comm_request_t *request)
 {
     if (OMPI_SUCCESS != request->super.req_status.MPI_ERROR) {
         return request->super.req_status.MPI_ERROR;
@@ -109,7 +109,7 @@ static int activate_inter(ompi_communicator_t **newcomm_p, ompi_communicator_t *
     }
     steps = mpix_endpoints_steps_of(request);
     steps->tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE_INTER, context);
-    steps->last = activated;
+    steps->last = activation_end;
     /* The roots: found by rank in comm, for the order of the remote group see cid_offset. */
     (void) mpix_endpoints_cid_lowest_rank(newcomm->c_local_group,
                                           newcomm->c_local_group->grp_proc_count,
@@ -135,9 +135,9 @@ static uint64_t activation_key(const ompi_communicator_t *newcomm)
 }
 
 /** Activate for an endpoint.  Who is no member has nothing to activate and nobody to wait for. */
-static int activate(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
-                    ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
-                    bool send_first, int mode, ompi_request_t **request)
+static int activation_begin(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
+                            ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
+                            bool send_first, int mode, ompi_request_t **request)
 {
     int tag;
 
@@ -170,7 +170,7 @@ int mpix_endpoints_activate_nb(ompi_communicator_t **newcomm, ompi_communicator_
                                ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
                                bool send_first, int mode, ompi_request_t **request)
 {
-    int rc = activate(newcomm, comm, bridgecomm, arg0, arg1, send_first, mode, request);
+    int rc = activation_begin(newcomm, comm, bridgecomm, arg0, arg1, send_first, mode, request);
 
     if (OMPI_SUCCESS != rc && MPI_COMM_NULL == *newcomm) {
         *newcomm = mpix_endpoints_cid_null(); /* libmpi's has released it */

@@ -119,7 +119,7 @@ static int broadcast_words(ompi_comm_request_t *request)
                                      rc);
 }
 
-static int exchanged(ompi_comm_request_t *request)
+static int steps_exchanged(ompi_comm_request_t *request)
 {
     mpix_endpoints_steps_t *steps = mpix_endpoints_steps_of(request);
 
@@ -146,5 +146,5 @@ int mpix_endpoints_steps_exchange(ompi_comm_request_t *request)
         rc = mpix_endpoints_steps_isend(steps, steps->remote, &requests[1]);
         count = OMPI_SUCCESS == rc ? 2 : 1;
     }
-    return mpix_endpoints_steps_then(request, exchanged, requests, count, rc);
+    return mpix_endpoints_steps_then(request, steps_exchanged, requests, count, rc);
 }

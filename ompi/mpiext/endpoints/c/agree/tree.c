@@ -59,7 +59,7 @@ static int comm_rank(const mpix_endpoints_tree_t *tree, int rank)
 }
 
 /** Notes in the words that they could not be had. */
-static int receive(const mpix_endpoints_tree_t *tree, int rank, uint64_t *words)
+static int tree_receive(const mpix_endpoints_tree_t *tree, int rank, uint64_t *words)
 {
     const int rc = mpix_endpoints_table()->agree_recv(tree->comm, comm_rank(tree, rank), tree->tag,
                                                       words);
@@ -70,7 +70,7 @@ static int receive(const mpix_endpoints_tree_t *tree, int rank, uint64_t *words)
     return rc;
 }
 
-static int tell(const mpix_endpoints_tree_t *tree, int rank, const uint64_t *words)
+static int tree_send(const mpix_endpoints_tree_t *tree, int rank, const uint64_t *words)
 {
     return mpix_endpoints_table()->agree_send(tree->comm, comm_rank(tree, rank), tree->tag, words);
 }
@@ -93,7 +93,7 @@ static int tell_children(const mpix_endpoints_tree_t *tree, int bit, const uint6
 
     for (bit >>= 1; 0 < bit; bit >>= 1) {
         if (tree->rank + bit < tree->size) {
-            const int told = tell(tree, tree->rank + bit, words);
+            const int told = tree_send(tree, tree->rank + bit, words);
 
             rc = OMPI_SUCCESS == rc ? told : rc;
         }
@@ -107,7 +107,7 @@ int mpix_endpoints_tree_spread(const mpix_endpoints_tree_t *tree, uint64_t *word
     int rc = OMPI_SUCCESS, told;
 
     if (0 != tree->rank) {
-        rc = receive(tree, tree->rank - bit, words);
+        rc = tree_receive(tree, tree->rank - bit, words);
     }
     told = tell_children(tree, bit, words);
     if (OMPI_SUCCESS == rc) {
@@ -127,15 +127,15 @@ int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc, bool *an
         uint64_t theirs[CID_WORDS] = {0};
 
         if (tree->rank + bit < tree->size) {
-            (void) receive(tree, tree->rank + bit, theirs);
+            (void) tree_receive(tree, tree->rank + bit, theirs);
             words[CID_STATUS] |= theirs[CID_STATUS];
             words[CID_ANY] |= theirs[CID_ANY];
         }
     }
     if (0 != tree->rank) {
-        const int told = tell(tree, tree->rank - top, words);
+        const int told = tree_send(tree, tree->rank - top, words);
 
-        (void) receive(tree, tree->rank - top, words);
+        (void) tree_receive(tree, tree->rank - top, words);
         words[CID_STATUS] |= status_of(told);
     }
     words[CID_STATUS] |= status_of(tell_children(tree, top, words));

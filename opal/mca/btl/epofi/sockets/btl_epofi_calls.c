@@ -136,7 +136,7 @@ static int own_epoll_wait(int set, struct epoll_event *events, int most, int tim
 /** libfabric asks whether a connection stands, and sends its request next: greet.
  * @param[in] error  what the kernel says of it
  * @return 0 or an errno */
-static int greet(int fd, int error)
+static int calls_greet(int fd, int error)
 {
     mca_btl_epofi_caller_t *caller = mca_btl_epofi_socket_caller(fd);
 
@@ -163,7 +163,7 @@ static int own_getsockopt(int fd, int level, int name, void *value, socklen_t *s
     const int result = getsockopt(fd, level, name, value, size);
 
     if (0 == result && SOL_SOCKET == level && SO_ERROR == name && sizeof(int) == *size) {
-        *(int *) value = greet(fd, *(const int *) value);
+        *(int *) value = calls_greet(fd, *(const int *) value);
     }
     return result;
 }

@@ -300,7 +300,7 @@ static bool make_room(mca_btl_epofi_gate_t *gate)
 }
 
 /** A connection has come: libfabric comes back here when something is said on it. */
-static void hold(mca_btl_epofi_gate_t *gate, int fd)
+static void gate_hold(mca_btl_epofi_gate_t *gate, int fd)
 {
     if (0 != epoll_ctl(gate->set, EPOLL_CTL_ADD, fd, &gate->event)) {
         mca_btl_epofi_sockets_close(fd); /* no memory; who wants it makes it again */
@@ -342,7 +342,7 @@ static int listen_to(mca_btl_epofi_gate_t *gate, held_t *held, const char **why_
 }
 
 /** Answer one that has greeted.  @return false: it has ended */
-static bool answer(const mca_btl_epofi_gate_t *gate, const held_t *held)
+static bool gate_answer(const mca_btl_epofi_gate_t *gate, const held_t *held)
 {
     const mca_btl_epofi_answer_t words = mca_btl_epofi_answer_make(&gate->own->secret,
                                                                    held->greeting.nonce);
@@ -370,7 +370,7 @@ static int look_at_all(mca_btl_epofi_gate_t *gate)
         held_t *held = &gate->held[i];
         int result = 0 == polls[i].revents ? 0 : listen_to(gate, held, &why);
 
-        if (1 == result && answer(gate, held)) {
+        if (1 == result && gate_answer(gate, held)) {
             return let_go(gate, i);
         }
         if (0 != result) {
@@ -383,7 +383,7 @@ static int look_at_all(mca_btl_epofi_gate_t *gate)
     return -1;
 }
 
-static int look(mca_btl_epofi_gate_t *gate)
+static int gate_look(mca_btl_epofi_gate_t *gate)
 {
     const bool full = is_full(gate);
     const uint64_t now = full ? mca_btl_epofi_now() : 0;
@@ -405,7 +405,7 @@ int mca_btl_epofi_gate_accept(mca_btl_epofi_gate_t *gate)
     while (make_room(gate)) {
         fd = mca_btl_epofi_sockets_accept(gate->listener);
         if (0 <= fd) {
-            hold(gate, fd);
+            gate_hold(gate, fd);
             continue;
         }
         error = errno;
@@ -413,7 +413,7 @@ int mca_btl_epofi_gate_accept(mca_btl_epofi_gate_t *gate)
             break;
         }
     }
-    fd = look(gate);
+    fd = gate_look(gate);
     errno = error;
     return fd;
 }

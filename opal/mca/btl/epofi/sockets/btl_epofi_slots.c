@@ -37,13 +37,13 @@
  *
  * @return false if it could be unloaded
  */
-static bool stay(void)
+static bool slots_stay(void)
 {
     struct link_map *map = NULL;
     Dl_info own;
     void *handle;
 
-    if (0 == dladdr1((const void *) stay, &own, (void **) &map, RTLD_DL_LINKMAP)) {
+    if (0 == dladdr1((const void *) slots_stay, &own, (void **) &map, RTLD_DL_LINKMAP)) {
         return false;
     }
     if (NULL == map || '\0' == *map->l_name) {
@@ -79,8 +79,8 @@ static int find_tables(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-static void lead(const mca_btl_ep_slots_t *library, const char *name, _Atomic(void *) *slot,
-                 void *context)
+static void slot_lead(const mca_btl_ep_slots_t *library, const char *name, _Atomic(void *) *slot,
+                      void *context)
 {
     leading_t *leading = context;
 
@@ -102,7 +102,7 @@ bool mca_btl_epofi_slots_lead(const void *inside, mca_btl_epofi_slot_t *slots, s
     Dl_info info;
 
     if (0 == dladdr1(inside, &info, (void **) &map, RTLD_DL_LINKMAP) || NULL == map
-        || '\0' == *map->l_name || !stay()) {
+        || '\0' == *map->l_name || !slots_stay()) {
         return false;
     }
     leading.base = map->l_addr;
@@ -110,7 +110,7 @@ bool mca_btl_epofi_slots_lead(const void *inside, mca_btl_epofi_slot_t *slots, s
     if (!leading.found) {
         return false;
     }
-    mca_btl_ep_slots_each(&leading.library, lead, &leading);
+    mca_btl_ep_slots_each(&leading.library, slot_lead, &leading);
     return leading.all;
 }
 
@@ -121,7 +121,7 @@ bool mca_btl_epofi_slots_lead(const void *inside, mca_btl_epofi_slot_t *slots, s
     (void) inside;
     (void) slots;
     (void) count;
-    (void) stay;
+    (void) slots_stay;
     return false;
 }
 

@@ -94,7 +94,7 @@ void mca_btl_epofi_socket_unwatch(mca_btl_epofi_socket_t *entry)
 }
 
 /** A number is nobody's any more. */
-static void leave(mca_btl_epofi_socket_t *entry)
+static void socket_leave(mca_btl_epofi_socket_t *entry)
 {
     atomic_store_explicit(&entry->inode, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->gate, NULL, memory_order_relaxed);
@@ -107,7 +107,7 @@ void mca_btl_epofi_socket_enter(int fd)
     mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, true);
 
     if (NULL != entry) {
-        leave(entry); /* it should have */
+        socket_leave(entry); /* it should have */
         atomic_store_explicit(&entry->inode, mca_btl_epofi_socket_inode(fd), memory_order_relaxed);
     }
 }
@@ -117,7 +117,7 @@ int mca_btl_epofi_sockets_close(int fd)
     mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
 
     if (NULL != entry) {
-        leave(entry);
+        socket_leave(entry);
     }
     return close(fd);
 }
