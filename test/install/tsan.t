@@ -12,7 +12,7 @@
 # nothing is reported, of one with races each of them; compiled with gcc and with clang, by epmpicc, pkg-config
 # and CMake, and started as any program is.
 #
-# Guards: tsan_order.c, tsan_calls.c, tsan_options.c
+# Guards: tsan_order.c, tsan_calls.c, tsan_options.c, tsan_openmp.c
 
 use strict;
 use warnings;
@@ -71,6 +71,12 @@ for my $cc (qw(gcc clang)) {
         next if 'gcc' ne $cc; # clang's has no names without llvm-symbolizer
         like($log, qr/#\d+ race_$_\b/, "that of race_$_") or diag($log) for qw(silence behind root copy);
     }
+}
+
+SKIP: {
+    skip 'no gcc with ThreadSanitizer', 2 if !has_tsan('gcc');
+    is(output("OMPI_CC=gcc epmpicc -fopenmp $flags '$here/tsan_openmp.c' -o '$folder/openmp'"), '', 'OpenMP');
+    is_right(1, 'openmp', 'OpenMP');
 }
 
 SKIP: {

@@ -59,14 +59,14 @@ static uint64_t outside, completed;
 /** A synchronous send is under way, or was: then the end of any request may be one's. */
 static atomic_bool is_synchronous;
 
-static void release(void *key)
+void mpix_tsan_release(void *key)
 {
     if (NULL != key && NULL != __tsan_release) {
         __tsan_release(key);
     }
 }
 
-static void acquire(void *key)
+void mpix_tsan_acquire(void *key)
 {
     if (NULL != key && NULL != __tsan_acquire) {
         __tsan_acquire(key);
@@ -177,9 +177,9 @@ void mpix_tsan_sends(MPI_Comm comm, int rank)
 {
     void *inbox = is_valid(comm) ? inbox_of(comm->c_remote_group, rank) : NULL;
 
-    release(inbox);
+    mpix_tsan_release(inbox);
     if (NULL != inbox && !is_here(ompi_group_get_proc_name(comm->c_remote_group, rank))) {
-        release(&outside);
+        mpix_tsan_release(&outside);
     }
 }
 
@@ -193,31 +193,31 @@ void mpix_tsan_sends_synchronously(MPI_Comm comm, int rank)
 void mpix_tsan_sent_synchronously(MPI_Comm comm)
 {
     if (is_valid(comm)) {
-        acquire(comm_key(comm, POSTED));
+        mpix_tsan_acquire(comm_key(comm, POSTED));
     }
     if (has_others()) {
-        acquire(&outside);
+        mpix_tsan_acquire(&outside);
     }
 }
 
 void mpix_tsan_posts(MPI_Comm comm)
 {
     if (is_valid(comm)) {
-        release(comm_key(comm, POSTED));
+        mpix_tsan_release(comm_key(comm, POSTED));
     }
     if (has_others()) {
-        release(&outside);
+        mpix_tsan_release(&outside);
     }
 }
 
 void mpix_tsan_received(MPI_Comm comm)
 {
     if (is_valid(comm)) {
-        acquire(own_inbox(comm));
-        acquire(comm_key(comm, STARTED));
+        mpix_tsan_acquire(own_inbox(comm));
+        mpix_tsan_acquire(comm_key(comm, STARTED));
     }
     if (has_others()) {
-        acquire(&outside);
+        mpix_tsan_acquire(&outside);
     }
 }
 
@@ -230,7 +230,7 @@ MPI_Comm mpix_tsan_message_comm(MPI_Message message)
 /* ---- collectives ----------------------------------------------------------------------------- */
 
 /** Does this member come before others, or after them?  All members of an intercommunicator may. */
-static bool comes(bool before, MPI_Comm comm, mpix_tsan_shape_t shape, int root)
+static bool member_comes(bool before, MPI_Comm comm, mpix_tsan_shape_t shape, int root)
 {
     if (MPIX_TSAN_ALL == shape || OMPI_COMM_IS_INTER(comm)) {
         return true;
@@ -304,8 +304,8 @@ unsigned int mpix_tsan_collective_begins(MPI_Comm comm, mpix_tsan_shape_t shape,
 
     if (is_valid(comm)) {
         number = count_next(comm);
-        if (comes(true, comm, shape, root)) {
-            collective_say(release, comm_key_of(comm, BLOCKING, number));
+        if (member_comes(true, comm, shape, root)) {
+            collective_say(mpix_tsan_release, comm_key_of(comm, BLOCKING, number));
         }
     }
     return number;
@@ -314,15 +314,15 @@ unsigned int mpix_tsan_collective_begins(MPI_Comm comm, mpix_tsan_shape_t shape,
 void mpix_tsan_collective_ends(MPI_Comm comm, mpix_tsan_shape_t shape, int root,
                                unsigned int number)
 {
-    if (is_valid(comm) && comes(false, comm, shape, root)) {
-        collective_say(acquire, comm_key_of(comm, BLOCKING, number));
+    if (is_valid(comm) && member_comes(false, comm, shape, root)) {
+        collective_say(mpix_tsan_acquire, comm_key_of(comm, BLOCKING, number));
     }
 }
 
 void mpix_tsan_collective_starts(MPI_Comm comm, mpix_tsan_shape_t shape, int root)
 {
-    if (is_valid(comm) && comes(true, comm, shape, root)) {
-        collective_say(release, comm_key(comm, COLLECTIVE));
+    if (is_valid(comm) && member_comes(true, comm, shape, root)) {
+        collective_say(mpix_tsan_release, comm_key(comm, COLLECTIVE));
     }
 }
 
@@ -330,8 +330,8 @@ void mpix_tsan_collective_started(MPI_Comm comm, mpix_tsan_shape_t shape, int ro
                                   const MPI_Request *request)
 {
     if (is_valid(comm) && NULL != request && &ompi_request_empty == *request
-        && comes(false, comm, shape, root)) {
-        collective_say(acquire, comm_key(comm, COLLECTIVE));
+        && member_comes(false, comm, shape, root)) {
+        collective_say(mpix_tsan_acquire, comm_key(comm, COLLECTIVE));
     }
 }
 
@@ -358,12 +358,12 @@ void mpix_tsan_starts(MPI_Request request)
     MPI_Comm comm = request_comm(request);
 
     if (is_valid(comm)) {
-        release(comm_key(comm, STARTED));
-        release(comm_key(comm, COLLECTIVE));
-        release(comm_key(comm, POSTED));
+        mpix_tsan_release(comm_key(comm, STARTED));
+        mpix_tsan_release(comm_key(comm, COLLECTIVE));
+        mpix_tsan_release(comm_key(comm, POSTED));
     }
     if (has_others()) {
-        release(&outside);
+        mpix_tsan_release(&outside);
     }
 }
 
@@ -390,22 +390,22 @@ mpix_tsan_end_t mpix_tsan_end_of(MPI_Request request)
 
 void mpix_tsan_ended(const mpix_tsan_end_t *end)
 {
-    acquire(end->inbox);
-    acquire(end->started);
-    acquire(end->collective);
-    acquire(end->posted);
+    mpix_tsan_acquire(end->inbox);
+    mpix_tsan_acquire(end->started);
+    mpix_tsan_acquire(end->collective);
+    mpix_tsan_acquire(end->posted);
     if (end->is_completed) {
-        acquire(&completed);
+        mpix_tsan_acquire(&completed);
     }
     for (int i = 0; end->is_any && i < SLOTS; ++i) {
-        acquire(&slots[i]);
+        mpix_tsan_acquire(&slots[i]);
     }
     if (has_others()) {
-        acquire(&outside);
+        mpix_tsan_acquire(&outside);
     }
 }
 
 void mpix_tsan_grequest_completes(void)
 {
-    release(&completed);
+    mpix_tsan_release(&completed);
 }

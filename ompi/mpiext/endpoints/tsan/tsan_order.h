@@ -43,6 +43,11 @@ typedef struct mpix_tsan_end_t {
     bool is_any;       /**< its communicator is not known: behind everything */
 } mpix_tsan_end_t;
 
+/** What this thread did before is ordered before what others do after they have acquired the same key.
+ * Only the key's address is used; NULL: nothing is done. */
+void mpix_tsan_release(void *key);
+void mpix_tsan_acquire(void *key);
+
 /** The thread enters a call of MPI's: accesses to memory and locks of libraries, and of the user's
  * functions that they call, are not looked at until mpix_tsan_leave.  Calls may be nested. */
 void mpix_tsan_enter(void);
