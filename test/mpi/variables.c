@@ -514,6 +514,24 @@ static void case_process(MPI_Comm comm, struct ept *t)
     close_access(t, &access);
 }
 
+/* Tools group variables by component, and show what is said of each. */
+static void case_categories(MPI_Comm comm, struct ept *t)
+{
+    static const char *const names[] = {"ompi_pml_epml", "ompi_coll_epcoll", "opal_btl_epshm"};
+
+    (void) comm;
+    for (int i = 0; i < (int) (sizeof(names) / sizeof(names[0])); ++i) {
+        char name[64], text[128] = "";
+        int index = -1, name_size = sizeof(name), text_size = sizeof(text), unused[3];
+
+        EPT_EQ(t, MPI_SUCCESS, MPI_T_category_get_index(names[i], &index));
+        EPT_EQ(t, MPI_SUCCESS,
+               MPI_T_category_get_info(index, name, &name_size, text, &text_size, &unused[0],
+                                       &unused[1], &unused[2]));
+        EPT_EQ(t, 1, NULL != strstr(text, "ndpoints"));
+    }
+}
+
 /* Looked at by one, whose endpoints come and go, while the others send. */
 static void case_under_way(MPI_Comm comm, struct ept *t)
 {
@@ -561,6 +579,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
         EPT_CASE(t, case_between);
     }
     EPT_CASE(t, case_process);
+    EPT_CASE(t, case_categories);
     EPT_CASE(t, case_under_way);
     return 0;
 }

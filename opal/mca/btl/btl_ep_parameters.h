@@ -218,13 +218,15 @@ static inline int ep_parameter_register(const mca_base_component_t *component,
  * Give all parameters of a table their defaults, and make Open MPI know them, which gives them the
  * user's values.  Each time that the component is registered: it may be opened again.
  *
+ * @param about  the component, for MPI_T's categories
  * @return the first error; the others are registered all the same
  */
-static inline int ep_parameters_register(const mca_base_component_t *component,
+static inline int ep_parameters_register(const mca_base_component_t *component, const char *about,
                                          const ep_parameter_t *table)
 {
     int result = OPAL_SUCCESS;
 
+    (void) mca_base_var_group_component_register(component, about);
     for (; NULL != table->name; ++table) {
         int rc;
 

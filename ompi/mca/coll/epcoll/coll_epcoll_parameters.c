@@ -96,7 +96,8 @@ static const ep_parameter_t parameters[] = {
 void mca_coll_epcoll_parameters_register(void)
 {
     /* What Open MPI cannot read it has reported; the default stays. */
-    (void) ep_parameters_register(&mca_coll_epcoll_component.super.collm_version, parameters);
+    (void) ep_parameters_register(&mca_coll_epcoll_component.super.collm_version,
+                                  "Collectives of endpoints", parameters);
 }
 
 bool mca_coll_epcoll_parameters_right(void)

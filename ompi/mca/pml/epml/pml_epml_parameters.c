@@ -124,7 +124,8 @@ static const ep_parameter_t parameters[] = {
 void mca_pml_epml_parameters_register(void)
 {
     /* What Open MPI cannot read it has reported; the default stays. */
-    (void) ep_parameters_register(&mca_pml_epml_component.super.pmlm_version, parameters);
+    (void) ep_parameters_register(&mca_pml_epml_component.super.pmlm_version,
+                                  "Endpoints: their messages and communicators", parameters);
 }
 
 bool mca_pml_epml_parameters_right(void)

@@ -130,10 +130,11 @@ static const ep_parameter_t node_parameters[] = {
 void mca_btl_epshm_parameters_register(void)
 {
     const mca_base_component_t *component = &mca_btl_epshm_component.super.super.btl_version;
+    const char about[] = "Messages of endpoints within a process and a node, through memory";
 
     /* What Open MPI cannot read it has reported; the default stays. */
-    (void) ep_parameters_register(component, parameters);
-    (void) ep_parameters_register(component, node_parameters);
+    (void) ep_parameters_register(component, about, parameters);
+    (void) ep_parameters_register(component, about, node_parameters);
 }
 
 /** @param[in] consequence  of a mistake, for the help texts */

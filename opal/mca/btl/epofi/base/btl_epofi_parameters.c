@@ -138,7 +138,9 @@ static const ep_parameter_t parameters[] = {
 
 int mca_btl_epofi_parameters_register(void)
 {
-    return ep_parameters_register(&mca_btl_epofi_component.super.super.btl_version, parameters);
+    return ep_parameters_register(&mca_btl_epofi_component.super.super.btl_version,
+                                  "Messages of endpoints between nodes, over libfabric",
+                                  parameters);
 }
 
 bool mca_btl_epofi_parameters_right(void)
