@@ -36,9 +36,10 @@ for dir in "$first" /*; do
         bind rbind "$dir"
     fi
 done
-# A project, or a current folder, within one of those left out.
+# A project, or a current folder, within one of those left out; but nothing over what the Debian has itself:
+# whoever is in / would be in the machine's own system.
 for dir in "$top" "$folder"; do
-    if [ -d "$dir" ] && ! [ "$root$dir" -ef "$dir" ]; then
+    if [ -d "$dir" ] && ! [ "$root$dir" -ef "$dir" ] && [ -z "$(ls -A "$root$dir" 2>/dev/null)" ]; then
         bind bind "$dir"
     fi
 done
