@@ -12,7 +12,8 @@
  * @file
  *
  * Test of ompi/mca/pml/epml/loss/pml_epml_leave.c: who is told that a communicator has been left,
- * each once, whenever the memory ends; what is said of one that is not here yet.
+ * each once, whenever the memory ends; what is said of one that is not here yet; an endpoint whose
+ * turns look at no losses looks at once.
  *
  * Guards: pml_epml_leave.c
  */
@@ -33,6 +34,7 @@ static int told[2 * MEMBERS];
 static int room;         /**< how many can be told until the memory ends */
 static const void *lost; /**< a member, or NULL */
 static bool is_here;     /**< the communicator */
+static int looks;        /**< at losses, not by a turn */
 
 /* ---- what is below --------------------------------------------------------------------------- */
 
@@ -56,6 +58,12 @@ int mca_pml_epml_send_control(mca_pml_epml_ep_t *from, mca_pml_epml_peer_t *peer
     --room;
     ++told[peer - members];
     return OMPI_SUCCESS;
+}
+
+void mca_pml_epml_lost_look(mca_pml_epml_ep_t *where)
+{
+    TAP_CHECK(&ep == where && comm.loss.left, "not of a communicator that has been left");
+    ++looks;
 }
 
 mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *where, uint64_t context)
@@ -180,9 +188,34 @@ static void test_many(void)
     }
 }
 
+/** Within its process an endpoint loses nobody: its turns do not look. */
+static void test_within(void)
+{
+    mca_btl_ep_module_t *const net = ep.ways.module[EPML_WAY_NET];
+
+    for (int has_way = 0; has_way < 2; ++has_way) {
+        ep.ways.module[EPML_WAY_NET] = has_way ? net : NULL;
+        begin(false);
+        attach();
+        looks = 0;
+        arrive(comm.context, UID + 5);
+        arrive(comm.context, UID + 6);
+        TAP_EQ(has_way ? 0 : 1, looks);
+
+        begin(false);
+        attach();
+        looks = 0;
+        mca_pml_epml_leave(&comm); /* and nobody may turn it any more */
+        TAP_CHECK(comm.loss.left && 0 < looks, "it has not left");
+    }
+}
+
 int main(int argc, char **argv)
 {
+    static mca_btl_ep_module_t net;
+
     tap_begin(argc, argv, "test_epml_leave", 60);
+    ep.ways.module[EPML_WAY_NET] = &net;
     for (int i = 0; i < 2; ++i) {
         side[i] = calloc(1, sizeof(*side[i]) + MEMBERS * sizeof(side[i]->member[0]));
         side[i]->count = MEMBERS;
@@ -204,6 +237,9 @@ int main(int argc, char **argv)
     tap_case_done();
     tap_case("how many of them are kept");
     test_many();
+    tap_case_done();
+    tap_case("an endpoint without others outside its process");
+    test_within();
     tap_case_done();
 
     free(side[0]);

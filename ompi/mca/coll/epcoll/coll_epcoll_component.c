@@ -20,6 +20,7 @@
 
 #include "base/base.h"
 #include "between/between.h"
+#include "calls/calls.h"
 #include "coll_epcoll_module.h"
 #include "coll_epcoll_parameters.h"
 #include "coll_epcoll_variables.h"
@@ -207,6 +208,7 @@ static int component_register(void)
 static int component_open(void)
 {
     opal_class_initialize(OBJ_CLASS(mca_coll_epcoll_module_t));
+    opal_class_initialize(OBJ_CLASS(mca_coll_epcoll_guard_t));
     return opal_show_help_add_dir(EPML_HELP_DIR);
 }
 
@@ -231,23 +233,36 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
                : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
+/** A handle's module, which is libmpi's from then on.  @return NULL: none, or it has it */
+static mca_coll_base_module_t *module_ask(mca_coll_epcoll_handle_t *handle)
+{
+    mca_coll_base_module_t *module;
+
+    if (NULL == handle || handle->is_asked) {
+        return NULL;
+    }
+    module = handle->module;
+    handle->is_asked = true;
+    handle->run = handle->is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_between_run;
+    return module;
+}
+
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *priority)
 {
     mpix_endpoints_place_t place;
-    mca_coll_epcoll_handle_t *handle;
     mca_coll_base_module_t *module;
 
     *priority = mca_coll_epcoll_component.priority;
     if (!mca_coll_epcoll_component.door->place(comm, 0, &place)) {
         return NULL; /* not of endpoints */
     }
-    handle = mca_coll_epcoll_component.door->object(comm, mca_coll_epcoll_component.guest);
-    if (NULL == handle || handle->is_asked) {
-        return NULL;
+    module = module_ask(mca_coll_epcoll_component.door->object(comm,
+                                                               mca_coll_epcoll_component.guest));
+    if (NULL != mca_coll_epcoll_component.door->accelerator()) {
+        mca_coll_base_module_t *guard = mca_coll_epcoll_guard_new(module);
+
+        module = NULL == guard ? module : guard;
     }
-    module = handle->module; /* it is libmpi's */
-    handle->is_asked = true;
-    handle->run = handle->is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_between_run;
     return module;
 }
 

@@ -47,7 +47,7 @@ struct ompi_datatype_t;     /* likewise an MPI_Datatype */
 struct ompi_request_t;      /* likewise an MPI_Request */
 
 /** Raised whenever this file changes in a way that a guest would notice. */
-#define MPIX_ENDPOINTS_DOOR_ABI 5
+#define MPIX_ENDPOINTS_DOOR_ABI 6
 
 /* ---- guests ---------------------------------------------------------------------------------- */
 
@@ -230,6 +230,26 @@ typedef struct mpix_endpoints_door_t {
      * next to one that does not has an error.  (Who is beyond a network may be lost to that other
      * one alone.) */
     void (*look_after)(const struct ompi_communicator_t *comm);
+
+    /** A member takes part in the communicator's collectives no more: all that libmpi's components
+     * and guests have under way on it, and begin later, ends with MPI_ERR_PROC_FAILED, here and,
+     * as soon as they have heard of it, at all members.  Messages of users are not touched. */
+    void (*leave)(const struct ompi_communicator_t *comm);
+
+    /** Is there device memory (GPUs)?  Constant.  @return the accelerator component's name, or
+     * NULL: there is none, and is_device must not be called */
+    const char *(*accelerator)(void);
+
+    /** Would a call use device memory, which the CPU cannot access?  Looks at the first and the
+     * last byte; at nothing of 0 bytes, and where comm asserts that it uses none.
+     * @param[in] comm  of endpoints, an intercommunicator or not */
+    bool (*is_device)(const struct ompi_communicator_t *comm, const void *buffer, size_t count,
+                      const struct ompi_datatype_t *datatype);
+
+    /** A call has been refused for that: the user is told, once for the process.
+     * @param[in] what  the call's name
+     * @return MPI_ERR_BUFFER */
+    int (*refuse_device)(const struct ompi_communicator_t *comm, const char *what);
 
     /** Turn the handle's endpoint once, its work included.  @return number of events */
     int (*turn)(const struct ompi_communicator_t *comm);

@@ -40,6 +40,9 @@ my %COLL = (below => 'pml_epml_coll tuned,basic,libnbc,inter,self',
 my $SHELVES = join ' ', 'coll_epcoll_shelf_size 65536', 'coll_epcoll_shelf_least 1',
               'coll_epcoll_inline_limit 0';
 
+# Device memory: said once, however many processes refuse it.
+my $REFUSED = '\A(?!.*memory of a.*memory of a).*accelerator:  fake';
+
 our @ENTRIES = (
     # The whole matrix, all ways between processes.
     { program => 'p2p_basic', configs => ['1x1', @FEW_RANKS, '2x2/shm'], longer => \@MORE },
@@ -316,6 +319,14 @@ our @ENTRIES = (
     { program => 'random_traffic', variant => 'frags', configs => ['2x2/node'], quick => [],
       args => '--seed 16 --max 1500000 --epochs 2 --messages 120',
       mca => 'btl_epshm_single_copy 0', plain => 0 },
+
+    # Device memory (GPUs), of an accelerator that is not there: refused, told once.
+    { program => 'device', configs => [qw(1x2 2x2/node 2x2/tcp)], quick => ['1x2'], plain => 0,
+      preload => 'fake_accelerator', says => $REFUSED },
+    { program => 'device_coll', configs => [qw(1x4 2x2/node)], quick => ['1x4'], plain => 0,
+      preload => 'fake_accelerator', says => $REFUSED },
+    { program => 'device_coll', variant => 'few', configs => [qw(2x1/tcp 2x2/tcp)], quick => [], plain => 0,
+      args => '--few 1', preload => 'fake_accelerator', says => $REFUSED },
 
     # The kernel forbids it indeed, which turns out at the first copy.
     (map { +{ program => $_, variant => 'forbidden', configs => ['2x2/node'], plain => 0,

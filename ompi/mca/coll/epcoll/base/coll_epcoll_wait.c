@@ -58,10 +58,12 @@ int mca_coll_epcoll_turn(epcoll_member_t *member)
 int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc)
 {
     /* Who has seen a loss elsewhere may have given up the communicator: that is why it does not
-     * come. */
-    if (EPCOLL_DIFFERENT == rc
-        && mca_coll_epcoll_component.door->is_lost(handle->comm, MPIX_ENDPOINTS_ANYBODY)) {
-        rc = MPI_ERR_PROC_FAILED;
+     * come.  If it has said so (door->leave), it has before. */
+    if (EPCOLL_DIFFERENT == rc) {
+        (void) mca_coll_epcoll_component.door->turn(handle->comm);
+        if (mca_coll_epcoll_component.door->is_lost(handle->comm, MPIX_ENDPOINTS_ANYBODY)) {
+            rc = MPI_ERR_PROC_FAILED;
+        }
     }
     if (EPCOLL_DIFFERENT != rc) {
         (void) epcoll_break(member, rc);

@@ -18,5 +18,6 @@
 #define MCA_COLL_EPCOLL_CALLS_CALLS_H
 
 #include "coll_epcoll_calls.h"
+#include "coll_epcoll_guard.h"
 
 #endif /* MCA_COLL_EPCOLL_CALLS_CALLS_H */

@@ -74,52 +74,6 @@ static bool has_peers(const ompi_communicator_t *comm, const mca_coll_epcoll_dir
         return mca_coll_epcoll_direct_init(mca_coll_epcoll_handle(module), &call, request_p);   \
     }
 
-/* ---- blocks ---------------------------------------------------------------------------------- */
-
-static mca_coll_epcoll_blocks_t equal(const void *address, mca_coll_epcoll_count_t count,
-                                      ompi_datatype_t *type)
-{
-    return (mca_coll_epcoll_blocks_t){.address = (void *) (uintptr_t) address,
-                                      .count = (size_t) count,
-                                      .type = type};
-}
-
-static mca_coll_epcoll_blocks_t one(const void *address, mca_coll_epcoll_count_t count,
-                                    ompi_datatype_t *type)
-{
-    mca_coll_epcoll_blocks_t blocks = equal(address, count, type);
-
-    blocks.is_one = true;
-    return blocks;
-}
-
-static mca_coll_epcoll_blocks_t v(const void *address, mca_coll_epcoll_counts_t counts,
-                                  mca_coll_epcoll_disps_t disps, ompi_datatype_t *type)
-{
-    return (mca_coll_epcoll_blocks_t){.address = (void *) (uintptr_t) address,
-                                      .type = type,
-                                      .counts = counts,
-                                      .disps = disps};
-}
-
-static mca_coll_epcoll_blocks_t w(const void *address, mca_coll_epcoll_counts_t counts,
-                                  mca_coll_epcoll_disps_t disps, ompi_datatype_t *const *types)
-{
-    return (mca_coll_epcoll_blocks_t){.address = (void *) (uintptr_t) address,
-                                      .types = types,
-                                      .counts = counts,
-                                      .disps = disps};
-}
-
-static mca_coll_epcoll_blocks_t far(const void *address, mca_coll_epcoll_counts_t counts,
-                                    mca_coll_epcoll_aints_t aints, ompi_datatype_t *const *types)
-{
-    return (mca_coll_epcoll_blocks_t){.address = (void *) (uintptr_t) address,
-                                      .types = types,
-                                      .counts = counts,
-                                      .aints = aints};
-}
-
 static mca_coll_epcoll_direct_call_t among_neighbors(mca_coll_epcoll_blocks_t send,
                                                      mca_coll_epcoll_blocks_t recv)
 {
@@ -140,20 +94,22 @@ DIRECT_FORMS(neighbor_allgather,
              (const void *send, mca_coll_epcoll_count_t send_count,
               struct ompi_datatype_t *send_type, void *recv, mca_coll_epcoll_count_t recv_count,
               struct ompi_datatype_t *recv_type),
-             among_neighbors(one(send, send_count, send_type), equal(recv, recv_count, recv_type)))
+             among_neighbors(mca_coll_epcoll_blocks_one(send, send_count, send_type),
+                             mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type)))
 
 DIRECT_FORMS(neighbor_allgatherv,
              (const void *send, mca_coll_epcoll_count_t send_count,
               struct ompi_datatype_t *send_type, void *recv, mca_coll_epcoll_counts_t counts,
               mca_coll_epcoll_disps_t disps, struct ompi_datatype_t *recv_type),
-             among_neighbors(one(send, send_count, send_type), v(recv, counts, disps, recv_type)))
+             among_neighbors(mca_coll_epcoll_blocks_one(send, send_count, send_type),
+                             mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type)))
 
 DIRECT_FORMS(neighbor_alltoall,
              (const void *send, mca_coll_epcoll_count_t send_count,
               struct ompi_datatype_t *send_type, void *recv, mca_coll_epcoll_count_t recv_count,
               struct ompi_datatype_t *recv_type),
-             among_neighbors(equal(send, send_count, send_type),
-                             equal(recv, recv_count, recv_type)))
+             among_neighbors(mca_coll_epcoll_blocks_equal(send, send_count, send_type),
+                             mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type)))
 
 #define PARAMETERS_V                                                                            \
     (const void *send, mca_coll_epcoll_counts_t send_counts, mca_coll_epcoll_disps_t send_disps, \
@@ -161,25 +117,25 @@ DIRECT_FORMS(neighbor_alltoall,
      mca_coll_epcoll_disps_t recv_disps, struct ompi_datatype_t *recv_type)
 
 DIRECT_FORMS(neighbor_alltoallv, PARAMETERS_V,
-             among_neighbors(v(send, send_counts, send_disps, send_type),
-                             v(recv, recv_counts, recv_disps, recv_type)))
+             among_neighbors(mca_coll_epcoll_blocks_v(send, send_counts, send_disps, send_type),
+                             mca_coll_epcoll_blocks_v(recv, recv_counts, recv_disps, recv_type)))
 
 DIRECT_FORMS(direct_alltoallv, PARAMETERS_V,
-             among_all(v(send, send_counts, send_disps, send_type),
-                       v(recv, recv_counts, recv_disps, recv_type)))
+             among_all(mca_coll_epcoll_blocks_v(send, send_counts, send_disps, send_type),
+                       mca_coll_epcoll_blocks_v(recv, recv_counts, recv_disps, recv_type)))
 
 DIRECT_FORMS(neighbor_alltoallw,
              (const void *send, mca_coll_epcoll_counts_t send_counts,
               mca_coll_epcoll_aints_t send_disps, struct ompi_datatype_t *const *send_types,
-              void *recv, mca_coll_epcoll_counts_t recv_counts,
-              mca_coll_epcoll_aints_t recv_disps, struct ompi_datatype_t *const *recv_types),
-             among_neighbors(far(send, send_counts, send_disps, send_types),
-                             far(recv, recv_counts, recv_disps, recv_types)))
+              void *recv, mca_coll_epcoll_counts_t recv_counts, mca_coll_epcoll_aints_t recv_disps,
+              struct ompi_datatype_t *const *recv_types),
+             among_neighbors(mca_coll_epcoll_blocks_far(send, send_counts, send_disps, send_types),
+                             mca_coll_epcoll_blocks_far(recv, recv_counts, recv_disps, recv_types)))
 
 DIRECT_FORMS(direct_alltoallw,
              (const void *send, mca_coll_epcoll_counts_t send_counts,
               mca_coll_epcoll_disps_t send_disps, struct ompi_datatype_t *const *send_types,
-              void *recv, mca_coll_epcoll_counts_t recv_counts,
-              mca_coll_epcoll_disps_t recv_disps, struct ompi_datatype_t *const *recv_types),
-             among_all(w(send, send_counts, send_disps, send_types),
-                       w(recv, recv_counts, recv_disps, recv_types)))
+              void *recv, mca_coll_epcoll_counts_t recv_counts, mca_coll_epcoll_disps_t recv_disps,
+              struct ompi_datatype_t *const *recv_types),
+             among_all(mca_coll_epcoll_blocks_w(send, send_counts, send_disps, send_types),
+                       mca_coll_epcoll_blocks_w(recv, recv_counts, recv_disps, recv_types)))

@@ -52,24 +52,6 @@ typedef struct direct_t {
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-static mca_coll_epcoll_buffer_t block_of(const mca_coll_epcoll_blocks_t *blocks, uint32_t i)
-{
-    ompi_datatype_t *type = NULL == blocks->types ? blocks->type : blocks->types[i];
-    const ptrdiff_t unit = NULL == blocks->types ? mca_coll_epcoll_extent(type) : 1;
-    ptrdiff_t place = blocks->is_one ? 0 : (ptrdiff_t) (i * blocks->count);
-
-    if (EPCOLL_HAS_DISPS(blocks->disps)) {
-        place = EPCOLL_DISP(blocks->disps, i);
-    } else if (EPCOLL_HAS_AINTS(blocks->aints)) {
-        place = EPCOLL_AINT(blocks->aints, i);
-    }
-    return (mca_coll_epcoll_buffer_t){
-        .address = mca_coll_epcoll_away(blocks->address, place * unit),
-        .count = EPCOLL_HAS_COUNTS(blocks->counts) ? EPCOLL_COUNT(blocks->counts, i)
-                                                   : blocks->count,
-        .type = type};
-}
-
 /** Append a message, if there is one.  Of a block of no bytes that goes to another member both
  * sides know; neighbours may have several edges, whose messages are told apart by their order. */
 static void append(direct_t *direct, const mca_coll_epcoll_peers_t *peers,
@@ -92,13 +74,13 @@ static bool fill(direct_t *direct, const mca_coll_epcoll_peers_t *peers,
     for (uint32_t turn = 0; turn < peers->sources; ++turn) {
         const uint32_t i = mca_coll_epcoll_peers_in_turn(peers, turn);
         const int rank = mca_coll_epcoll_peers_source(peers, i);
-        const mca_coll_epcoll_buffer_t block = block_of(&call->recv, i);
+        const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_blocks_get(&call->recv, i);
 
         append(direct, peers, &block, call->in_place && own == rank ? MPI_PROC_NULL : rank);
     }
     direct->receives = direct->messages;
     for (uint32_t i = 0; !call->in_place && i < peers->targets; ++i) {
-        const mca_coll_epcoll_buffer_t block = block_of(&call->send, i);
+        const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_blocks_get(&call->send, i);
 
         append(direct, peers, &block, mca_coll_epcoll_peers_target(peers, i));
     }

@@ -29,22 +29,11 @@
 #include "ompi_config.h"
 
 #include "../base/base.h"
+#include "coll_epcoll_blocks.h"
 
 #include "ompi/request/request.h"
 
 BEGIN_C_DECLS
-
-/** The blocks that a member sends, or receives, by peer. */
-typedef struct mca_coll_epcoll_blocks_t {
-    void *address;
-    bool is_one;                /**< the same block for all */
-    size_t count;               /**< of each block, where there are no counts */
-    ompi_datatype_t *type;      /**< likewise, where there are no types */
-    ompi_datatype_t *const *types; /**< of w forms, whose displacements are bytes */
-    mca_coll_epcoll_counts_t counts;
-    mca_coll_epcoll_disps_t disps;
-    mca_coll_epcoll_aints_t aints; /**< in place of disps */
-} mca_coll_epcoll_blocks_t;
 
 typedef struct mca_coll_epcoll_direct_call_t {
     bool are_neighbors; /**< peers are; else all members */

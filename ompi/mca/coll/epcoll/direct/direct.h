@@ -17,6 +17,8 @@
 #ifndef MCA_COLL_EPCOLL_DIRECT_DIRECT_H
 #define MCA_COLL_EPCOLL_DIRECT_DIRECT_H
 
+#include "coll_epcoll_blocks.h"
 #include "coll_epcoll_direct.h"
+#include "coll_epcoll_peers.h"
 
 #endif /* MCA_COLL_EPCOLL_DIRECT_DIRECT_H */

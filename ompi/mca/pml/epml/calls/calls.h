@@ -26,6 +26,7 @@
 #include "pml_epml_calls.h"
 #include "pml_epml_coll.h"
 #include "pml_epml_comm.h"
+#include "pml_epml_device.h"
 #include "pml_epml_dump.h"
 #include "pml_epml_hints.h"
 #include "pml_epml_hold.h"

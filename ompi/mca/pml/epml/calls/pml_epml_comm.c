@@ -104,10 +104,10 @@ int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep
     comm->level = EPML_LEVEL_NONE;
 
     mca_pml_epml_lock(ep);
-    mca_pml_epml_lost_attach(comm);
     rc = mca_pml_epml_comms_add(comm);
     if (OPAL_SUCCESS == rc) {
         link_inner(comm, newcomm);
+        mca_pml_epml_lost_attach(comm);
     }
     mca_pml_epml_unlock(ep);
     if (OPAL_SUCCESS != rc) {

@@ -14,7 +14,7 @@
  * The calls of partitioned communication: ours stand before those of the module that Open MPI
  * selected, which gets all that is about ordinary communicators.
  *
- * Tests: part (ordinary), part_requests, part_life
+ * Tests: part (ordinary), part_requests, part_life, device
  */
 
 #include "ompi_config.h"
@@ -22,6 +22,7 @@
 #include "../engine/engine.h"
 #include "../proto/proto.h"
 #include "../object/object.h"
+#include "pml_epml_device.h"
 
 #include <limits.h>
 
@@ -132,6 +133,35 @@ static int part_precv_init(void *buf, size_t partitions, size_t count, ompi_data
                      request);
 }
 
+/* Likewise, where there is an accelerator: a request to nobody touches no buffer. */
+
+static bool is_refused(const void *buf, size_t partitions, size_t count, ompi_datatype_t *datatype,
+                       int peer, int tag, ompi_communicator_t *comm)
+{
+    return mca_pml_epml_is_endpoint_comm(comm) && MPI_PROC_NULL != peer
+           && MPI_SUCCESS == check(partitions, count, datatype, peer, tag, mca_pml_epml_comm(comm))
+           && mca_pml_epml_device_is(comm, buf, partitions * count, datatype);
+}
+
+static int checked_psend_init(const void *buf, size_t partitions, size_t count,
+                              ompi_datatype_t *datatype, int dst, int tag,
+                              ompi_communicator_t *comm, struct ompi_info_t *info,
+                              ompi_request_t **request)
+{
+    return is_refused(buf, partitions, count, datatype, dst, tag, comm)
+               ? mca_pml_epml_device_refuse(comm, "MPI_Psend_init")
+               : part_psend_init(buf, partitions, count, datatype, dst, tag, comm, info, request);
+}
+
+static int checked_precv_init(void *buf, size_t partitions, size_t count, ompi_datatype_t *datatype,
+                              int src, int tag, ompi_communicator_t *comm, struct ompi_info_t *info,
+                              ompi_request_t **request)
+{
+    return is_refused(buf, partitions, count, datatype, src, tag, comm)
+               ? mca_pml_epml_device_refuse(comm, "MPI_Precv_init")
+               : part_precv_init(buf, partitions, count, datatype, src, tag, comm, info, request);
+}
+
 /** Do partitions first to last exist?  libmpi turns negative numbers into very large ones. */
 static bool exist(const mca_pml_epml_part_t *part, size_t first, size_t last)
 {
@@ -199,18 +229,20 @@ static int part_parrived(size_t first, size_t last, int *flag, ompi_request_t *r
 }
 
 /** As for the waiting functions.  Release pairs with the acquire in libmpi_part(). */
-#define INSTALL(function) __atomic_store_n(&mca_part.function, function, __ATOMIC_RELEASE)
+#define INSTALL(name, function) __atomic_store_n(&mca_part.name, function, __ATOMIC_RELEASE)
 
 /* The first endpoint is being created, nobody has a request of ours yet, and either function serves
  * the others.  The module's progress function, by whose address Open MPI unregisters it, stays as
  * it is. */
 void mca_pml_epml_ipart_install(void)
 {
+    const bool checks = NULL != mca_pml_epml_device_accelerator();
+
     original = mca_part;
-    INSTALL(part_psend_init);
-    INSTALL(part_precv_init);
-    INSTALL(part_pready);
-    INSTALL(part_parrived);
+    INSTALL(part_psend_init, checks ? checked_psend_init : part_psend_init);
+    INSTALL(part_precv_init, checks ? checked_precv_init : part_precv_init);
+    INSTALL(part_pready, part_pready);
+    INSTALL(part_parrived, part_parrived);
 }
 
 void mca_pml_epml_ipart_remove(void)

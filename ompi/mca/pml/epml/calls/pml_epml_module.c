@@ -25,6 +25,7 @@
 #include "../object/object.h"
 #include "../base/base.h"
 #include "pml_epml_calls.h"
+#include "pml_epml_device.h"
 #include "pml_epml_dump.h"
 #include "pml_epml_module.h"
 #include "pml_epml_serve.h"
@@ -282,5 +283,6 @@ mca_pml_base_module_t *mca_pml_epml_module_init(void)
         .pml_flags = mca_pml_epml_component.base.pml_flags,
         .pml_get_transports = epml_get_transports,
     };
+    mca_pml_epml_device_install(&module);
     return &module;
 }

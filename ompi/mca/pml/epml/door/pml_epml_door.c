@@ -98,6 +98,15 @@ static void door_look_after(const ompi_communicator_t *comm)
     mca_pml_epml_lost_look_after(mca_pml_epml_comm(comm));
 }
 
+static void door_leave(const ompi_communicator_t *comm)
+{
+    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+
+    mca_pml_epml_lock(epml_comm->ep);
+    mca_pml_epml_leave(epml_comm);
+    mca_pml_epml_unlock(epml_comm->ep);
+}
+
 static int door_turn(const ompi_communicator_t *comm)
 {
     return mca_pml_epml_ep_poll(mca_pml_epml_comm(comm)->ep);
@@ -110,10 +119,11 @@ _Static_assert(sizeof(mca_pml_epml_waiter_t) <= sizeof(mpix_endpoints_wait_t)
 /** Is whoever is waited for lost? */
 static __attribute__((noinline)) int look(const mca_pml_epml_comm_t *comm, int from)
 {
-    return mca_pml_epml_ep_has_ways(comm->ep) /* else nobody can be */
-                   && lost(comm, from, true)
-               ? MPI_ERR_PROC_FAILED
-               : MPI_SUCCESS;
+    /* Within a process nobody can be, but may have left.  Relaxed: a hint. */
+    const bool may_be = mca_pml_epml_ep_has_ways(comm->ep)
+                        || atomic_load_explicit(&comm->ep->loss.any, memory_order_relaxed);
+
+    return may_be && lost(comm, from, true) ? MPI_ERR_PROC_FAILED : MPI_SUCCESS;
 }
 
 static inline int wait_turn(const mca_pml_epml_comm_t *comm, int from,
@@ -258,6 +268,10 @@ const mpix_endpoints_door_t mca_pml_epml_door = {
     .members = door_members,
     .is_lost = door_is_lost,
     .look_after = door_look_after,
+    .leave = door_leave,
+    .accelerator = mca_pml_epml_device_accelerator,
+    .is_device = mca_pml_epml_device_is,
+    .refuse_device = mca_pml_epml_device_refuse,
     .turn = door_turn,
     .wait = door_wait,
     .wait_word = door_wait_word,

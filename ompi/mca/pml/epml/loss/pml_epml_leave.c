@@ -28,7 +28,7 @@
  *
  * Called by pml_epml_lost.c, under the endpoint's lock.
  *
- * Tests: cut (left_), unit/test_epml_leave
+ * Tests: cut (left_), device_coll, unit/test_epml_leave
  */
 
 #include "ompi_config.h"
@@ -37,6 +37,7 @@
 #include "../object/object.h"
 #include "../base/base.h"
 #include "pml_epml_leave.h"
+#include "pml_epml_lost.h"
 
 #include "ompi/constants.h"
 
@@ -112,7 +113,16 @@ static void hear(mca_pml_epml_comm_t *comm)
         /* It may be one whom this endpoint waits for, or who has lost it.  The word itself must not
          * pass for a sign that all is well. */
         comm->ep->loss.ask_soon = true;
+        if (!mca_pml_epml_ep_has_ways(comm->ep)) {
+            mca_pml_epml_lost_look(comm->ep); /* its turns do not, as it cannot lose anybody */
+        }
     }
+}
+
+void mca_pml_epml_leave(mca_pml_epml_comm_t *comm)
+{
+    hear(comm);
+    mca_pml_epml_lost_look(comm->ep); /* which tells the others: this one may not turn again */
 }
 
 /** Who says it shows when there are members.  Two may: one of them might be wrong. */

@@ -28,6 +28,10 @@ BEGIN_C_DECLS
  * again. */
 void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm);
 
+/** This member takes part in the communicator's collectives no more: they fail, here and, once they
+ * have heard of it, at all members, with MPI_ERR_PROC_FAILED.  Under the lock. */
+void mca_pml_epml_leave(mca_pml_epml_comm_t *comm);
+
 /** LEFT: a member says so. */
 extern const mca_pml_epml_kind_t mca_pml_epml_left_kind;
 

@@ -223,7 +223,9 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
     mca_pml_epml_ep_t *ep = comm->ep;
 
     comm->loss.rank = -1;
-    if (ep->loss.any) { /* it may be a member, also one that the endpoint has never met */
+    if (atomic_load_explicit(
+            &ep->loss.any,
+            memory_order_relaxed)) { /* it may be a member, also one that the endpoint has never met */
         mca_pml_epml_lost_look_soon(ep);
     }
     mca_pml_epml_leave_attach(comm);
@@ -392,7 +394,8 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
             cut_off(ep, backlog->peer); /* of a communicator that has been freed, perhaps */
         }
     }
-    ep->loss.any = true;
+    /* Relaxed: what it stands for is read under the lock. */
+    atomic_store_explicit(&ep->loss.any, true, memory_order_relaxed);
     if (!look_at_comms(ep)) {
         return;
     }

@@ -252,7 +252,9 @@ typedef struct mca_pml_epml_ep_fetch_t {
 /** What is known of losses, and asking for them.  loss. */
 typedef struct mca_pml_epml_ep_loss_t {
     bool ask_soon; /**< do not wait for pml_epml_ask: others have lost somebody */
-    bool any;      /**< somebody is lost: new communicators may have lost members */
+    /** Somebody is lost, or has left: new communicators may have lost members.  Written under the
+     * lock; who waits looks at it for a hint. */
+    atomic_bool any;
     /** What members of communicators have said that are not here yet, or no more; the oldest
      * goes. */
     struct {

@@ -1,0 +1,207 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Device memory in messages on endpoint communicators: an error in place of a crash.
+ *
+ * Where an accelerator component has been selected, the module's functions that take a buffer are
+ * replaced by those below, once.  They check, and go on to the ones that were there.  Ordinary
+ * communicators are not checked: the base PML knows device memory.
+ *
+ * Messages of Open MPI's collective components have negative tags.  One that is refused ends the
+ * member's part of its collective, so the other members are told that it takes part no more.
+ *
+ * Tests: device, device_coll
+ */
+
+#include "ompi_config.h"
+
+#include <string.h>
+
+#include "../loss/loss.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_device.h"
+
+#include "opal/mca/accelerator/accelerator.h"
+#include "opal/mca/accelerator/base/base.h"
+
+const char *mca_pml_epml_device_accelerator(void)
+{
+    const char *name = opal_accelerator_base_selected_component.base_version.mca_component_name;
+
+    return '\0' == name[0] || 0 == strcmp("null", name) ? NULL : name;
+}
+
+/** Is it memory of a device, which the CPU cannot access? */
+static bool is_device_address(const char *address)
+{
+    int device;
+    uint64_t flags = 0;
+
+    return 0 < opal_accelerator.check_addr(address, &device, &flags)
+           && 0 == (flags & MCA_ACCELERATOR_FLAGS_UNIFIED_MEMORY);
+}
+
+/* Info mpi_assert_memory_alloc_kinds sets the assertion. */
+bool mca_pml_epml_device_is(const ompi_communicator_t *comm, const void *buffer, size_t count,
+                            const ompi_datatype_t *datatype)
+{
+    const opal_datatype_t *type = &datatype->super;
+    const char *first, *last;
+
+#if defined(OMPI_COMM_CHECK_ASSERT_NO_ACCEL_BUF)
+    if (OMPI_COMM_CHECK_ASSERT_NO_ACCEL_BUF(comm)) {
+        return false;
+    }
+#else
+    (void) comm;
+#endif
+    if (0 == count || 0 == type->size) {
+        return false;
+    }
+    first = (const char *) ((uintptr_t) buffer + (uintptr_t) type->true_lb);
+    last = (const char *) ((uintptr_t) buffer + (count - 1) * (uintptr_t) (type->ub - type->lb)
+                           + (uintptr_t) type->true_ub - 1);
+    return is_device_address(first) || (first != last && is_device_address(last));
+}
+
+int mca_pml_epml_device_refuse(const ompi_communicator_t *comm, const char *what)
+{
+    static _Atomic bool said = false;
+
+    /* Relaxed: nothing is read by it. */
+    if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
+        EPML_SHOW_HELP("device memory", true, what, comm->c_name,
+                       mca_pml_epml_device_accelerator());
+    }
+    return MPI_ERR_BUFFER;
+}
+
+/* ---- the module's functions ------------------------------------------------------------------ */
+
+/** What was there.  Written in MPI_Init, before any call. */
+static mca_pml_base_module_t unchecked;
+
+/** Is a message to be refused? */
+static inline bool is_refused(const ompi_communicator_t *comm, const void *buffer, size_t count,
+                              const ompi_datatype_t *datatype)
+{
+    return mca_pml_epml_is_endpoint_comm(comm)
+           && mca_pml_epml_device_is(comm, buffer, count, datatype);
+}
+
+static int refuse(const ompi_communicator_t *comm, int tag, const char *what)
+{
+    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
+
+    if (0 > tag && MPI_ANY_TAG != tag) {
+        mca_pml_epml_lock(epml_comm->ep);
+        mca_pml_epml_leave(epml_comm);
+        mca_pml_epml_unlock(epml_comm->ep);
+    }
+    return mca_pml_epml_device_refuse(comm, what);
+}
+
+static int refuse_send(const ompi_communicator_t *comm, int tag)
+{
+    return refuse(comm, tag, "A send");
+}
+
+static int refuse_receive(const ompi_communicator_t *comm, int tag)
+{
+    return refuse(comm, tag, "A receive");
+}
+
+static int checked_irecv_init(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                              ompi_communicator_t *comm, ompi_request_t **request)
+{
+    return is_refused(comm, buf, count, datatype)
+               ? refuse_receive(comm, tag)
+               : unchecked.pml_irecv_init(buf, count, datatype, src, tag, comm, request);
+}
+
+static int checked_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                         ompi_communicator_t *comm, ompi_request_t **request)
+{
+    return is_refused(comm, buf, count, datatype)
+               ? refuse_receive(comm, tag)
+               : unchecked.pml_irecv(buf, count, datatype, src, tag, comm, request);
+}
+
+static int checked_recv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                        ompi_communicator_t *comm, ompi_status_public_t *status)
+{
+    return is_refused(comm, buf, count, datatype)
+               ? refuse_receive(comm, tag)
+               : unchecked.pml_recv(buf, count, datatype, src, tag, comm, status);
+}
+
+static int checked_isend_init(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                              int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                              ompi_request_t **request)
+{
+    return is_refused(comm, buf, count, datatype)
+               ? refuse_send(comm, tag)
+               : unchecked.pml_isend_init(buf, count, datatype, dst, tag, mode, comm, request);
+}
+
+static int checked_isend(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
+                         mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                         ompi_request_t **request)
+{
+    return is_refused(comm, buf, count, datatype)
+               ? refuse_send(comm, tag)
+               : unchecked.pml_isend(buf, count, datatype, dst, tag, mode, comm, request);
+}
+
+static int checked_send(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
+                        mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
+{
+    return is_refused(comm, buf, count, datatype)
+               ? refuse_send(comm, tag)
+               : unchecked.pml_send(buf, count, datatype, dst, tag, mode, comm);
+}
+
+/* A message that has been matched stays so: it may be received elsewhere. */
+
+static int checked_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
+                          ompi_message_t **message, ompi_request_t **request)
+{
+    return is_refused((*message)->comm, buf, count, datatype)
+               ? refuse_receive((*message)->comm, 0)
+               : unchecked.pml_imrecv(buf, count, datatype, message, request);
+}
+
+static int checked_mrecv(void *buf, size_t count, ompi_datatype_t *datatype,
+                         ompi_message_t **message, ompi_status_public_t *status)
+{
+    return is_refused((*message)->comm, buf, count, datatype)
+               ? refuse_receive((*message)->comm, 0)
+               : unchecked.pml_mrecv(buf, count, datatype, message, status);
+}
+
+void mca_pml_epml_device_install(mca_pml_base_module_t *module)
+{
+    if (NULL == mca_pml_epml_device_accelerator()) {
+        return;
+    }
+    unchecked = *module;
+    module->pml_irecv_init = checked_irecv_init;
+    module->pml_irecv = checked_irecv;
+    module->pml_recv = checked_recv;
+    module->pml_isend_init = checked_isend_init;
+    module->pml_isend = checked_isend;
+    module->pml_send = checked_send;
+    module->pml_imrecv = checked_imrecv;
+    module->pml_mrecv = checked_mrecv;
+}

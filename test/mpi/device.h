@@ -1,0 +1,66 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Memory of test/lib/fake_accelerator.c, which is preloaded.
+ */
+
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#if !defined(_GNU_SOURCE)
+#    define _GNU_SOURCE
+#endif
+
+#include "ept.h"
+
+#include <dlfcn.h>
+
+static inline void *device_function(struct ept *t, const char *name)
+{
+    void *function = dlsym(RTLD_DEFAULT, name);
+
+    EPT_CHECK(t, NULL != function, "fake_accelerator is not preloaded");
+    if (NULL == function) {
+        abort();
+    }
+    return function;
+}
+
+/** Memory that the CPU cannot access; never given back. */
+static inline void *device_memory(struct ept *t, size_t size)
+{
+    void *(*get)(size_t);
+
+    *(void **) &get = device_function(t, "ept_device_memory");
+    return get(size);
+}
+
+/** Memory of the device that it can access, likewise. */
+static inline void *managed_memory(struct ept *t, size_t size)
+{
+    void *(*get)(size_t);
+
+    *(void **) &get = device_function(t, "ept_managed_memory");
+    return get(size);
+}
+
+/** From and to any memory. */
+static inline void device_copy(struct ept *t, void *to, const void *from, size_t size)
+{
+    void (*copy)(void *, const void *, size_t);
+
+    *(void **) &copy = device_function(t, "ept_device_copy");
+    copy(to, from, size);
+}
+
+#endif /* DEVICE_H */
