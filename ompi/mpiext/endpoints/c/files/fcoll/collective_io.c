@@ -60,17 +60,21 @@ static bool collective_needs_locks(const mpix_endpoints_collective_io_t *collect
                                              mpix_endpoints_io_state(collective->file)->is_on_node);
 }
 
-/** Must ompio's component do it? */
-static bool collective_is_for_ompio(const mpix_endpoints_collective_io_t *collective,
-                                    const void *buffer)
+/** Device memory, which the CPU cannot access, is refused, also for ompio's component, which sends
+ * it in messages.  (Calls of one member are ompio's own, which copies it to host memory.)
+ * @return OMPI_SUCCESS, MPI_ERR_BUFFER */
+static int collective_check_memory(const mpix_endpoints_collective_io_t *collective,
+                                   const void *buffer, mpix_endpoints_io_count_t count)
 {
     int is_device, is_managed;
 
-    if (!mpix_endpoints_extent_is_supported(collective->file)) {
-        return true;
-    }
     mca_common_ompio_check_gpu_buf(collective->file, buffer, &is_device, &is_managed);
-    return is_device && !is_managed;
+    return 0 == count || !is_device || is_managed
+               ? OMPI_SUCCESS
+               : mpix_endpoints_client_engine()->refuse_device(collective->file->f_comm,
+                                                               collective->writes
+                                                                   ? "A collective write"
+                                                                   : "A collective read");
 }
 
 static void collective_publish(mpix_endpoints_collective_io_t *collective, size_t bytes)
@@ -164,13 +168,13 @@ static int64_t collective_count_calls(const mpix_endpoints_collective_io_t *coll
 }
 
 /** This member's values of the reduction. */
-static void collective_set_reduced(mpix_endpoints_collective_io_t *collective, const void *buffer,
-                                   size_t bytes)
+static void collective_set_reduced(mpix_endpoints_collective_io_t *collective, size_t bytes)
 {
     const mpix_endpoints_local_member_t *mine = &collective->view.members[collective->view.index];
     int64_t *reduced = collective->reduced;
 
-    reduced[MPIX_ENDPOINTS_REDUCED_FALLBACK] = collective_is_for_ompio(collective, buffer);
+    reduced[MPIX_ENDPOINTS_REDUCED_FALLBACK]
+        = !mpix_endpoints_extent_is_supported(collective->file);
     reduced[MPIX_ENDPOINTS_REDUCED_CALLS] = collective_needs_locks(collective)
                                                 ? collective_count_calls(collective)
                                                 : 0;
@@ -195,9 +199,10 @@ void mpix_endpoints_collective_io_begin(mpix_endpoints_collective_io_t *collecti
     if (mpix_endpoints_local_group_view(file, &collective->view)) {
         rc = collective_find_pieces(collective, buffer, count, datatype, &bytes);
     }
+    rc = OMPI_SUCCESS == rc ? collective_check_memory(collective, buffer, count) : rc;
     if (OMPI_SUCCESS == rc) {
         collective_publish(collective, bytes);
-        collective_set_reduced(collective, buffer, bytes);
+        collective_set_reduced(collective, bytes);
     }
     collective->reduced[MPIX_ENDPOINTS_REDUCED_ERROR] = OMPI_SUCCESS == rc
                                                             ? MPI_SUCCESS
