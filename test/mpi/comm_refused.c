@@ -12,11 +12,12 @@
  * @file
  *
  * What endpoint communicators cannot do yet: windows, connections to other jobs, communicators out
- * of a group alone; and, with --files, files where Open MPI's ompio has been excluded.  Each rank
+ * of a group alone, fault tolerance; and, with --files, files where Open MPI's ompio has been
+ * excluded.  Each rank
  * gets an error of the class that docs/limits.md names, again and again, and the communicator works
  * on.  What is said, and that it is said once, the table knows (says).
  *
- * Guards: abi.c, comm_spawn.c, seam_file.c, seam_help.c, seam_refuse.c, seam_spawn.c, show_help.c,
+ * Guards: abi.c, comm_spawn.c, coll_epcoll_module.c, seam_faults.c, seam_file.c, seam_help.c, seam_refuse.c, seam_spawn.c, show_help.c,
  * btl_ep_help.c
  */
 
@@ -117,6 +118,50 @@ static void case_from_group(MPI_Comm comm, struct ept *t)
     check_usable(comm, t);
 }
 
+#if defined(OMPI_HAVE_MPI_EXT_FTMPI)
+
+static _Thread_local int handled;
+
+static void on_error(MPI_Comm *comm, int *code, ...)
+{
+    (void) comm;
+    (void) code;
+    ++handled;
+}
+
+/* Open MPI's fault tolerance knows processes only.  It may be on or not. */
+static void case_faults(MPI_Comm comm, struct ept *t)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm shrunk = MPI_COMM_WORLD;
+    MPI_Errhandler handler;
+    MPI_Group group = MPI_GROUP_NULL;
+    int flag = 1, number = 0;
+
+    handled = 0;
+    EPT_OK(t, MPI_Comm_create_errhandler(on_error, &handler));
+    EPT_OK(t, MPI_Comm_set_errhandler(comm, handler));
+    for (int i = 0; i < 2; ++i) {
+        EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, MPIX_Comm_revoke(comm));
+        EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, MPIX_Comm_shrink(comm, &shrunk));
+        EPT_CHECK(t, MPI_COMM_NULL == shrunk, "a communicator came of it");
+        EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, MPIX_Comm_agree(comm, &flag));
+        EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, MPIX_Comm_iagree(comm, &flag, &request));
+        EPT_CHECK(t, MPI_REQUEST_NULL == request, "a request came of it");
+        EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, MPIX_Comm_get_failed(comm, &group));
+        EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, MPIX_Comm_ack_failed(comm, 1, &number));
+        EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, MPIX_Comm_failure_ack(comm));
+        EPT_EQ(t, 7 * (i + 1), handled);
+        EPT_OK(t, MPIX_Comm_is_revoked(comm, &flag));
+        EPT_EQ(t, 0, flag);
+        check_usable(comm, t);
+    }
+    EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    EPT_OK(t, MPI_Errhandler_free(&handler));
+}
+
+#endif
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     if (!t->endpoints) {
@@ -131,5 +176,8 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_connections);
     EPT_CASE(t, case_spawn);
     EPT_CASE(t, case_from_group);
+#if defined(OMPI_HAVE_MPI_EXT_FTMPI)
+    EPT_CASE(t, case_faults);
+#endif
     return 0;
 }

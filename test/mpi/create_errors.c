@@ -16,7 +16,6 @@
  *
  *   --limit N       pml_epml_max_endpoints of this run: one member asks for more
  *   --unselected 1  the run is without pml/epml (and with --ep 0)
- *   --ft 1          the run is with fault tolerance (and with --ep 0)
  *   --files 1       without files endpoints have no network (with --ep 0)
  *   --lacking 1     no endpoint of this run gets what it needs (and with --ep 0)
  *   --out_of_reach 1  libmpi's functions cannot be reached (and with --ep 0)
@@ -266,12 +265,6 @@ static void case_unselected(MPI_Comm comm, struct ept *t)
     refused(t, 0, "--mca pml epml");
 }
 
-static void case_fault_tolerance(MPI_Comm comm, struct ept *t)
-{
-    (void) comm;
-    refused(t, 0, "fault tolerance");
-}
-
 static void case_needs(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -316,7 +309,6 @@ static const struct {
 } alone[] = {
     {"files", "case_no_files", case_no_files},
     {"unselected", "case_unselected", case_unselected},
-    {"ft", "case_fault_tolerance", case_fault_tolerance},
     {"lacking", "case_needs", case_needs},
     {"out_of_reach", "case_out_of_reach", case_out_of_reach},
 };

@@ -17,7 +17,7 @@
  * the communicator's table when it is enabled, and puts back what was there when it is disabled,
  * which comes before those below are disabled: they hold nothing of each other.
  *
- * Tests: coll_move, coll_reduce, coll_neighbor, coll_blocks, coll_life
+ * Tests: coll_move, coll_reduce, coll_neighbor, coll_blocks, coll_life, comm_refused
  */
 
 #include "ompi_config.h"
@@ -73,6 +73,50 @@ static bool serves_pending(const mca_coll_epcoll_handle_t *handle, mca_coll_epco
            && (handle->is_local || NULL != mca_coll_epcoll_builders[kind]);
 }
 
+#if OPAL_ENABLE_FT_MPI
+
+static int agree_refuse(void *contrib, int count, struct ompi_datatype_t *type,
+                        struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
+                        ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    (void) contrib;
+    (void) count;
+    (void) type;
+    (void) op;
+    (void) group;
+    (void) grow;
+    (void) comm;
+    (void) module;
+    return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+static int iagree_refuse(void *contrib, int count, struct ompi_datatype_t *type,
+                         struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
+                         ompi_communicator_t *comm, ompi_request_t **request,
+                         mca_coll_base_module_t *module)
+{
+    *request = MPI_REQUEST_NULL;
+    return agree_refuse(contrib, count, type, op, group, grow, comm, module);
+}
+
+/** The agreements of fault tolerance (MPIX_Comm_agree, MPIX_Comm_iagree).  What coll/basic has for
+ * them is an allreduce, in which members fare differently when one of them dies; that module stays
+ * in the table, and takes the functions out of it. */
+static void agree_set(ompi_communicator_t *comm)
+{
+    comm->c_coll->coll_agree = agree_refuse;
+    comm->c_coll->coll_iagree = iagree_refuse;
+}
+
+#else
+
+static void agree_set(ompi_communicator_t *comm)
+{
+    (void) comm;
+}
+
+#endif
+
 #if OMPI_MAJOR_VERSION >= 6
 
 #    define INSTALL_FORM(name)                                                               \
@@ -101,6 +145,7 @@ static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 
     EPCOLL_FOR_ALL_KINDS(INSTALL)
     EPCOLL_FOR_ALL_NEIGHBORS(INSTALL)
+    agree_set(comm);
     return OMPI_SUCCESS;
 }
 
@@ -135,6 +180,7 @@ static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
     if (NULL != epcoll->below) {
         EPCOLL_FOR_ALL_KINDS(SAVE)
     }
+    agree_set(comm);
     return OMPI_SUCCESS;
 }
 

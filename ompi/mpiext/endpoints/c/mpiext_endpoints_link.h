@@ -33,7 +33,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 10
+#define MPIX_ENDPOINTS_LINK_ABI 11
 
 /** What agree_send sends. */
 #define MPIX_ENDPOINTS_AGREE_WORDS 2
@@ -42,15 +42,14 @@ BEGIN_C_DECLS
  * of the class named. */
 typedef enum mpix_endpoints_error_t {
     MPIX_ENDPOINTS_OK = 0,
-    MPIX_ENDPOINTS_ERR_ARG,             /**< MPI_ERR_ARG: negative count, NULL array */
-    MPIX_ENDPOINTS_ERR_LIMIT,           /**< more in one process than there may be */
-    MPIX_ENDPOINTS_ERR_RESOURCE,        /**< the fabric or the memory allows no more */
-    MPIX_ENDPOINTS_ERR_FAULT_TOLERANCE, /**< Open MPI's fault tolerance is on */
-    MPIX_ENDPOINTS_ERR_PROMISE, /**< same_num_ep was promised and not kept: MPI_ERR_INFO_VALUE */
-    MPIX_ENDPOINTS_ERR_INTERN,  /**< something below failed: MPI_ERR_INTERN */
-    MPIX_ENDPOINTS_ERR_COMM,    /**< MPI_ERR_COMM: somebody's communicators do not do */
-    MPIX_ENDPOINTS_ERR_JOB,     /**< MPI_ERR_UNSUPPORTED_OPERATION: members of more than one job */
-    MPIX_ENDPOINTS_ERR_LOST     /**< MPI_ERR_PROC_FAILED: a member is lost */
+    MPIX_ENDPOINTS_ERR_ARG,      /**< MPI_ERR_ARG: negative count, NULL array */
+    MPIX_ENDPOINTS_ERR_LIMIT,    /**< more in one process than there may be */
+    MPIX_ENDPOINTS_ERR_RESOURCE, /**< the fabric or the memory allows no more */
+    MPIX_ENDPOINTS_ERR_PROMISE,  /**< same_num_ep was promised and not kept: MPI_ERR_INFO_VALUE */
+    MPIX_ENDPOINTS_ERR_INTERN,   /**< something below failed: MPI_ERR_INTERN */
+    MPIX_ENDPOINTS_ERR_COMM,     /**< MPI_ERR_COMM: somebody's communicators do not do */
+    MPIX_ENDPOINTS_ERR_JOB,      /**< MPI_ERR_UNSUPPORTED_OPERATION: members of more than one job */
+    MPIX_ENDPOINTS_ERR_LOST      /**< MPI_ERR_PROC_FAILED: a member is lost */
 } mpix_endpoints_error_t;
 
 typedef struct mpix_endpoints_pml_t {
@@ -253,6 +252,10 @@ OMPI_DECLSPEC int mpix_endpoints_register_pml(const mpix_endpoints_pml_t *table)
  * Any thread.
  */
 OMPI_DECLSPEC bool mpix_endpoints_seams_in_force(void);
+
+/** Called by pml/epml when a handle of endpoints is about to end, with all its parts still there.
+ * With Open MPI's fault tolerance on it leaves libmpi's table.  Any thread, without a lock. */
+OMPI_DECLSPEC void mpix_endpoints_handle_ends(ompi_communicator_t *comm);
 
 /** By which way libmpi's calls are led, and which are not, in words.  Any thread.
  *

@@ -20,6 +20,10 @@ use warnings;
 my $RECOVER = '--prtemca state_base_recoverable 1';
 my $NOTIFY = "$RECOVER --prtemca state_base_notify_errors 1";
 
+# Open MPI's fault tolerance, with which the launcher does likewise.
+my $ULFM = '--with-ft ulfm';
+my $IO = 'io. module .ompio. is not tested'; # libmpi's, of files
+
 # Ways between processes: all for one way of waiting, one for what differs from it in libmpi only;
 # otherwise two.
 my %UNTOLD = (probe => ['2x2/shm'], iprobe => ['2x2/tcp'], any => ['2x2/node'], later => ['2x2/node'],
@@ -94,6 +98,29 @@ our @ENTRIES = (
     (map { +{ program => 'death_coll', variant => "from$_", configs => [qw(5x2/node 5x2/tcp)],
               long => 1, plain => 0, launcher => $NOTIFY, says => '', mca => $PATIENT,
               timeout => 60, args => "--first $_" } } map { 24 * $_ } 1 .. 12),
+    # With Open MPI's fault tolerance: a death, what waits in libmpi's functions, what is refused.
+    { program => 'ulfm', configs => ['3x2/node'], longer => [qw(3x2/tcp 4x1/node 4x3/tcp)], plain => 0,
+      quick => ['3x2/node'], launcher => $ULFM, says => '', timeout => 60 },
+    { program => 'ulfm', variant => 'direct', direct => 1, configs => ['3x2/node'], plain => 0,
+      quick => [], launcher => $ULFM, says => '', timeout => 60 },
+    (map { +{ program => 'death', variant => "ulfm_$_", kind => 'death', plain => 0,
+              configs => ['stuck' eq $_ ? '3x2/tcp' : '3x2/node'], longer => [qw(3x2/tcp 3x2/node)],
+              long => scalar($_ !~ /^(?:stuck|later)$/), quick => [], launcher => $ULFM,
+              survivors => 1, args => "--how $_ --end leave", status => 0, mca => $PATIENT,
+              says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
+        qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier create allreduce
+           bcast later ring alltoallw inter meet merge door)),
+    (map { my ($program, $configs, $longer, %more) = @$_;
+           +{ program => $program, variant => 'ulfm', configs => $configs, longer => $longer,
+              long => !@$configs, plain => 0, quick => [], launcher => $ULFM, %more } }
+        ['p2p_mixed', ['2x2/node'], [qw(1x4 2x2/tcp)], says => $IO],
+        ['part_requests', ['2x2/node'], [qw(1x4 2x2/tcp)]],
+        ['comm_refused', ['2x2/node'], ['1x4'], says => 'windows yet'],
+        ['cancel', ['2x1/tcp'], [qw(1x2 2x2/node)]],
+        ['static_world', ['2x0'], []],
+        (map { [$_, [], [qw(1x4 2x2/node 2x2/tcp)]] }
+            qw(p2p_requests p2p_persistent part_life comm_ops coll_move coll_life random_traffic)),
+        ['comm_pending', [], [qw(1x4 2x2/node 2x2/tcp)], says => $IO]),
     # On three nodes, of which one has one process.
     { program => 'death_coll', variant => 'cluster', cluster => 'one', configs => ['5x2/node'],
       plain => 0, quick => [], launcher => $NOTIFY, says => '', mca => $PATIENT, timeout => 60 },
@@ -259,8 +286,6 @@ our @ENTRIES = (
         [files_back => 'no file descriptors left.*accept a connection.*ulimit -n.*All was delivered']),
     { program => 'create_errors', variant => 'unselected', kind => 'unselected',
       configs => [qw(1x0 2x0)], args => '--unselected 1', plain => 0, quick => ['2x0'] },
-    { program => 'create_errors', variant => 'ft', configs => ['2x0'], args => '--ft 1', plain => 0,
-      launcher => '--with-ft ulfm', quick => [], says => 'Start the program without --with-ft' },
     # Wrong parameters: each is named once, with what is right.
     (map { +{ program => 'create_errors', variant => $_->[0], configs => ['2x0'],
               args => '--lacking 1', plain => 0, quick => [], mca => "btl_epshm_processes 0 $_->[1]",

@@ -21,7 +21,7 @@
  * whether the launcher's books have one: it may have no endpoint left that would find out, and no
  * word of it.
  *
- * Tests: death (--end apart; --how none), finalize
+ * Tests: death (--end apart; --how none), finalize, ulfm
  */
 
 #include "ompi_config.h"

@@ -14,7 +14,7 @@
  * What hangs from an endpoint communicator: its context, its members, its place in Open MPI's
  * tables.
  *
- * Tests: comm_tree, comm_flat, comm_local, comm_pending, left
+ * Tests: comm_tree, comm_flat, comm_local, comm_pending, left, ulfm
  */
 
 #include "ompi_config.h"
@@ -55,6 +55,11 @@ int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context)
     /* Handles of one communicator differ, or they would compare as identical. */
     newcomm->c_contextid.cid_sub.u64 = (uint64_t) slot;
     newcomm->c_flags |= OMPI_COMM_GLOBAL_INDEX | EPML_COMM_FLAG;
+#if OPAL_ENABLE_FT_MPI
+    /* Open MPI's epochs count up from 0.  A revocation is for the slot and the epoch that a
+     * communicator has at its sender, and would be passed on to the handle's members. */
+    newcomm->c_epoch = UINT32_MAX;
+#endif
     return OMPI_SUCCESS;
 }
 
@@ -258,6 +263,7 @@ int mca_pml_epml_call_del_comm(ompi_communicator_t *ompi_comm)
     if (NULL == comm) {
         return OMPI_SUCCESS;
     }
+    mpix_endpoints_handle_ends(ompi_comm);
     ep = comm->ep;
     mca_pml_epml_lock(ep);
     mca_pml_epml_comms_remove(comm);

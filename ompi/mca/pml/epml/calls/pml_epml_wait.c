@@ -22,7 +22,7 @@
  * endpoints.  Spinning for them here has been tried: 2.0 instead of 2.1 us for an 8 byte
  * MPI_Iallreduce of two threads, and slower with more threads than cores.
  *
- * Tests: calls, cancel, p2p_mixed, p2p_requests, p2p_sendrecv, progress
+ * Tests: calls, cancel, p2p_mixed, p2p_requests, p2p_sendrecv, progress, ulfm
  */
 
 #include "ompi_config.h"
@@ -73,7 +73,8 @@ static inline bool is_of_endpoint(const ompi_request_t *request)
     return NULL != comm && mca_pml_epml_is_endpoint_comm(comm) && NULL != comm->c_pml_comm;
 }
 
-/** The schedule of a nonblocking collective on an endpoint communicator. */
+/** The schedule of a nonblocking collective on an endpoint communicator, of a request that is not
+ * ours. */
 static inline bool is_collective(const ompi_request_t *request)
 {
     return OMPI_REQUEST_COLL == request->req_type && is_of_endpoint(request);
@@ -150,15 +151,16 @@ static int left_error(ompi_request_t *request)
 
 /**
  * What Open MPI's function returned, of a list.  On an error libmpi looks for the requests that
- * have one, frees them, and calls an error handler: the communicator's for the PML's requests, but
- * that of MPI_COMM_WORLD for partitioned ones.  Ours pass for the PML's in their last moment.
+ * have one, frees them, and calls an error handler: the communicator's for the PML's and
+ * collectives' requests, but that of MPI_COMM_WORLD for partitioned ones.  Ours pass for the former
+ * in their last moment.
  */
 static inline int returned(int rc, size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; OPAL_UNLIKELY(OMPI_SUCCESS != rc) && i < count; ++i) {
         if (MPI_SUCCESS != left_error(requests[i]) && mca_pml_epml_is_request(requests[i])
             && OMPI_REQUEST_PART == requests[i]->req_type) {
-            requests[i]->req_type = OMPI_REQUEST_PML;
+            requests[i]->req_type = EPML_REQUEST_TYPE;
         }
     }
     return rc;

@@ -45,7 +45,6 @@
 #include "pml_epml_work.h"
 
 #include "ompi/constants.h"
-#include "ompi/runtime/params.h"
 #include "opal/mca/threads/mutex.h"
 #include "opal/runtime/opal_progress.h"
 
@@ -93,14 +92,6 @@ mpix_endpoints_error_t mca_pml_epml_ep_reserve(int count)
     int in_use;
     bool is_room;
 
-#if OPAL_ENABLE_FT_MPI
-    /* With its fault tolerance on, Open MPI's waiting functions look into every PML request as if
-     * it were of the base's own type, which ours are not. */
-    if (ompi_ftmpi_enabled) {
-        EPML_SHOW_HELP("fault tolerance", true);
-        return MPIX_ENDPOINTS_ERR_FAULT_TOLERANCE;
-    }
-#endif
     opal_mutex_lock(&registry.lock);
     in_use = registry.count + registry.reserved;
     is_room = 0 >= count || count <= most - in_use;

@@ -13,7 +13,7 @@
  *
  * Requests: drawing and returning, completion, and the numbers by which peers name them.
  *
- * Tests: p2p_requests, p2p_persistent, fuzz/epml, coll_nomem
+ * Tests: p2p_requests, p2p_persistent, fuzz/epml, coll_nomem, ulfm
  */
 
 #include "ompi_config.h"
@@ -33,7 +33,7 @@ static void request_construct(mca_pml_epml_request_t *request)
 {
     memset((char *) request + sizeof(request->req_ompi), 0,
            sizeof(*request) - sizeof(request->req_ompi));
-    request->req_ompi.req_type = OMPI_REQUEST_PML;
+    request->req_ompi.req_type = EPML_REQUEST_TYPE;
     request->req_ompi.req_start = mca_pml_epml_request_start;
     request->req_ompi.req_free = mca_pml_epml_request_free;
     request->req_ompi.req_cancel = mca_pml_epml_request_cancel;

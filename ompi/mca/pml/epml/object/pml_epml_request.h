@@ -177,6 +177,14 @@ static inline bool mca_pml_epml_request_is_in_vain(const mca_pml_epml_request_t 
 
 OBJ_CLASS_DECLARATION(mca_pml_epml_request_t);
 
+/**
+ * The type of requests for libmpi, but for partitioned ones.  libmpi starts and ends those of types
+ * COLL and PML alike, and reports the errors of both to their communicator.  But it casts those of
+ * type PML to mca_pml_base_request_t where its fault tolerance is on: all that waits asks
+ * ompi_request_is_failed_fn, which knows that requests of type COLL end by themselves.
+ */
+#define EPML_REQUEST_TYPE OMPI_REQUEST_COLL
+
 /** Of sends, of receives, and of receives that fetch a piece of a partitioned one. */
 extern const mca_pml_epml_request_ops_t mca_pml_epml_send_ops, mca_pml_epml_recv_ops,
     mca_pml_epml_piece_ops;

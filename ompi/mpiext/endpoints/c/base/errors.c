@@ -48,8 +48,6 @@ static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
     [MPIX_ENDPOINTS_CAUSE_RESOURCE]
     = "MPIX_ERR_ENDPOINTS: a process of the communicator could not get what its endpoints need: "
       "memory, a network context, valid MCA parameters, an address that makes sense",
-    [MPIX_ENDPOINTS_CAUSE_FAULT_TOLERANCE]
-    = "MPIX_ERR_ENDPOINTS: no endpoints in a run with fault tolerance (--with-ft)",
     [MPIX_ENDPOINTS_CAUSE_NOT_SELECTED]
     = "MPIX_ERR_ENDPOINTS: this run has no endpoints; start it with epmpirun, or add "
       "\"--mca pml epml\" to mpirun",
@@ -207,8 +205,6 @@ int mpix_endpoints_error_code_of(mpix_endpoints_error_t error, int rc)
         return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_LIMIT);
     case MPIX_ENDPOINTS_ERR_RESOURCE:
         return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_RESOURCE);
-    case MPIX_ENDPOINTS_ERR_FAULT_TOLERANCE:
-        return mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_FAULT_TOLERANCE);
     case MPIX_ENDPOINTS_ERR_PROMISE:
         return MPI_ERR_INFO_VALUE;
     case MPIX_ENDPOINTS_ERR_INTERN:

@@ -58,8 +58,8 @@
 
 /** Those without which endpoints work, but a call does not do all it should: comparing handles,
  * duplicates whose parent is freed, the tables of handles and the progress of collectives under
- * many threads, the end of the job, topologies that may renumber, the allreduce of two, files,
- * processes that are spawned with endpoints, and the clear messages at the entrances to what
+ * many threads, the end of the job, topologies that may renumber, the allreduce of two, files, fault
+ * tolerance, processes that are spawned with endpoints, and the clear messages at the entrances to what
  * endpoints do not offer yet. */
 #define MPIX_ENDPOINTS_SEAMS_OPTIONAL(X)   \
     X(ompi_comm_compare)                   \
@@ -79,8 +79,28 @@
     X(ompi_file_open)                      \
     X(ompi_dpm_connect_accept)             \
     X(ompi_dpm_spawn)                      \
+    MPIX_ENDPOINTS_SEAMS_FAULTS(X)         \
     MPIX_ENDPOINTS_SEAMS_FILES(X)          \
     MPIX_ENDPOINTS_SEAMS_HELP(X)
+
+/** Open MPI's fault tolerance (ULFM), which knows processes only. */
+#if !OPAL_ENABLE_FT_MPI
+#    define MPIX_ENDPOINTS_SEAMS_FAULTS(X)
+#elif OMPI_MAJOR_VERSION >= 6
+#    define MPIX_ENDPOINTS_SEAMS_FAULTS(X) \
+        MPIX_ENDPOINTS_SEAMS_FAULTS_5(X)   \
+        X(ompi_comm_ishrink_internal)
+#else
+#    define MPIX_ENDPOINTS_SEAMS_FAULTS(X) MPIX_ENDPOINTS_SEAMS_FAULTS_5(X)
+#endif
+#define MPIX_ENDPOINTS_SEAMS_FAULTS_5(X) \
+    X(ompi_comm_revoke_internal)         \
+    X(ompi_comm_shrink_internal)         \
+    X(ompi_comm_get_failed_internal)     \
+    X(ompi_comm_ack_failed_internal)     \
+    X(ompi_comm_failure_ack_internal)    \
+    X(ompi_comm_set_rank_failed)         \
+    X(ompi_errhandler_proc_failed_internal)
 
 /** Can endpoints open files?  In Open MPI's own tree the linker would have to lead calls between
  * components that may be left out of it. */

@@ -25,22 +25,11 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/errhandler/errcode-internal.h"
 #include "ompi/errhandler/errhandler.h"
-#include "ompi/runtime/params.h"
 #include "opal/mca/threads/thread_usage.h"
-
-/** Open MPI's fault tolerance, with which pml/epml refuses endpoints. */
-static bool fault_tolerant(void)
-{
-#if OPAL_ENABLE_FT_MPI
-    return ompi_ftmpi_enabled;
-#else
-    return false;
-#endif
-}
 
 bool mpix_endpoints_call_can_create(void)
 {
-    return NULL != mpix_endpoints_table() && !fault_tolerant() && mpix_endpoints_seams_in_force();
+    return NULL != mpix_endpoints_table() && mpix_endpoints_seams_in_force();
 }
 
 int mpix_endpoints_call_query(int *flag)

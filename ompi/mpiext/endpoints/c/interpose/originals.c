@@ -28,6 +28,7 @@
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/dpm/dpm.h"
+#include "ompi/errhandler/errhandler.h"
 #include "ompi/file/file.h"
 #include "ompi/mca/coll/base/coll_base_functions.h"
 #include "ompi/mca/topo/base/base.h"

@@ -1,0 +1,148 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Open MPI's fault tolerance (ULFM) on communicators of endpoints.
+ *
+ * It is about processes.  A failed one is entered into each communicator whose group has its proc:
+ * of an endpoint communicator those are the endpoints of index 0 alone.  A revocation is sent to
+ * processes by the slot of a communicator, which differs between the handles of endpoints.  So its
+ * calls get an error here, at each member, without communication; and a failed process leaves the
+ * state of a handle as it is, since pml/epml ends what waits for lost peers (docs/losses.md) and
+ * still receives from the others with MPI_ANY_SOURCE.  MPIX_Comm_agree and MPIX_Comm_iagree are
+ * refused by coll/epcoll.
+ *
+ * libmpi looks at the groups of all communicators in its table when it hears of a failure, in
+ * whatever thread that is, and another one may be about to free a handle: at that time many do.  So
+ * a handle leaves the table before its groups go, and not while libmpi looks.
+ *
+ * Tests: ulfm, comm_refused
+ */
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+#include "seams.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/errhandler/errhandler.h"
+#include "ompi/runtime/params.h"
+
+#include <pthread.h>
+
+#if OPAL_ENABLE_FT_MPI
+
+/** Held while libmpi looks at all communicators.  Recursive: telling others of a failure may find
+ * another one. */
+static pthread_mutex_t faults_look = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+int MPIX_ENDPOINTS_SEAM(ompi_errhandler_proc_failed_internal)(ompi_proc_t *proc, int status,
+                                                              bool forward)
+{
+    int rc;
+
+    pthread_mutex_lock(&faults_look);
+    rc = MPIX_ENDPOINTS_ORIGINAL(ompi_errhandler_proc_failed_internal)(proc, status, forward);
+    pthread_mutex_unlock(&faults_look);
+    return rc;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_errhandler_proc_failed_internal);
+
+void mpix_endpoints_handle_ends(ompi_communicator_t *comm)
+{
+    if (ompi_ftmpi_enabled) {
+        pthread_mutex_lock(&faults_look);
+        opal_pointer_array_set_item(&ompi_mpi_communicators, (int) comm->c_index, NULL);
+        comm->c_index = (uint32_t) MPI_UNDEFINED; /* libmpi looks there once more otherwise */
+        pthread_mutex_unlock(&faults_look);
+    }
+}
+
+int MPIX_ENDPOINTS_SEAM(ompi_comm_revoke_internal)(ompi_communicator_t *comm)
+{
+    return OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))
+               ? MPI_ERR_UNSUPPORTED_OPERATION
+               : MPIX_ENDPOINTS_ORIGINAL(ompi_comm_revoke_internal)(comm);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_revoke_internal);
+
+int MPIX_ENDPOINTS_SEAM(ompi_comm_shrink_internal)(ompi_communicator_t *comm,
+                                                   ompi_communicator_t **newcomm)
+{
+    if (OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))) {
+        *newcomm = MPI_COMM_NULL;
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_shrink_internal)(comm, newcomm);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_shrink_internal);
+
+#    if OMPI_MAJOR_VERSION >= 6
+
+int MPIX_ENDPOINTS_SEAM(ompi_comm_ishrink_internal)(ompi_communicator_t *comm,
+                                                    ompi_communicator_t **newcomm,
+                                                    ompi_request_t **request)
+{
+    if (OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))) {
+        *newcomm = MPI_COMM_NULL;
+        *request = MPI_REQUEST_NULL;
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_ishrink_internal)(comm, newcomm, request);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_ishrink_internal);
+
+#    endif
+
+int MPIX_ENDPOINTS_SEAM(ompi_comm_get_failed_internal)(ompi_communicator_t *comm,
+                                                       ompi_group_t **failed)
+{
+    return OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))
+               ? MPI_ERR_UNSUPPORTED_OPERATION
+               : MPIX_ENDPOINTS_ORIGINAL(ompi_comm_get_failed_internal)(comm, failed);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_get_failed_internal);
+
+int MPIX_ENDPOINTS_SEAM(ompi_comm_ack_failed_internal)(ompi_communicator_t *comm, int wanted,
+                                                       int *acked)
+{
+    return OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))
+               ? MPI_ERR_UNSUPPORTED_OPERATION
+               : MPIX_ENDPOINTS_ORIGINAL(ompi_comm_ack_failed_internal)(comm, wanted, acked);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_ack_failed_internal);
+
+int MPIX_ENDPOINTS_SEAM(ompi_comm_failure_ack_internal)(ompi_communicator_t *comm)
+{
+    return OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))
+               ? MPI_ERR_UNSUPPORTED_OPERATION
+               : MPIX_ENDPOINTS_ORIGINAL(ompi_comm_failure_ack_internal)(comm);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_failure_ack_internal);
+
+/* Called for each communicator when a process has failed, in libmpi's progress. */
+int MPIX_ENDPOINTS_SEAM(ompi_comm_set_rank_failed)(ompi_communicator_t *comm, int rank, bool remote)
+{
+    return OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))
+               ? OMPI_SUCCESS
+               : MPIX_ENDPOINTS_ORIGINAL(ompi_comm_set_rank_failed)(comm, rank, remote);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_set_rank_failed);
+
+#else
+
+void mpix_endpoints_handle_ends(ompi_communicator_t *comm)
+{
+    (void) comm;
+}
+
+#endif
