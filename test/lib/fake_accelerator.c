@@ -19,6 +19,7 @@
  *                                           fault
  *   void *ept_managed_memory(size_t size)   memory of the device that the CPU can access
  *   void ept_device_copy(void *to, const void *from, size_t size)
+ *   long ept_device_looks(void)             addresses that this thread has asked about so far
  *
  * The program finds the functions with dlsym.
  */
@@ -113,8 +114,16 @@ EXPORT void ept_device_copy(void *to, const void *from, size_t size)
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
+static _Thread_local long looks;
+
+EXPORT long ept_device_looks(void)
+{
+    return looks;
+}
+
 static int fake_check_addr(const void *address, int *device, uint64_t *flags)
 {
+    ++looks;
     *device = MCA_ACCELERATOR_NO_DEVICE_ID;
     *flags = memory_has(&managed, address) ? MCA_ACCELERATOR_FLAGS_UNIFIED_MEMORY : 0;
     return memory_has(&managed, address) || memory_has(&plain, address);
@@ -208,7 +217,23 @@ static int fake_get_buffer_id(int device, const void *address, opal_accelerator_
     return OPAL_SUCCESS;
 }
 
+#if OMPI_MAJOR_VERSION >= 6
+static bool fake_is_ipc_enabled(void)
+{
+    return false;
+}
+
+static void fake_get_memkind(ompi_memkind_t *kind)
+{
+    *kind = (ompi_memkind_t){.im_name = strdup("fake"), .im_no_restrictors = true};
+}
+#endif
+
 static const opal_accelerator_base_module_t fake = {
+#if OMPI_MAJOR_VERSION >= 6
+    .is_ipc_enabled = fake_is_ipc_enabled,
+    .get_memkind = fake_get_memkind,
+#endif
     .check_addr = fake_check_addr,
     .create_stream = fake_create_stream,
     .create_event = fake_create_event,

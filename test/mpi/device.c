@@ -254,6 +254,18 @@ static void case_managed(MPI_Comm comm, struct ept *t)
     EPT_EQ(t, t->size * (t->size - 1) / 2, got[1]);
 }
 
+/* A call looks at both ends of a buffer, and at no more. */
+static void case_looks(MPI_Comm comm, struct ept *t)
+{
+    const int given[2] = {1, 2};
+    const long looks = device_looks(t);
+    int got[2];
+
+    EPT_OK(t, MPI_Send(given, 2, MPI_INT, next_of(t), TAG, comm));
+    EPT_EQ(t, 2, device_looks(t) - looks);
+    EPT_OK(t, MPI_Recv(got, 2, MPI_INT, before(t), TAG, comm, MPI_STATUS_IGNORE));
+}
+
 /* The base PML's: its own way with device memory. */
 static void case_ordinary(MPI_Comm comm, struct ept *t)
 {
@@ -287,6 +299,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_unused);
     EPT_CASE(t, case_types);
     EPT_CASE(t, case_managed);
+    EPT_CASE(t, case_looks);
     EPT_CASE(t, case_ordinary);
     return 0;
 }

@@ -54,6 +54,15 @@ static inline void *managed_memory(struct ept *t, size_t size)
     return get(size);
 }
 
+/** Addresses that the accelerator has been asked about by this thread. */
+static inline long device_looks(struct ept *t)
+{
+    long (*looks)(void);
+
+    *(void **) &looks = device_function(t, "ept_device_looks");
+    return looks();
+}
+
 /** From and to any memory. */
 static inline void device_copy(struct ept *t, void *to, const void *from, size_t size)
 {

@@ -390,6 +390,30 @@ static void each(struct ept *t, MPI_Comm comm, const struct place *place)
     }
 }
 
+/* In place the receive buffer is what the call uses, in an exclusive scan at the first member, too. */
+static void case_in_place(MPI_Comm comm, struct ept *t)
+{
+    int *memory = device_memory(t, COUNT * sizeof(int)), host[COUNT] = {0};
+
+    for (int i = 0; i < 2; ++i) {
+        int class;
+        MPI_Comm dup;
+
+        EPT_OK(t, MPI_Comm_dup(comm, &dup));
+        EPT_OK(t, MPI_Barrier(comm));
+        (void) MPI_Error_class((0 == i ? MPI_Allreduce : MPI_Exscan)(MPI_IN_PLACE,
+                                                                     0 == t->rank ? memory : host,
+                                                                     COUNT, MPI_INT, MPI_SUM, dup),
+                               &class);
+        if (0 == t->rank) {
+            EPT_EQ(t, MPI_ERR_BUFFER, class);
+        } else {
+            EPT_CHECK(t, MPI_SUCCESS != class, "a result without the first member");
+        }
+        EPT_OK(t, MPI_Comm_free(&dup));
+    }
+}
+
 /* On a line, whose ends have one neighbour. */
 static void case_line(MPI_Comm comm, struct ept *t)
 {
@@ -441,6 +465,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
         EPT_CASE(t, case_mixed);
     }
     EPT_CASE(t, case_inter);
+    EPT_CASE(t, case_in_place);
     ept_use_comm(t, comm, t->rank, t->size);
     return 0;
 }

@@ -255,7 +255,10 @@ sub _preload_tasks
 {
     my ($top, $build, $job) = @_;
     my $source = "$top/test/lib/$job->{preload}.c";
-    my @cc = ('epmpicc', @C_FLAGS, '-fPIC');
+    # Open MPI's own headers, from 6.0 on, include PMIx's, and some that it does not install.
+    my @own = read_file($source) =~ m{#include "opal/}
+        ? (split(' ', `pkg-config --cflags pmix`), '-idirafter', "$top/config/compat/include") : ();
+    my @cc = ('epmpicc', @C_FLAGS, '-fPIC', @own);
     my @sources = ($source, map { "$top/test/lib/$_" } _declared($source, 'PARTS'));
     my @objects = map { "$build/ep/" . basename($_, '.c') . '.o' } @sources;
 
