@@ -21,7 +21,8 @@
  *
  * Three processes and more.  The program speaks TAP, process 0 for all, of sums of failures.
  *
- * Guards: pml_epml_comm.c, pml_epml_finalize.c, pml_epml_request.c, pml_epml_wait.c, seam_faults.c
+ * Guards: pml_epml_comm.c, pml_epml_finalize.c, pml_epml_request.c, pml_epml_seen.c, pml_epml_wait.c,
+ * seam_faults.c
  */
 
 #include <mpi.h>
@@ -79,6 +80,7 @@ static int class_of(int rc)
 
 typedef struct member_t {
     MPI_Comm comm, others; /**< of all, and of those that will survive */
+    MPI_Comm turned;       /**< of all, the dead first: rank 0 is a process for libmpi */
     int rank, size, dead;  /**< in comm; dead: the partner */
     char *memory;
 } member_t;
@@ -212,6 +214,30 @@ static void receive_from_anybody(const member_t *m)
     CHECK(WILDCARD, MPI_SUCCESS == MPI_Wait(&sent, MPI_STATUS_IGNORE));
 }
 
+/** A list with nothing complete, of a communicator whose rank 0 is dead, goes through libmpi's own
+ * tests: a receive from another member stays as it is. */
+static void test_in_vain(const member_t *m)
+{
+    const int survivors = m->size - endpoints, left = (m->rank + survivors - 1) % survivors,
+              right = (m->rank + 1) % survivors;
+    MPI_Request request;
+    MPI_Status status;
+    int got = -1, flag, index, count;
+
+    MPI_Irecv(&got, 1, MPI_INT, endpoints + left, LATE, m->turned, &request);
+    for (int i = 0; i < PENDING; ++i) {
+        flag = count = 0;
+        CHECK(OTHERS, MPI_SUCCESS == MPI_Testany(1, &request, &index, &flag, &status) && 0 == flag);
+        CHECK(OTHERS, MPI_SUCCESS == MPI_Testall(1, &request, &flag, &status) && 0 == flag);
+        CHECK(OTHERS,
+              MPI_SUCCESS == MPI_Testsome(1, &request, &count, &index, &status) && 0 == count);
+    }
+    MPI_Send(&flag, 1, MPI_INT, left, READY, m->others); /* it may send now */
+    MPI_Recv(&flag, 1, MPI_INT, right, READY, m->others, MPI_STATUS_IGNORE);
+    MPI_Send(&m->rank, 1, MPI_INT, endpoints + right, LATE, m->turned);
+    CHECK(OTHERS, MPI_SUCCESS == MPI_Wait(&request, MPI_STATUS_IGNORE) && left == got);
+}
+
 static void *endpoint(void *argument)
 {
     member_t *m = argument;
@@ -224,6 +250,8 @@ static void *endpoint(void *argument)
     m->memory = calloc(1, LARGE);
     talk(m->comm, BEFORE);
     CHECK(BEFORE, MPI_SUCCESS == MPI_Comm_split(m->comm, process == victim, m->rank, &m->others));
+    CHECK(BEFORE,
+          MPI_SUCCESS == MPI_Comm_split(m->comm, 0, process == victim ? -1 : m->rank, &m->turned));
     if (process != victim) {
         begin_with_dead(m, requests);
         pthread_barrier_wait(&posted);
@@ -236,6 +264,8 @@ static void *endpoint(void *argument)
         CHECK(OTHERS, MPI_SUCCESS == MPI_Comm_free(&dup));
         pthread_barrier_wait(&known);
         receive_from_anybody(m);
+        test_in_vain(m);
+        MPI_Comm_free(&m->turned);
         MPI_Comm_free(&m->others);
         MPI_Comm_free(&m->comm);
     } else {
@@ -288,6 +318,50 @@ static void *free_spare(void *argument)
 }
 
 /* ---- ordinary communicators ------------------------------------------------------------------ */
+
+/** Requests of ordinary communicators that wait for the dead: each form of test, and MPI_Waitany and
+ * MPI_Waitsome with one of endpoints that nothing answers in the list. */
+static void test_ordinary(MPI_Comm idle)
+{
+    int bytes[2], flag, index, rc;
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+
+    MPI_Comm_set_errhandler(idle, MPI_ERRORS_RETURN);
+    for (int way = 0; way < 6; ++way) {
+        MPI_Irecv(&bytes[0], 1, MPI_INT, 0, NEVER, idle, &requests[0]);
+        MPI_Irecv(&bytes[1], 1, MPI_INT, victim, NEVER, MPI_COMM_WORLD, &requests[1]);
+        do {
+            switch (way) {
+            case 0:
+                rc = MPI_Test(&requests[1], &flag, statuses);
+                break;
+            case 1:
+                rc = MPI_Testany(2, requests, &index, &flag, statuses);
+                break;
+            case 2:
+                rc = MPI_Testsome(2, requests, &flag, &index, statuses);
+                break;
+            case 3:
+                rc = MPI_Testall(1, &requests[1], &flag, statuses);
+                break;
+            case 4:
+                rc = MPI_Waitany(2, requests, &index, statuses);
+                break;
+            default:
+                rc = MPI_Waitsome(2, requests, &flag, &index, statuses);
+            }
+        } while (MPI_SUCCESS == rc);
+        if (2 == way || 3 == way || 5 == way) {
+            CHECK(ORDINARY, MPI_ERR_IN_STATUS == class_of(rc));
+            rc = statuses[0].MPI_ERROR;
+        }
+        CHECK(ORDINARY, MPI_ERR_PROC_FAILED == class_of(rc));
+        CHECK(ORDINARY, MPI_REQUEST_NULL == requests[1]);
+        MPI_Cancel(&requests[0]);
+        CHECK(ORDINARY, MPI_SUCCESS == MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    }
+}
 
 /** The survivors find the death, process 0 tells all by revoking, and all acknowledge it. */
 static void recover(MPI_Comm ordinary)
@@ -417,7 +491,7 @@ static void shrink(void)
 
 int main(int argc, char **argv)
 {
-    MPI_Comm comms[MOST_EP], ordinary, spare;
+    MPI_Comm comms[MOST_EP], ordinary, idle, spare;
     member_t members[MOST_EP] = {0};
     pthread_t threads[MOST_EP], spare_thread;
     int provided, flag = 0;
@@ -451,6 +525,9 @@ int main(int argc, char **argv)
         (void) kill(getpid(), SIGKILL);
     }
     MPI_Send(&flag, 1, MPI_INT, victim, READY, MPI_COMM_WORLD);
+    MPIX_Comm_create_endpoints(MPI_COMM_SELF, 1, MPI_INFO_NULL, &idle);
+    test_ordinary(idle);
+    MPI_Comm_free(&idle);
     recover(ordinary);
     pthread_barrier_wait(&known);
     for (int i = 0; i < endpoints; ++i) {

@@ -14,9 +14,10 @@
  * Testing by Open MPI's functions, of what has been seen to be complete: pml_epml_seen.h.
  *
  * They are given requests that are through, and those alone; what is not yet when they would look
- * is the next call's.  Where none is, libmpi's progress is called, as they would.
+ * is the next call's.  Where none is, libmpi's progress is called, as they would, and then it is
+ * asked for those of its own that have failed.
  *
- * Tests: model/completion, p2p_requests
+ * Tests: model/completion, p2p_requests, ulfm
  */
 
 #include "ompi_config.h"
@@ -24,14 +25,33 @@
 #include "pml_epml_seen.h"
 
 #include "ompi/constants.h"
+#if OPAL_ENABLE_FT_MPI
+#    include "ompi/runtime/params.h"
+#endif
 #include "opal/runtime/opal_progress.h"
+
+size_t mca_pml_epml_seen_failed(size_t count, ompi_request_t **requests)
+{
+#if OPAL_ENABLE_FT_MPI
+    for (size_t i = 0; ompi_ftmpi_enabled && i < count; ++i) {
+        if (!mca_pml_epml_is_through(requests[i]) && ompi_request_is_failed_fn(requests[i])) {
+            return i;
+        }
+    }
+#else
+    (void) count;
+    (void) requests;
+#endif
+    return EPML_SEEN_NONE;
+}
 
 int mca_pml_epml_seen_test(const ompi_request_fns_t *libmpi, ompi_request_t **request,
                            int *completed, ompi_status_public_t *status)
 {
     if (!mca_pml_epml_is_through(*request)) {
         (void) opal_progress();
-        if (!mca_pml_epml_is_through(*request)) {
+        if (!mca_pml_epml_is_through(*request)
+            && EPML_SEEN_NONE == mca_pml_epml_seen_failed(1, request)) {
             *completed = 0;
             return OMPI_SUCCESS;
         }
@@ -44,6 +64,7 @@ int mca_pml_epml_seen_test_any(const ompi_request_fns_t *libmpi, size_t count,
                                ompi_status_public_t *status)
 {
     bool active = false;
+    size_t failed;
 
     for (size_t i = 0; i < count; ++i) {
         if (OMPI_REQUEST_INACTIVE == requests[i]->req_state) {
@@ -59,6 +80,11 @@ int mca_pml_epml_seen_test_any(const ompi_request_fns_t *libmpi, size_t count,
         return libmpi->req_test_any(count, requests, index, completed, status);
     }
     (void) opal_progress();
+    failed = mca_pml_epml_seen_failed(count, requests);
+    if (OPAL_UNLIKELY(EPML_SEEN_NONE != failed)) {
+        *index = (int) failed;
+        return libmpi->req_test(&requests[failed], completed, status);
+    }
     *index = MPI_UNDEFINED;
     *completed = 0;
     return OMPI_SUCCESS;
@@ -80,7 +106,15 @@ int mca_pml_epml_seen_test_all(const ompi_request_fns_t *libmpi, size_t count,
                                ompi_status_public_t *statuses)
 {
     if (!all_through(count, requests)) {
+        size_t failed;
+
         (void) opal_progress();
+        failed = mca_pml_epml_seen_failed(count, requests);
+        if (OPAL_UNLIKELY(EPML_SEEN_NONE != failed && !mca_pml_epml_is_through(requests[failed]))) {
+            return libmpi->req_test_all(1, &requests[failed], completed,
+                                        MPI_STATUSES_IGNORE == statuses ? MPI_STATUSES_IGNORE
+                                                                        : &statuses[failed]);
+        }
         if (!all_through(count, requests)) {
             *completed = 0;
             return OMPI_SUCCESS;
@@ -135,7 +169,14 @@ int mca_pml_epml_seen_test_some(const ompi_request_fns_t *libmpi, size_t count,
         return OMPI_SUCCESS;
     }
     if (0 == done) {
+        size_t failed;
+
         (void) opal_progress();
+        failed = mca_pml_epml_seen_failed(count, requests);
+        if (OPAL_UNLIKELY(EPML_SEEN_NONE != failed)) {
+            result = libmpi->req_test_some(1, &requests[failed], &done, indices, statuses);
+            indices[0] = (int) failed;
+        }
     }
     *outcount = done;
     return result;

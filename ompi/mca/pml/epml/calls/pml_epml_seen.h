@@ -44,6 +44,15 @@ static inline bool mca_pml_epml_is_through(const ompi_request_t *request)
     return mca_pml_epml_is_complete(request) || OMPI_REQUEST_INACTIVE == request->req_state;
 }
 
+#define EPML_SEEN_NONE SIZE_MAX
+
+/** The first request of a list, of Open MPI's own and not complete so far, that fails here and now:
+ * with its fault tolerance on it ends requests that wait for a failed process when it is asked for
+ * them.  It is complete then, or, where it is one from MPI_ANY_SOURCE, active, and has
+ * MPI_ERR_PROC_FAILED_PENDING; Open MPI's functions of one request know what to do with either.
+ * @return EPML_SEEN_NONE: there is none */
+size_t mca_pml_epml_seen_failed(size_t count, ompi_request_t **requests);
+
 /** As the functions of a table of Open MPI's (libmpi) with the same parameters, but each status is
  * read behind an acquire of its request's flag. */
 int mca_pml_epml_seen_test(const ompi_request_fns_t *libmpi, ompi_request_t **request,

@@ -326,7 +326,7 @@ static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_pu
                               MPI_STATUSES_IGNORE == statuses ? MPI_STATUSES_IGNORE : &statuses[i]);
 }
 
-#define NONE SIZE_MAX
+#define NONE EPML_SEEN_NONE
 
 /** The first complete active request of a list, or NONE.
  * @param[out] ours_p  does the list up to there hold a request that an endpoint must be
@@ -367,7 +367,7 @@ static inline int turn_list(size_t count, ompi_request_t **requests,
     return events;
 }
 
-/** Wait until a request of the list is complete.
+/** Wait until a request of the list is complete, or one of Open MPI's has failed.
  * @return its index; NONE: the list holds no request of ours, Open MPI's functions may wait */
 static size_t wait_for_one(size_t count, ompi_request_t **requests)
 {
@@ -388,6 +388,9 @@ static size_t wait_for_one(size_t count, ompi_request_t **requests)
         }
         mca_pml_epml_turned(&waiter, NULL, events);
         found = first_complete(count, requests, &ours);
+        if (NONE == found && 0 == events) {
+            found = mca_pml_epml_seen_failed(count, requests);
+        }
     }
     mca_pml_epml_wait_over(&waiter);
     return found;
