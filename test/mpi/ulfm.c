@@ -21,25 +21,24 @@
  *
  * Three processes and more.  The program speaks TAP, process 0 for all, of sums of failures.
  *
+ * EPT-PARTS: ulfm_ordinary.c
+ *
  * Guards: pml_epml_comm.c, pml_epml_finalize.c, pml_epml_request.c, pml_epml_seen.c, pml_epml_wait.c,
  * seam_faults.c
  */
 
-#include <mpi.h>
-#include <mpi-ext.h>
+#include "ulfm.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_EP = 16, PENDING = 8, READY = 1, LATE = 2, RING = 3, NEVER = 9, LARGE = 1 << 20 };
+enum { MOST_EP = 16, PENDING = 8, LARGE = 1 << 20 };
 
-enum topic { BEFORE, ELSEWHERE, DEAD, OTHERS, ORDINARY, WILDCARD, SHRUNK, TOPICS };
 static const char *const topics[] = {
     "before the death all works",
     "a revocation that names the slot of a handle is not for it",
@@ -50,13 +49,13 @@ static const char *const topics[] = {
     "a communicator that has shrunk can have endpoints",
 };
 
-static int endpoints = 2, processes, process, victim;
+int processes, process, victim;
+static int endpoints = 2;
 static atomic_int failures[TOPICS];
 static pthread_barrier_t posted; /**< the receives from the dead are, in all threads */
 static pthread_barrier_t known;  /**< libmpi knows of the death, and the first thread has gone on */
 
-/** Note what is wrong. */
-static void check(enum topic topic, bool right, const char *what, int line)
+void check(enum topic topic, bool right, const char *what, int line)
 {
     if (!right) {
         atomic_fetch_add(&failures[topic], 1);
@@ -65,10 +64,7 @@ static void check(enum topic topic, bool right, const char *what, int line)
     }
 }
 
-#define CHECK(topic, condition) check((topic), (condition), #condition, __LINE__)
-
-/** The class of an error code. */
-static int class_of(int rc)
+int class_of(int rc)
 {
     int class = MPI_SUCCESS;
 
@@ -317,141 +313,7 @@ static void *free_spare(void *argument)
     return NULL;
 }
 
-/* ---- ordinary communicators ------------------------------------------------------------------ */
-
-/** Requests of ordinary communicators that wait for the dead: each form of test, and MPI_Waitany and
- * MPI_Waitsome with one of endpoints that nothing answers in the list. */
-static void test_ordinary(MPI_Comm idle)
-{
-    int bytes[2], flag, index, rc;
-    MPI_Request requests[2];
-    MPI_Status statuses[2];
-
-    MPI_Comm_set_errhandler(idle, MPI_ERRORS_RETURN);
-    for (int way = 0; way < 6; ++way) {
-        MPI_Irecv(&bytes[0], 1, MPI_INT, 0, NEVER, idle, &requests[0]);
-        MPI_Irecv(&bytes[1], 1, MPI_INT, victim, NEVER, MPI_COMM_WORLD, &requests[1]);
-        do {
-            switch (way) {
-            case 0:
-                rc = MPI_Test(&requests[1], &flag, statuses);
-                break;
-            case 1:
-                rc = MPI_Testany(2, requests, &index, &flag, statuses);
-                break;
-            case 2:
-                rc = MPI_Testsome(2, requests, &flag, &index, statuses);
-                break;
-            case 3:
-                rc = MPI_Testall(1, &requests[1], &flag, statuses);
-                break;
-            case 4:
-                rc = MPI_Waitany(2, requests, &index, statuses);
-                break;
-            default:
-                rc = MPI_Waitsome(2, requests, &flag, &index, statuses);
-            }
-        } while (MPI_SUCCESS == rc);
-        if (2 == way || 3 == way || 5 == way) {
-            CHECK(ORDINARY, MPI_ERR_IN_STATUS == class_of(rc));
-            rc = statuses[0].MPI_ERROR;
-        }
-        CHECK(ORDINARY, MPI_ERR_PROC_FAILED == class_of(rc));
-        CHECK(ORDINARY, MPI_REQUEST_NULL == requests[1]);
-        MPI_Cancel(&requests[0]);
-        CHECK(ORDINARY, MPI_SUCCESS == MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
-    }
-}
-
-/** The survivors find the death, process 0 tells all by revoking, and all acknowledge it. */
-static void recover(MPI_Comm ordinary)
-{
-    int byte = 0, flag = 0, acked = 0, failed, rank = -1, zero = 0;
-    MPI_Group group, world;
-    MPI_Status status;
-
-    if (0 == process) {
-        CHECK(ORDINARY, MPI_ERR_PROC_FAILED
-                            == class_of(MPI_Recv(&byte, 1, MPI_INT, victim, NEVER, ordinary,
-                                                 MPI_STATUS_IGNORE)));
-        CHECK(ORDINARY, MPI_SUCCESS == MPIX_Comm_revoke(ordinary));
-    } else {
-        CHECK(ORDINARY,
-              MPIX_ERR_REVOKED
-                  == class_of(MPI_Recv(&byte, 1, MPI_INT, 0, NEVER, ordinary, MPI_STATUS_IGNORE)));
-    }
-    CHECK(ORDINARY, MPI_SUCCESS == MPIX_Comm_is_revoked(ordinary, &flag) && 0 != flag);
-    /* Whoever has heard of the revocation only may not know of the death yet. */
-    CHECK(ORDINARY, MPI_ERR_PROC_FAILED
-                        == class_of(MPI_Recv(&byte, 1, MPI_INT, victim, NEVER, MPI_COMM_WORLD,
-                                             MPI_STATUS_IGNORE)));
-    /* Another thread may be about to enter it into libmpi's tables. */
-    for (failed = 0; 0 == failed;) {
-        CHECK(ORDINARY, MPI_SUCCESS == MPIX_Comm_get_failed(MPI_COMM_WORLD, &group));
-        MPI_Group_size(group, &failed);
-        if (0 == failed) {
-            MPI_Group_free(&group);
-        }
-    }
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
-    MPI_Group_translate_ranks(group, 1, &zero, world, &rank);
-    CHECK(ORDINARY, 1 == failed && victim == rank);
-    MPI_Group_free(&group);
-    MPI_Group_free(&world);
-    CHECK(ORDINARY, MPI_SUCCESS == MPIX_Comm_ack_failed(MPI_COMM_WORLD, processes, &acked));
-    CHECK(ORDINARY, 1 == acked);
-    flag = 0 == process ? 6 : 7;
-    CHECK(ORDINARY, MPI_SUCCESS == MPIX_Comm_agree(MPI_COMM_WORLD, &flag) && 6 == flag);
-    /* Acknowledged: from anybody again. */
-    if (0 == process) {
-        for (int i = 2; i < processes; ++i) {
-            CHECK(ORDINARY, MPI_SUCCESS
-                                == MPI_Recv(&byte, 1, MPI_INT, MPI_ANY_SOURCE, LATE, MPI_COMM_WORLD,
-                                            &status));
-        }
-    } else {
-        CHECK(ORDINARY, MPI_SUCCESS == MPI_Send(&byte, 1, MPI_INT, 0, LATE, MPI_COMM_WORLD));
-    }
-}
-
-/** Process 0 revokes a communicator made out of a group alone.  Open MPI names it by its slot there,
- * which a handle of endpoints has in process 1. */
-static void revoke_elsewhere(void)
-{
-    MPI_Comm comms[2] = {MPI_COMM_NULL, MPI_COMM_NULL}, made = MPI_COMM_NULL;
-    int byte = 0, got = -1;
-    MPI_Request request;
-    MPI_Group group;
-
-    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, 0 == process ? 0 : 2, MPI_INFO_NULL, comms);
-    MPI_Comm_group(MPI_COMM_WORLD, &group);
-    CHECK(ELSEWHERE, MPI_SUCCESS
-                         == MPI_Comm_create_from_group(group, "elsewhere", MPI_INFO_NULL,
-                                                       MPI_ERRORS_RETURN, &made));
-    MPI_Group_free(&group);
-    if (0 == process) {
-        CHECK(ELSEWHERE, MPI_SUCCESS == MPIX_Comm_revoke(made));
-        for (int i = 1; i < processes; ++i) { /* behind it */
-            MPI_Send(&byte, 1, MPI_INT, i, READY, MPI_COMM_WORLD);
-        }
-    } else {
-        MPI_Recv(&byte, 1, MPI_INT, 0, READY, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        for (int i = 0; i < 2; ++i) {
-            int rank;
-
-            MPI_Comm_set_errhandler(comms[i], MPI_ERRORS_RETURN);
-            MPI_Comm_rank(comms[i], &rank);
-            MPI_Isend(&rank, 1, MPI_INT, rank, RING, comms[i], &request);
-            CHECK(ELSEWHERE, MPI_SUCCESS
-                                 == MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, RING, comms[i],
-                                             MPI_STATUS_IGNORE));
-            MPI_Wait(&request, MPI_STATUS_IGNORE);
-            CHECK(ELSEWHERE, rank == got);
-            MPI_Comm_free(&comms[i]);
-        }
-    }
-    MPI_Comm_free(&made);
-}
+/* ---- a communicator that has shrunk ----------------------------------------------------------- */
 
 static void *endpoint_of_shrunk(void *argument)
 {
