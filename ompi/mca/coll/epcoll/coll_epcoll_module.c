@@ -75,7 +75,7 @@ static bool serves_pending(const mca_coll_epcoll_handle_t *handle, mca_coll_epco
 
 #if OPAL_ENABLE_FT_MPI
 
-static int agree_refuse(void *contrib, int count, struct ompi_datatype_t *type,
+static int agree_refuse(void *contrib, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type,
                         struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
                         ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
@@ -90,7 +90,7 @@ static int agree_refuse(void *contrib, int count, struct ompi_datatype_t *type,
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
-static int iagree_refuse(void *contrib, int count, struct ompi_datatype_t *type,
+static int iagree_refuse(void *contrib, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type,
                          struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
                          ompi_communicator_t *comm, ompi_request_t **request,
                          mca_coll_base_module_t *module)
