@@ -30,6 +30,11 @@ my $here = abs_path(dirname(__FILE__));
 my $folder = abs_path($build) . '/install-tsan';
 my $flags = '-g -O1 -pthread -fsanitize=thread';
 
+my %sources = (
+    tsan_right => "'$here/tsan_right.c' '$here/tsan_collectives.c'",
+    tsan_races => "'$here/tsan_races.c'",
+);
+
 remove_tree($folder);
 make_path($folder);
 
@@ -61,7 +66,7 @@ for my $cc (qw(gcc clang)) {
     SKIP: {
         skip "no $cc with ThreadSanitizer", 5 if !has_tsan($cc);
         for my $name (qw(tsan_right tsan_races)) {
-            is(output("OMPI_CC=$cc epmpicc $flags '$here/$name.c' -o '$folder/$name'"), '', "$name, $cc");
+            is(output("OMPI_CC=$cc epmpicc $flags $sources{$name} -o '$folder/$name'"), '', "$name, $cc");
         }
         is_right(1, 'tsan_right', "$cc, one process");
         is_right(2, 'tsan_right', "$cc, two");
@@ -81,15 +86,15 @@ SKIP: {
 
 SKIP: {
     skip 'no ThreadSanitizer', 5 if !has_tsan('cc');
-    is(output("cc $flags '$here/tsan_right.c' -o '$folder/by_pkg'"
+    is(output("cc $flags $sources{tsan_right} -o '$folder/by_pkg'"
               . ' $(pkg-config --variable=tsan mpix_endpoints) $(pkg-config --cflags --libs mpix_endpoints)'
               . ' -Wl,-rpath,$(pkg-config --variable=libdir mpix_endpoints)'), '', 'pkg-config');
     is_right(1, 'by_pkg', 'pkg-config');
-    is(output("epmpicc -g -pthread -shared -fPIC -fsanitize=thread '$here/tsan_right.c' -o '$folder/shared.so'"), '',
+    is(output("epmpicc -g -pthread -shared -fPIC -fsanitize=thread $sources{tsan_right} -o '$folder/shared.so'"), '',
        'a library');
     unlike(output("nm '$folder/shared.so'"), qr/ D mpix_endpoints_tsan|mpix_tsan_/, 'leaves it to the program');
     skip 'no cmake (Debian: cmake)', 2 if !Ept::Build::on_path('cmake');
-    my $log = output("cmake -S '$here/cmake' -B '$folder/cmake' -DSOURCE='$here/tsan_right.c' -DTSAN=yes"
+    my $log = output("cmake -S '$here/cmake' -B '$folder/cmake' -DSOURCE='$here/tsan_right.c;$here/tsan_collectives.c' -DTSAN=yes"
         . " -DCMAKE_C_FLAGS='$flags' -DCMAKE_PREFIX_PATH='" . dirname((split ' ', output('epmpicc --showme:libdirs'))[0])
         . "' && cmake --build '$folder/cmake'");
     is($?, 0, 'CMake') or diag($log);

@@ -18,30 +18,15 @@
  * Usage: tsan_right; one process or two, 3 endpoints each.
  */
 
-#include <mpi.h>
-#include <mpi-ext.h>
+#include "tsan_right.h"
+
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { EP = 3, ENTRIES = 32, LONG = 1 << 18 };
-
-typedef struct rank_t {
-    MPI_Comm comm;
-    int me, size;  /* in comm */
-    int index;     /* among the process's endpoints */
-    bool here[64]; /* which ranks live in this process */
-    int step;
-    int *data; /* LONG of them */
-} rank_t;
 
 static int table[64][ENTRIES];
 static MPI_Comm ep[EP];
 static int processes, first; /* first: rank of the process's endpoint 0 */
-static MPI_Op user_op;
-static MPI_Comm ring[EP]; /* with a topology */
 
 static void fail(const rank_t *rank, const char *what)
 {
@@ -50,7 +35,7 @@ static void fail(const rank_t *rank, const char *what)
 }
 
 /* Of one rank's table. */
-static void write_table(const rank_t *rank, int of)
+void write_table(const rank_t *rank, int of)
 {
     if (rank->here[of]) {
         for (int i = 0; i < ENTRIES; ++i) {
@@ -59,7 +44,7 @@ static void write_table(const rank_t *rank, int of)
     }
 }
 
-static void read_table(const rank_t *rank, int of, const char *what)
+void read_table(const rank_t *rank, int of, const char *what)
 {
     for (int i = 0; rank->here[of] && i < ENTRIES; ++i) {
         if (table[of][i] != rank->step + i) {
@@ -72,7 +57,7 @@ static void read_table(const rank_t *rank, int of, const char *what)
 
 typedef void way_t(const rank_t *rank, int peer, int count);
 
-static void done(int rc)
+void done(int rc)
 {
     if (MPI_SUCCESS != rc) {
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -398,141 +383,6 @@ static void messages(rank_t *rank)
     }
 }
 
-/* ---- collectives -------------------------------------------------------------------------------- */
-
-enum { ALL, FROM, TO, UP, BESIDE };
-
-#define IN rank->data, n, MPI_INT
-#define OUT rank->data + LONG / 2, n, MPI_INT
-#define IN_V rank->data, counts, displs, MPI_INT
-#define OUT_V rank->data + LONG / 2, counts, displs, MPI_INT
-#define IN_W rank->data, counts, bytes, types
-#define OUT_W rank->data + LONG / 2, counts, bytes, types
-#define NEIGHBOR_IN_W rank->data, counts, far_bytes, types
-#define NEIGHBOR_OUT_W rank->data + LONG / 2, counts, far_bytes, types
-#define FOLD(op) rank->data, rank->data + LONG / 2, n, MPI_INT, op
-
-#define COLLECTIVES(each)                                                                         \
-    each(Barrier, barrier, ALL, ) each(Bcast, bcast, FROM,                                        \
-                                       IN COMMA 0 COMMA) each(Scatter, scatter, FROM,             \
-                                                              IN COMMA OUT COMMA 0 COMMA)         \
-        each(Scatterv, scatterv, FROM,                                                            \
-             IN_V COMMA OUT COMMA 0 COMMA) each(Gather, gather, TO, IN COMMA OUT COMMA 0 COMMA)   \
-            each(Gatherv, gatherv, TO, IN COMMA OUT_V COMMA 0 COMMA)                              \
-                each(Reduce, reduce, TO, FOLD(MPI_SUM) COMMA 0 COMMA) each(Scan, scan, UP,        \
-                                                                           FOLD(MPI_SUM) COMMA)   \
-                    each(Exscan, exscan, UP, FOLD(MPI_SUM) COMMA) each(Allreduce, allreduce, ALL, \
-                                                                       FOLD(MPI_SUM) COMMA)       \
-                        each(Allreduce, allreduce, ALL, FOLD(user_op) COMMA)                      \
-                            each(Reduce_scatter, reduce_scatter, ALL,                             \
-                                 rank->data COMMA rank->data                                      \
-                                     + LONG / 2 COMMA counts COMMA MPI_INT COMMA MPI_SUM COMMA)   \
-                                each(Reduce_scatter_block, reduce_scatter_block, ALL,             \
-                                     FOLD(MPI_SUM) COMMA) each(Allgather, allgather, ALL,         \
-                                                               IN COMMA OUT COMMA)                \
-                                    each(Allgatherv, allgatherv, ALL, IN COMMA OUT_V COMMA)       \
-                                        each(Alltoall, alltoall, ALL, IN COMMA OUT COMMA)         \
-                                            each(Alltoallv, alltoallv, ALL,                       \
-                                                 IN_V COMMA OUT_V COMMA)                          \
-                                                each(Alltoallw, alltoallw, ALL,                   \
-                                                     IN_W COMMA OUT_W COMMA)                      \
-                                                    each(Neighbor_allgather, neighbor_allgather,  \
-                                                         BESIDE, IN COMMA OUT COMMA)              \
-                                                        each(Neighbor_allgatherv,                 \
-                                                             neighbor_allgatherv, BESIDE,         \
-                                                             IN COMMA OUT_V COMMA)                \
-                                                            each(Neighbor_alltoall,               \
-                                                                 neighbor_alltoall, BESIDE,       \
-                                                                 IN COMMA OUT COMMA)              \
-                                                                each(Neighbor_alltoallv,          \
-                                                                     neighbor_alltoallv, BESIDE,  \
-                                                                     IN_V COMMA OUT_V COMMA)      \
-                                                                    each(Neighbor_alltoallw,      \
-                                                                         neighbor_alltoallw,      \
-                                                                         BESIDE,                  \
-                                                                         NEIGHBOR_IN_W COMMA      \
-                                                                             NEIGHBOR_OUT_W COMMA)
-#define COMMA ,
-
-/* Who reads whose table behind a collective. */
-static bool is_behind(const rank_t *rank, int shape, int other)
-{
-    switch (shape) {
-    case FROM:
-        return 0 == other;
-    case TO:
-        return 0 == rank->me;
-    case UP:
-        return other < rank->me;
-    case BESIDE:
-        return other == (rank->me + 1) % rank->size
-               || other == (rank->me + rank->size - 1) % rank->size;
-    default:
-        return true;
-    }
-}
-
-static void read_behind(const rank_t *rank, int shape, const char *name)
-{
-    for (int i = 0; i < rank->size; ++i) {
-        if (is_behind(rank, shape, i)) {
-            read_table(rank, i, name);
-        }
-    }
-}
-
-#define CASE(begin, end, name, shape)                        \
-    ++rank->step;                                            \
-    comm = BESIDE == shape ? ring[rank->index] : rank->comm; \
-    write_table(rank, rank->me);                             \
-    done(begin);                                             \
-    end;                                                     \
-    read_behind(rank, shape, name);                          \
-    done(MPI_Barrier(rank->comm));
-#define WAITED done(MPI_Wait(&request, MPI_STATUS_IGNORE))
-#define STARTED                \
-    done(MPI_Start(&request)); \
-    WAITED;                    \
-    done(MPI_Request_free(&request))
-#define EACH(name, lower, shape, arguments)                                 \
-    CASE(MPI_##name(arguments comm), , #name, shape)                        \
-    CASE(MPI_I##lower(arguments comm, &request), WAITED, "I" #lower, shape) \
-    CASE(MPI_##name##_init(arguments comm, MPI_INFO_NULL, &request), STARTED, #name "_init", shape)
-
-static void collectives(rank_t *rank, int n)
-{
-    int *counts = malloc((size_t) rank->size * sizeof(*counts));
-    int *displs = malloc((size_t) rank->size * sizeof(*displs));
-    int *bytes = malloc((size_t) rank->size * sizeof(*bytes));
-    MPI_Aint *far_bytes = malloc((size_t) rank->size * sizeof(*far_bytes));
-    MPI_Datatype *types = malloc((size_t) rank->size * sizeof(*types));
-    MPI_Request request;
-    MPI_Comm comm;
-
-    for (int i = 0; i < rank->size; ++i) {
-        counts[i] = n;
-        displs[i] = i * n;
-        bytes[i] = displs[i] * (int) sizeof(int);
-        far_bytes[i] = bytes[i];
-        types[i] = MPI_INT;
-    }
-    COLLECTIVES(EACH)
-    free(counts);
-    free(displs);
-    free(bytes);
-    free(far_bytes);
-    free(types);
-}
-
-/* Instrumented, and run on buffers of whichever member, by whichever member's thread. */
-static void add(void *in, void *inout, int *count, MPI_Datatype *type)
-{
-    (void) type;
-    for (int i = 0; i < *count; ++i) {
-        ((int *) inout)[i] += ((int *) in)[i];
-    }
-}
-
 /* ---- generalized requests ----------------------------------------------------------------------- */
 
 static int query(void *state, MPI_Status *status)
@@ -586,13 +436,13 @@ static void *run(void *argument)
         rank.here[i] = first <= i && i < first + EP;
     }
     rank.data = calloc(2 * LONG, sizeof(int));
-    done(MPI_Cart_create(rank.comm, 1, &rank.size, &periodic, 0, &ring[rank.index]));
+    done(MPI_Cart_create(rank.comm, 1, &rank.size, &periodic, 0, &rank.ring));
     messages(&rank);
     collectives(&rank, 4);
     collectives(&rank, LONG / 16);
     generalized(&rank);
     free(rank.data);
-    done(MPI_Comm_free(&ring[rank.index]));
+    done(MPI_Comm_free(&rank.ring));
     done(MPI_Comm_free(&ep[rank.index]));
     return NULL;
 }
@@ -606,7 +456,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &processes);
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
     first = process * EP;
-    MPI_Op_create(add, 1, &user_op);
+    collectives_begin();
     MPIX_Comm_create_endpoints(MPI_COMM_WORLD, EP, MPI_INFO_NULL, ep);
     for (size_t i = 0; i < EP; ++i) {
         pthread_create(&threads[i], NULL, run, (void *) i);
@@ -614,7 +464,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < EP; ++i) {
         pthread_join(threads[i], NULL);
     }
-    MPI_Op_free(&user_op);
+    collectives_end();
     MPI_Finalize();
     printf("right\n");
     return 0;

@@ -1,0 +1,47 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * What the two files of the program for tsan.t have in common: see tsan_right.c.
+ */
+
+#ifndef TSAN_RIGHT_H
+#define TSAN_RIGHT_H
+
+#include <mpi.h>
+#include <mpi-ext.h>
+#include <stdbool.h>
+
+enum { EP = 3, ENTRIES = 32, LONG = 1 << 18 };
+
+typedef struct rank_t {
+    MPI_Comm comm, ring; /* ring: with a topology */
+    int me, size;        /* in both */
+    int index;           /* among the process's endpoints */
+    bool here[64];       /* which ranks live in this process */
+    int step;
+    int *data; /* 2 * LONG of them */
+} rank_t;
+
+/* Ends the program if a call has failed. */
+void done(int rc);
+
+/* A rank's table, if it is one of this process: what it has is told apart by step. */
+void write_table(const rank_t *rank, int of);
+void read_table(const rank_t *rank, int of, const char *what);
+
+/* All collectives, in all forms, of n entries each; begin and end: once, before and behind them. */
+void collectives_begin(void);
+void collectives(rank_t *rank, int n);
+void collectives_end(void);
+
+#endif
