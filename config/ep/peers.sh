@@ -34,7 +34,7 @@ make_peers() (
     mkdir -p "$state" || die "cannot write to $top"
     exec 9>"$top/.ep/lock"
     flock 9
-    make_sysroot
+    make_sysroot "${packages_for_tests[@]}"
 )
 
 # with_peers OPTION...: sets and exports $EP_PEERS, where that Debian is as seen inside.

@@ -14,11 +14,13 @@
 
 packages=(
     # to build
-    autoconf automake gcc libc6-dev libtool m4 make pkgconf
+    autoconf automake gcc gfortran libc6-dev libtool m4 make perl pkgconf
     # to build against
     libopenmpi-dev openmpi-bin libfabric-dev libpmix-dev libhwloc-dev libzydis-dev
-    # to test, and to compare with
-    clang cmake g++ gdb gfortran libclang-rt-dev libtbb-dev perl python3-mpi4py valgrind
+)
+# Installed as well when they are first needed: to test, and to compare with.
+packages_for_tests=(
+    clang cmake g++ gdb libclang-rt-dev libtbb-dev python3-mpi4py valgrind
     libmpich-dev mpich gnuplot-nox
 )
 
@@ -31,15 +33,40 @@ choose_debian() {
     esac
 }
 
-# Is the Debian in this folder complete, and with all that is wanted today?
-is_complete() {
-    [ "$(cat "$1/etc/ep-packages" 2>/dev/null)" = "$suite ${packages[*]}" ]
+# lacking FOLDER PACKAGE...: those that have not been installed in the Debian in this folder, in $lacking; all,
+# if it is none, or an unfinished or another one.
+lacking() {
+    local package have=
+    [ ! -f "$1/etc/ep-packages" ] || have=" $(cat "$1/etc/ep-packages" "$1/etc/ep-packages-added" 2>/dev/null | tr '\n' ' ')"
+    shift
+    [[ $have = " $suite "* ]] || have=
+    lacking=()
+    for package; do
+        [[ $have = *" $package "* ]] || lacking+=("$package")
+    done
 }
 
-# make_sysroot: once; again if the list of packages has changed, or after an interruption.
+is_complete() {
+    local lacking
+    lacking "$1" "${packages[@]}"
+    [ ${#lacking[@]} -eq 0 ]
+}
+
+# make_sysroot PACKAGE...: once, and what it lacks of these packages; again if the list of those that it must
+# have has changed, or after an interruption.
 make_sysroot() {
+    local lacking
+    if ! is_complete "$sysroot"; then
+        make_debian || exit
+    fi
+    lacking "$sysroot" "$@"
+    [ ${#lacking[@]} -eq 0 ] ||
+        step "installing ${#lacking[@]} more packages in ${sysroot#"$top/"}: compilers, debuggers, MPICH (a minute)" \
+            add_packages "$sysroot" "${lacking[@]}" || die "run ./ep again to try again"
+}
+
+make_debian() {
     local mirror
-    is_complete "$sysroot" && return
     [ "$(id -u)" -eq 0 ] || die "only root can make a $debian to work in"
     unshare --mount true 2>/dev/null || die "this machine does not let root mount anything (a" \
         "container?), which a $debian to work in needs; install Open MPI ${EP_OMPI:-5} instead"
@@ -52,11 +79,12 @@ make_sysroot() {
     fi
     step "removing an unfinished or older Debian" rm -rf "$sysroot" "$sysroot.part" ||
         die "could not remove it"
-    command -v debootstrap >/dev/null || step "installing debootstrap" install_debootstrap ||
+    command -v debootstrap >/dev/null ||
+        step "installing debootstrap on this machine, the only thing outside .ep" install_debootstrap ||
         die "cannot make a $debian without debootstrap"
     step "looking for a mirror" find_mirror || die "no mirror"
     mirror=$(cat "$state/mirror")
-    step "making a $debian in ${sysroot#"$top/"} (a minute or two)" bootstrap "$mirror" ||
+    step "making a $debian in ${sysroot#"$top/"} (a minute)" bootstrap "$mirror" ||
         die "no $debian; run ./ep again to try again"
     mv "$sysroot.part" "$sysroot" || die "could not rename $sysroot.part"
 }
@@ -92,26 +120,55 @@ export_proxy() {
     [ -z "$proxy" ] || export http_proxy=$proxy
 }
 
+# What nobody reads in there is left out, and nothing is forced to the disk: it can be made again.
+dpkg_options=(force-unsafe-io path-exclude=/usr/share/{doc,info,locale,man}/\*)
+
 # bootstrap MIRROR: into $sysroot.part.  It is mounted on /mnt, out of the sight of others, because
-# debootstrap cannot do with odd characters in a path, and mounts /proc in there for a while.
+# debootstrap cannot do with odd characters in a path, and mounts /proc in there for a while.  Most packages
+# are left to apt, which takes half the time.
 bootstrap() {
-    local include
-    include=$(IFS=,; printf '%s' "${packages[*]}")
+    local root=$sysroot.part options=$sysroot.part/etc/dpkg/dpkg.cfg.d/ep
     export_proxy
-    mkdir -p "$sysroot.part"
+    mkdir -p "${options%/*}" && printf '%s\n' "${dpkg_options[@]}" >"$options" || return
     if ! LC_ALL=C.UTF-8 unshare --mount --propagation private bash -c '
-            mount --bind "$0" /mnt && cd / && exec "$@"' "$sysroot.part" \
-            debootstrap --variant=minbase --include="$include" "$suite" /mnt ${1:+"$1"}; then
-        tail -n 5 "$sysroot.part/debootstrap/debootstrap.log" 2>/dev/null
+            mount --bind "$0" /mnt && cd / && exec "$@"' "$root" \
+            debootstrap --variant=minbase "$suite" /mnt ${1:+"$1"}; then
+        tail -n 5 "$root/debootstrap/debootstrap.log" 2>/dev/null
         return 1
     fi
-    rm -f "$sysroot.part"/var/cache/apt/archives/*.deb
-    printf '%s\n' "$suite ${packages[*]}" >"$sysroot.part/etc/ep-packages"
+    rm "$options"       # packages of ours that are tried in there have all their files
+    # A mirror may be one of https.
+    [ ! -f /etc/ssl/certs/ca-certificates.crt ] || [ -e "$root/etc/ssl/certs/ca-certificates.crt" ] ||
+        install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt" || return
+    add_packages "$root" "${packages[@]}" && rm "$root/etc/ep-packages-added" &&
+        printf '%s\n' "$suite ${packages[*]}" >"$root/etc/ep-packages"
+}
+
+# add_packages FOLDER PACKAGE...: to the Debian in there; also after an interruption.
+add_packages() {
+    local root=$1
+    shift
+    export_proxy
+    (enter "$root" /usr/sbin:/usr/bin:/sbin:/bin "$top" sh -ec '
+        options=$1
+        shift
+        export DEBIAN_FRONTEND=noninteractive
+        dpkg --configure -a
+        apt-get update -q -o APT::Sandbox::User=root
+        apt-get install -q -y --no-install-recommends -o APT::Sandbox::User=root $options "$@"
+        apt-get clean' - "${dpkg_options[*]/#/-oDPkg::Options::=--}" "$@") &&
+        printf '%s\n' "$@" >>"$root/etc/ep-packages-added"
 }
 
 # enter_sysroot PATH FOLDER CMD...: become CMD in that Debian, in that folder, with that PATH.
 # The project is there under its own path, and under /ep, a path without odd characters.
 enter_sysroot() {
-    exec unshare --mount --propagation private bash "$top/config/ep/enter.sh" \
-        "$sysroot" "$top" "$@"
+    enter "$sysroot" "$@"
+}
+
+# enter ROOT PATH FOLDER CMD...: likewise, in the Debian of that folder.
+enter() {
+    local root=$1
+    shift
+    exec unshare --mount --propagation private bash "$top/config/ep/enter.sh" "$root" "$top" "$@"
 }
