@@ -293,6 +293,7 @@ our @ENTRIES = (
         ['lanes', 'btl_epshm_lanes 33', 'btl_epshm_lanes.*0 to 32.*No endpoints'],
         ['queue', 'btl_epofi_peer_queue 0', 'btl_epofi_peer_queue.*1 to 65536.*No endpoints'],
         ['rxd', 'btl_epofi_provider udp', 'Wanted provider: +udp.*none of them fits'],
+        ['device', 'btl_epofi_provider verbs', 'Wanted provider: +verbs.*(?:no device here|none of them fits)'],
         ['coll', 'pml_epml_coll nosuch', 'do not serve all.*"nosuch".*pml_epml_coll']),
     # Those that do not exist are named, with what is most like them, and only those.
     { program => 'create', variant => 'misspelt', configs => ['1x4'], plain => 0, quick => [],

@@ -259,7 +259,9 @@ void mca_btl_epofi_choose_say_nothing(int result)
     EPOFI_SHOW_HELP("no provider", true, opal_process_info.nodename,
                     mca_btl_epofi_is_set(wanted) ? wanted : "any",
                     mca_btl_epofi_is_set(interface) ? interface : "any",
-                    0 == result ? "none of them fits" : fi_strerror(-result),
+                    0 == result             ? "none of them fits"
+                    : -FI_ENODATA == result ? "no device here that it could use"
+                                            : fi_strerror(-result),
                     '\0' == *offers ? "nothing" : offers);
 }
 
