@@ -37,7 +37,8 @@ choose_debian() {
 # if it is none, or an unfinished or another one.
 lacking() {
     local package have=
-    [ ! -f "$1/etc/ep-packages" ] || have=" $(cat "$1/etc/ep-packages" "$1/etc/ep-packages-added" 2>/dev/null | tr '\n' ' ')"
+    [ ! -f "$1/etc/ep-packages" ] ||
+        have=" $(cat "$1/etc/ep-packages" "$1/etc/ep-packages-added" 2>/dev/null | tr '\n' ' ')"
     shift
     [[ $have = " $suite "* ]] || have=
     lacking=()
@@ -144,19 +145,21 @@ bootstrap() {
         printf '%s\n' "$suite ${packages[*]}" >"$root/etc/ep-packages"
 }
 
-# add_packages FOLDER PACKAGE...: to the Debian in there; also after an interruption.
+# add_packages FOLDER PACKAGE...: to the Debian in there; also after an interruption.  A mirror may have stood
+# still for long, which debootstrap does not mind either.
 add_packages() {
-    local root=$1
+    local root=$1 options="-q -oAPT::Sandbox::User=root -oAcquire::Check-Date=false"
     shift
+    options="$options -oAcquire::Check-Valid-Until=false ${dpkg_options[*]/#/-oDPkg::Options::=--}"
     export_proxy
     (enter "$root" /usr/sbin:/usr/bin:/sbin:/bin "$top" sh -ec '
         options=$1
         shift
         export DEBIAN_FRONTEND=noninteractive
         dpkg --configure -a
-        apt-get update -q -o APT::Sandbox::User=root
-        apt-get install -q -y --no-install-recommends -o APT::Sandbox::User=root $options "$@"
-        apt-get clean' - "${dpkg_options[*]/#/-oDPkg::Options::=--}" "$@") &&
+        apt-get update $options
+        apt-get install -y --no-install-recommends $options "$@"
+        apt-get clean' - "$options" "$@") &&
         printf '%s\n' "$@" >>"$root/etc/ep-packages-added"
 }
 
