@@ -44,7 +44,8 @@ sub has_tsan
     my ($cc) = @_;
 
     return Ept::Build::on_path($cc)
-        && 0 == system("echo 'int main(void) { return 0; }' | $cc -fsanitize=thread -x c - -o '$folder/none' 2>/dev/null");
+        && 0 == system("echo 'int main(void) { return 0; }' | $cc -fsanitize=thread -x c - -o '$folder/none'"
+            . ' 2>/dev/null');
 }
 
 # All that is printed, but for the missing symbolizer of clang's.
@@ -52,7 +53,9 @@ sub run_in
 {
     my ($processes, $program) = @_;
 
-    return output("epmpirun --oversubscribe -n $processes '$folder/$program'") =~ s/^==\d+==WARNING: [^\n]*symbolizer![^\n]*\n//mgr;
+    my $text = output("epmpirun --oversubscribe -n $processes '$folder/$program'");
+
+    return $text =~ s/^==\d+==WARNING: [^\n]*symbolizer![^\n]*\n//mgr;
 }
 
 sub is_right
@@ -90,13 +93,13 @@ SKIP: {
               . ' $(pkg-config --variable=tsan mpix_endpoints) $(pkg-config --cflags --libs mpix_endpoints)'
               . ' -Wl,-rpath,$(pkg-config --variable=libdir mpix_endpoints)'), '', 'pkg-config');
     is_right(1, 'by_pkg', 'pkg-config');
-    is(output("epmpicc -g -pthread -shared -fPIC -fsanitize=thread $sources{tsan_right} -o '$folder/shared.so'"), '',
-       'a library');
+    is(output("epmpicc $flags -shared -fPIC $sources{tsan_right} -o '$folder/shared.so'"), '', 'a library');
     unlike(output("nm '$folder/shared.so'"), qr/ D mpix_endpoints_tsan|mpix_tsan_/, 'leaves it to the program');
     skip 'no cmake (Debian: cmake)', 2 if !Ept::Build::on_path('cmake');
-    my $log = output("cmake -S '$here/cmake' -B '$folder/cmake' -DSOURCE='$here/tsan_right.c;$here/tsan_collectives.c' -DTSAN=yes"
-        . " -DCMAKE_C_FLAGS='$flags' -DCMAKE_PREFIX_PATH='" . dirname((split ' ', output('epmpicc --showme:libdirs'))[0])
-        . "' && cmake --build '$folder/cmake'");
+    my ($libdir) = split ' ', output('epmpicc --showme:libdirs');
+    my $log = output("cmake -S '$here/cmake' -B '$folder/cmake' -DTSAN=yes -DCMAKE_C_FLAGS='$flags'"
+        . " -DSOURCE='$here/tsan_right.c;$here/tsan_collectives.c'"
+        . " -DCMAKE_PREFIX_PATH='" . dirname($libdir) . "' && cmake --build '$folder/cmake'");
     is($?, 0, 'CMake') or diag($log);
     is_right(1, 'cmake/asks', 'CMake');
 }
