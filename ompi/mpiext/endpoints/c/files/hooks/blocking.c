@@ -20,8 +20,7 @@
 #include "ompi_config.h"
 
 #include "../fbtl/fbtl.h"
-#include "mpiext_endpoints_blocking.h"
-#include "mpiext_endpoints_ompio_module.h"
+#include "hooks.h"
 
 #if MPIX_ENDPOINTS_FILES
 

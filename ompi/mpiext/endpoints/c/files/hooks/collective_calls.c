@@ -26,9 +26,7 @@
 #include "../fcoll/fcoll.h"
 #include "../members/members.h"
 #include "../sharedfp/sharedfp.h"
-#include "mpiext_endpoints_collective_calls.h"
-#include "mpiext_endpoints_missed.h"
-#include "mpiext_endpoints_ompio_module.h"
+#include "hooks.h"
 
 #if MPIX_ENDPOINTS_FILES
 

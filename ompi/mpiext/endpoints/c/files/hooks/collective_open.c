@@ -29,7 +29,7 @@
 #include "../../interpose/interpose.h"
 #include "../fbtl/fbtl.h"
 #include "../members/members.h"
-#include "mpiext_endpoints_collective_open.h"
+#include "hooks.h"
 
 #include <sys/stat.h>
 

@@ -19,12 +19,7 @@
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_blocking.h"
-#include "mpiext_endpoints_collective_calls.h"
-#include "mpiext_endpoints_handle.h"
-#include "mpiext_endpoints_ompio_module.h"
-#include "mpiext_endpoints_split.h"
-#include "mpiext_endpoints_zero_size.h"
+#include "hooks.h"
 
 #if MPIX_ENDPOINTS_FILES
 

@@ -29,8 +29,7 @@
 
 #include "../fcoll/fcoll.h"
 #include "../members/members.h"
-#include "mpiext_endpoints_collective_open.h"
-#include "mpiext_endpoints_missed.h"
+#include "hooks.h"
 
 #if MPIX_ENDPOINTS_FILES
 

@@ -19,7 +19,7 @@
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_ompio_module.h"
+#include "hooks.h"
 
 #if MPIX_ENDPOINTS_FILES
 

@@ -23,7 +23,7 @@
 #include "ompi_config.h"
 
 #include "../fbtl/fbtl.h"
-#include "mpiext_endpoints_split.h"
+#include "hooks.h"
 
 #if MPIX_ENDPOINTS_FILES
 

@@ -20,8 +20,7 @@
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_ompio_module.h"
-#include "mpiext_endpoints_zero_size.h"
+#include "hooks.h"
 
 #if MPIX_ENDPOINTS_FILES
 

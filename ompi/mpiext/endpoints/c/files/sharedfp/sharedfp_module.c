@@ -27,7 +27,7 @@
 #include "../../interpose/interpose.h"
 #include "../fbtl/fbtl.h"
 #include "../members/members.h"
-#include "mpiext_endpoints_sharedfp_module.h"
+#include "sharedfp.h"
 
 #include <stdlib.h>
 

@@ -28,7 +28,7 @@
 #include "ompi_config.h"
 
 #include "../members/members.h"
-#include "mpiext_endpoints_sharedfp_module.h"
+#include "sharedfp.h"
 
 #include "ompi/communicator/communicator.h"
 

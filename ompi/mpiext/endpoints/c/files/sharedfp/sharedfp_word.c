@@ -22,7 +22,7 @@
 #include "ompi_config.h"
 
 #include "../members/members.h"
-#include "mpiext_endpoints_sharedfp_module.h"
+#include "sharedfp.h"
 
 #include "ompi/runtime/ompi_rte.h"
 #include "opal/util/proc.h"
