@@ -20,7 +20,8 @@
  *          --exchanged 1: the file is locked as a whole, so what takes many calls is sent to few;
  *          counted
  *
- * Guards: client.c, local_group.c, two_phase.c, merge.c, messages.c, extents.c, shuffle.c, collective_io.c
+ * Guards: client.c, local_group.c, two_phase.c, merge.c, messages.c, extents.c, shuffle.c,
+ * collective_io.c
  */
 
 #include "file_tools.h"

@@ -12,11 +12,12 @@
 /**
  * @file
  *
- * Files, used wrongly: each member gets the error, of the standard's class, nobody hangs, and nothing
- * is removed, though only one member is wrong.  The communicator, and a file that is open, work on.
+ * Files, used wrongly: each member gets the error, of the standard's class, nobody hangs, and
+ * nothing is removed, though only one member is wrong.  The communicator, and a file that is open,
+ * work on.
  *
- * Guards: collective_open.c, blocking.c, fcoll_module.c, missed.c, collective_calls.c, posix_request.c, io_error.c,
- * reduce.c, seam_file.c, split.c, split_request.c, stage.c
+ * Guards: collective_open.c, blocking.c, fcoll_module.c, missed.c, collective_calls.c,
+ * posix_request.c, io_error.c, reduce.c, seam_file.c, split.c, split_request.c, stage.c
  */
 
 #include "file_tools.h"

@@ -22,8 +22,8 @@
 
 #include <signal.h>
 
-/* Files that are opened besides, and what a read may cost more with them: the allocator's state makes
- * a difference of some 600, a list of all files one of 4 for each. */
+/* Files that are opened besides, and what a read may cost more with them: the allocator's state
+ * makes a difference of some 600, a list of all files one of 4 for each. */
 #define FILES 500
 #define SLACK 1000
 

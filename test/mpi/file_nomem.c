@@ -20,8 +20,8 @@
  *
  * EPT-LIBS: -ldl
  *
- * Guards: collective_open.c, module_copy.c, local_group.c, two_phase.c, fcoll_module.c, handle.c, missed.c, collective_calls.c,
- * ompio_module.c, reduce.c, stage.c, shuffle.c
+ * Guards: collective_open.c, module_copy.c, local_group.c, two_phase.c, fcoll_module.c, handle.c,
+ * missed.c, collective_calls.c, ompio_module.c, reduce.c, stage.c, shuffle.c
  */
 
 #define _GNU_SOURCE

@@ -20,8 +20,8 @@
  *
  * Options: --phases N
  *
- * Guards: collective_open.c, module_copy.c, fcoll_module.c, io.c, collective_calls.c, reduce.c, sharedfp_module.c, sharedfp_remote.c,
- * sharedfp_word.c, collective_io.c
+ * Guards: collective_open.c, module_copy.c, fcoll_module.c, io.c, collective_calls.c, reduce.c,
+ * sharedfp_module.c, sharedfp_remote.c, sharedfp_word.c, collective_io.c
  */
 
 #include "file_tools.h"

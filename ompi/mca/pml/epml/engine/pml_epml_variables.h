@@ -27,8 +27,8 @@ BEGIN_C_DECLS
  * left out.  By its last owner. */
 void mca_pml_epml_counts_account(mca_pml_epml_ep_t *ep);
 
-/** How endpoints are read: as mca_pml_epml_ep_visit_all and mca_pml_epml_visit, of a file that calls
- * this one. */
+/** How endpoints are read: as mca_pml_epml_ep_visit_all and mca_pml_epml_visit, of a file that
+ * calls this one. */
 typedef struct mca_pml_epml_visits_t {
     bool (*all)(void (*begin)(void *context), void (*visit)(mca_pml_epml_ep_t *ep, void *context),
                 void *context);

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * What a thread does between the turns of its endpoint while it waits: spin, progress the rest of the
- * process, yield its core, dump if that is asked for.
+ * What a thread does between the turns of its endpoint while it waits: spin, progress the rest of
+ * the process, yield its core, dump if that is asked for.
  *
  * Tests: calls, coll_dump, drafted, level_low, oversubscribe, progress
  */

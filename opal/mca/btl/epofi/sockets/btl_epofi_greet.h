@@ -131,8 +131,9 @@ typedef struct mca_btl_epofi_callee_t {
 typedef struct mca_btl_epofi_gate_t mca_btl_epofi_gate_t;
 
 /**
- * Before a module's endpoint is enabled, where greetings can be had (mca_btl_epofi_calls_can_greet):
- * the next socket that this thread listens on within libfabric is the gate's listener.
+ * Before a module's endpoint is enabled, where greetings can be had
+ * (mca_btl_epofi_calls_can_greet): the next socket that this thread listens on within libfabric is
+ * the gate's listener.
  *
  * @param[in]  own     the module's address, which outlives the gate; its secret may come later, but
  *                     before the module is driven

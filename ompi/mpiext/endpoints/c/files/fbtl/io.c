@@ -99,8 +99,8 @@ static bool request_is_ended(const mca_ompio_request_t *req)
     return REQUEST_COMPLETED == __atomic_load_n(&req->req_ompi.req_complete, __ATOMIC_ACQUIRE);
 }
 
-/** libmpi frees a request that has ended, or one that has not, in MPI_Request_free.  The buffers that
- * the C library uses must stay until it has. */
+/** libmpi frees a request that has ended, or one that has not, in MPI_Request_free.  The buffers
+ * that the C library uses must stay until it has. */
 static int request_free(ompi_request_t **request)
 {
     mca_ompio_request_t *req = (mca_ompio_request_t *) *request;
@@ -359,8 +359,8 @@ static ssize_t io_done(const ompio_file_t *file, ssize_t rc)
 }
 
 /**
- * Move the file's list of pieces by calls of the system, without the locks of ompio, and wholly where
- * a call moves less than asked for.
+ * Move the file's list of pieces by calls of the system, without the locks of ompio, and wholly
+ * where a call moves less than asked for.
  *
  * @param[out] rc_p  bytes, or OMPI_ERROR
  * @return false: ompio's component must do it
@@ -498,7 +498,7 @@ void mpix_endpoints_io_failure_clear(const ompio_file_t *file)
 int mpix_endpoints_io_failure(const ompio_file_t *file)
 {
     /* Sequentially consistent: after the requests were seen to be complete; partner:
-     * record_failure. */
+     * io_record_failure. */
     return atomic_load_explicit(&mpix_endpoints_io_state(file)->failure, memory_order_seq_cst);
 }
 

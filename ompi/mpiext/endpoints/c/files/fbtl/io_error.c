@@ -14,8 +14,8 @@
  * Errors of reads and writes of one member: from errno to the MPI class.
  *
  * ompio returns OMPI_ERROR without a reason.  A blocking call's errno is known where the component
- * that has met it returns (io.c), and is kept for that call, which is of the same thread.  A request
- * has its errno in ompio's own data.
+ * that has met it returns (io.c), and is kept for that call, which is of the same thread.  A
+ * request has its errno in ompio's own data.
  *
  * Tests: file_errors
  */

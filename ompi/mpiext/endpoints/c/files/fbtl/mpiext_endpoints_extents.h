@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Coalesced extents: pieces of memory that are adjacent in a file are read or written by one call of
- * the system, without a copy.
+ * Coalesced extents: pieces of memory that are adjacent in a file are read or written by one call
+ * of the system, without a copy.
  */
 
 #ifndef MPIEXT_ENDPOINTS_EXTENTS_H

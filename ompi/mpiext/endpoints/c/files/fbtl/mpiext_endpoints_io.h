@@ -58,7 +58,7 @@ bool mpix_endpoints_io_state_attach(ompio_file_t *file, mpix_endpoints_io_state_
 /** Take it away again, from a file that has one. */
 void mpix_endpoints_io_state_detach(ompio_file_t *file);
 
-/** Clear the failure of a file that has a state: a call begins that consists of reads and writes. */
+/** Clear the failure of a file that has a state: a call begins that makes reads and writes. */
 void mpix_endpoints_io_failure_clear(const ompio_file_t *file);
 
 /** The last failure since then.  @return an MPI class, or MPI_SUCCESS */

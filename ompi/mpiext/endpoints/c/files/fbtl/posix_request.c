@@ -13,9 +13,9 @@
  *
  * Requests of fbtl/posix, the component of ompio that reads and writes by the C library's aio.h.
  *
- * fbtl/posix begins a short read again for the rest: at the end of the file without end.  If a piece
- * fails, or cannot be begun, fbtl/posix gives the request up and frees its memory, while threads of
- * the C library may still use other pieces, and the user's buffer.
+ * fbtl/posix begins a short read again for the rest: at the end of the file without end.  If a
+ * piece fails, or cannot be begun, fbtl/posix gives the request up and frees its memory, while
+ * threads of the C library may still use other pieces, and the user's buffer.
  *
  * Tests: file_nonblocking, file_late (also tsan), file_errors
  */

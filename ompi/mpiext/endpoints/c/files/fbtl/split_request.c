@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * What is kept of a split collective call between its two halves: a request of ompio's that is over,
- * and has the status of the blocking call which the first half has made.
+ * What is kept of a split collective call between its two halves: a request of ompio's that is
+ * over, and has the status of the blocking call which the first half has made.
  *
  * Tests: file_nonblocking, file_shared, file_errors
  */

@@ -241,8 +241,8 @@ static void domain_span(const mpix_endpoints_local_view_t *view, int64_t *start,
     }
 }
 
-/** Are domains better than each member's own pieces?  They are if pieces are small, and interleaved,
- * and do not overlap as far as their sums show. */
+/** Are domains better than each member's own pieces?  They are if pieces are small, and
+ * interleaved, and do not overlap as far as their sums show. */
 static bool domains_are_better(const mpix_endpoints_local_view_t *view)
 {
     size_t bytes = 0, pieces = 0;
@@ -323,8 +323,8 @@ static void collective_move_own(const mpix_endpoints_collective_io_t *collective
 
 /** Two-phase I/O?  All members wait for the last one: without it, for the member with the most
  * calls; with it, for the member with the most bytes.  So a short piece of one member does not have
- * the long ones of others sent, nor does a member with a long piece keep others at a thousand calls.
- * All members decide alike, by the maxima. */
+ * the long ones of others sent, nor does a member with a long piece keep others at a thousand
+ * calls.  All members decide alike, by the maxima. */
 static bool collective_is_two_phase(const int64_t *reduced)
 {
     return 0 == reduced[MPIX_ENDPOINTS_REDUCED_INDEPENDENT]

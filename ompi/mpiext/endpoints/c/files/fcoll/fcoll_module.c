@@ -34,8 +34,8 @@
 #    include "ompi/mca/fcoll/base/base.h"
 #    include "ompi/mca/fcoll/fcoll.h"
 
-/** By ompio's component; or, in atomic mode, as an independent call, because ompio locks the range of
- * each call of a member. */
+/** By ompio's component; or, in atomic mode, as an independent call, because ompio locks the range
+ * of each call of a member. */
 static int module_move_by_ompio(ompio_file_t *file, bool writes, void *buffer,
                                 mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
                                 ompi_status_public_t *status)
@@ -136,8 +136,8 @@ int mpix_endpoints_fcoll_module_select(ompio_file_t *file, int rc)
                                                    : rc);
 
     /* ompio's component at all members if one has none, or no memory: the file has not been opened
-     * then, at all alike.  A loss is not the same at all, and ompio's component cannot cope with one.
-     * If the file is open all members have had ours. */
+     * then, at all alike.  A loss is not the same at all, and ompio's component cannot cope with
+     * one.  If the file is open all members have had ours. */
     if (NULL != copy
         && (OMPI_SUCCESS == rc || MPI_ERR_PROC_FAILED == rc
             || 0 != (file->f_fh->f_flags & OMPIO_FILE_IS_OPEN))) {

@@ -81,7 +81,7 @@ int mpix_endpoints_collective_io_end(mpix_endpoints_collective_io_t *collective,
 void mpix_endpoints_collective_io_status(mpix_endpoints_collective_io_t *collective,
                                          int64_t file_end, ompi_status_public_t *status);
 
-/** In its place, before ompio's component: set the file pointer back, and free what the call has. */
+/** In its place, before ompio's component: set the file pointer back, free what the call has. */
 void mpix_endpoints_collective_io_undo(mpix_endpoints_collective_io_t *collective);
 
 END_C_DECLS

@@ -46,8 +46,8 @@ typedef struct mpix_endpoints_amounts_t {
 } mpix_endpoints_amounts_t;
 
 /**
- * The pieces of one process in the domain of a member of another one, as a sequence of bytes that is
- * cut into chunks.  Both ends have a stream.
+ * The pieces of one process in the domain of a member of another one, as a sequence of bytes that
+ * is cut into chunks.  Both ends have a stream.
  */
 typedef struct mpix_endpoints_stream_t {
     int rank; /**< of the other end */

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Two-phase I/O: a collective read or write of small pieces by few members, to which the others send
- * their pieces.
+ * Two-phase I/O: a collective read or write of small pieces by few members, to which the others
+ * send their pieces.
  */
 
 #ifndef MPIEXT_ENDPOINTS_TWO_PHASE_H
@@ -29,8 +29,8 @@
 BEGIN_C_DECLS
 
 /**
- * Move the pieces that all members have published.  Collective.  The memory of the local group is used
- * until its barrier.
+ * Move the pieces that all members have published.  Collective.  The memory of the local group is
+ * used until its barrier.
  *
  * @param[in]     extent      begun
  * @param[in]     start, end  of all pieces of all members; the same at all

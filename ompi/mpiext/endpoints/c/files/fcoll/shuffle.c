@@ -12,9 +12,9 @@
  * @file
  *
  * The shuffle of two-phase I/O: messages of the members of a channel, one of each process.  First
- * which pieces each process has in the domain of each other one; then their data, in chunks, of which
- * two are under way at a time.  While a member waits for a chunk of one stream it progresses all
- * others, so no order in which chunks are needed can deadlock.
+ * which pieces each process has in the domain of each other one; then their data, in chunks, of
+ * which two are under way at a time.  While a member waits for a chunk of one stream it progresses
+ * all others, so no order in which chunks are needed can deadlock.
  *
  * Any loss ends all messages (the engine's contract); the rest is cancelled, and the members reduce
  * the error.

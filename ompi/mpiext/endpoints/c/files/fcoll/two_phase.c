@@ -11,15 +11,15 @@
 /**
  * @file
  *
- * Two-phase I/O: a collective read or write of small pieces where a call of the system is expensive,
- * as members are on several nodes, or the file is locked as a whole.  The file is partitioned into as
- * many domains as there are processes and channels; in each channel one member of each process moves
- * one domain.  Pieces of its own process go directly from and to the memory of their members, those
- * of other processes by messages (shuffle.c): a process sends the pieces of all its members in a
- * domain at once.
+ * Two-phase I/O: a collective read or write of small pieces where a call of the system is
+ * expensive, as members are on several nodes, or the file is locked as a whole.  The file is
+ * partitioned into as many domains as there are processes and channels; in each channel one member
+ * of each process moves one domain.  Pieces of its own process go directly from and to the memory
+ * of their members, those of other processes by messages (shuffle.c): a process sends the pieces of
+ * all its members in a domain at once.
  *
- * No member waits for one that has failed: all memory has been allocated before two reductions, whose
- * errors end the call before messages are waited for.  A lost member ends all messages.
+ * No member waits for one that has failed: all memory has been allocated before two reductions,
+ * whose errors end the call before messages are waited for.  A lost member ends all messages.
  *
  * Tests: file_blocks, file_death, file_nomem (locked)
  */

@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * Blocking reads and writes of one member: ompio returns OMPI_ERROR if they fail, these return the MPI
- * class of the system's error (io_error.c).
+ * Blocking reads and writes of one member: ompio returns OMPI_ERROR if they fail, these return the
+ * MPI class of the system's error (io_error.c).
  *
  * Tests: file_errors
  */

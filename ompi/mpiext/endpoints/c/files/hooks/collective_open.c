@@ -13,8 +13,8 @@
  *
  * Collective open: a file is opened by all members of a communicator, or by none.
  *
- * In ompio rank 0 opens a file and broadcasts whether it could; the others open it then, and one that
- * cannot returns its error, while the others wait for it in the next collective call.  (With
+ * In ompio rank 0 opens a file and broadcasts whether it could; the others open it then, and one
+ * that cannot returns its error, while the others wait for it in the next collective call.  (With
  * processes, too.)  So members reduce before: one with another mode would not even make the same
  * calls.  And they reduce afterwards.  A file that rank 0 has created stays, empty, if not all have
  * it: another job may have opened it by then, and its name may be a link to it.

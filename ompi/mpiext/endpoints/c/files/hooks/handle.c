@@ -11,8 +11,8 @@
 /**
  * @file
  *
- * The functions of a handle that ompio has opened.  libmpi gives each handle a copy of ompio's table,
- * in which each file of this folder replaces some.
+ * The functions of a handle that ompio has opened.  libmpi gives each handle a copy of ompio's
+ * table, in which each file of this folder replaces some.
  *
  * Tests: file_first, file_nomem
  */

@@ -40,8 +40,8 @@ int mpix_endpoints_open_check(ompi_communicator_t *comm, int amode);
 
 #if MPIX_ENDPOINTS_FILES
 
-/** ompio has selected the fs component of a file of endpoints, or has failed to: our functions stand
- * before the component's from now on, if there is memory for it.  Local.
+/** ompio has selected the fs component of a file of endpoints, or has failed to: our functions
+ * stand before the component's from now on, if there is memory for it.  Local.
  * @param[in] rc  ompio's */
 void mpix_endpoints_open_select_fs(ompio_file_t *file, int rc);
 
@@ -82,8 +82,8 @@ void mpix_endpoints_collective_calls_keep_file(ompi_file_t *handle);
 
 /* ---- within the layer ------------------------------------------------------------------------ */
 
-/** ompio's own functions of a handle, the same for all files.  Not to be read before a function of a
- * handle has been replaced. */
+/** ompio's own functions of a handle, the same for all files.  Not to be read before a function of
+ * a handle has been replaced. */
 extern mpix_endpoints_io_module_t mpix_endpoints_ompio;
 
 /** Keep them.  Any thread.  @param[in] module  of a handle, in which nothing has been replaced */

@@ -13,8 +13,8 @@
  *
  * Split collective calls.
  *
- * In ompio they are independent ones: an error is known to its member only, and data are moved as by
- * one member.  MPI allows the first half to be the blocking call (MPI 4.1, 14.4.5), and so it is
+ * In ompio they are independent ones: an error is known to its member only, and data are moved as
+ * by one member.  MPI allows the first half to be the blocking call (MPI 4.1, 14.4.5), and so it is
  * here; the second half waits for a request that is complete (split_request.c).
  *
  * Tests: file_nonblocking, file_shared, file_errors

@@ -11,9 +11,9 @@
 /**
  * @file
  *
- * Reads and writes of a datatype of size 0 get a count of 0.  ompio checks the count only: nonblocking
- * calls of 5.0 divide by the size of the data then, and those of 6.0 leave a request that never ends,
- * if data are to be converted.
+ * Reads and writes of a datatype of size 0 get a count of 0.  ompio checks the count only:
+ * nonblocking calls of 5.0 divide by the size of the data then, and those of 6.0 leave a request
+ * that never ends, if data are to be converted.
  *
  * Tests: file_nonblocking
  */

@@ -12,12 +12,12 @@
  * @file
  *
  * The process-local group of a file: its members in this process.  The first of them makes it when
- * the file is opened, the last one frees it.  It is found by the state of the file (io.c): no list of
- * all files is searched.
+ * the file is opened, the last one frees it.  It is found by the state of the file (io.c): no list
+ * of all files is searched.
  *
  * In the barrier a member waits for threads of its own process that read or write.  It does not
- * progress its endpoint, as it would not if it were reading or writing itself, but sleeps, and leaves
- * the cores to them.
+ * progress its endpoint, as it would not if it were reading or writing itself, but sleeps, and
+ * leaves the cores to them.
  *
  * Tests: file_blocks (also tsan), file_death, file_many, file_nomem
  */

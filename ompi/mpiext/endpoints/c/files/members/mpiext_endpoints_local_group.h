@@ -28,8 +28,8 @@
 
 BEGIN_C_DECLS
 
-/** Most channels.  A writer holds the file's lock in the kernel: one member more finds and sends the
- * next pieces meanwhile. */
+/** Most channels.  A writer holds the file's lock in the kernel: one member more finds and sends
+ * the next pieces meanwhile. */
 #    define MPIX_ENDPOINTS_LOCAL_CHANNELS 2
 
 /** What a member publishes to its group during a collective call. */
@@ -81,8 +81,8 @@ void mpix_endpoints_local_group_leave(ompio_file_t *file);
 bool mpix_endpoints_local_group_view(const ompio_file_t *file, mpix_endpoints_local_view_t *view);
 
 /**
- * A reduction of all members of the file has ended: has it succeeded at all members of the group?  A
- * member at which it has failed may be gone, and its memory with it.  Waits for the group.
+ * A reduction of all members of the file has ended: has it succeeded at all members of the group?
+ * A member at which it has failed may be gone, and its memory with it.  Waits for the group.
  *
  * @param[in] well  has it at this member?  If not, this does not wait
  * @return false: not at all of them; their memory must not be accessed

@@ -59,8 +59,8 @@ int mpix_endpoints_sharedfp_word_make(ompi_communicator_t *comm, mpix_endpoints_
 /** This member does not use it any more; others may. */
 void mpix_endpoints_sharedfp_word_free(mpix_endpoints_sharedfp_t *shared);
 
-/** Register files as a client of the engine, for members on several nodes.  When pml/epml registers,
- * by one thread. */
+/** Register files as a client of the engine, for members on several nodes.  When pml/epml
+ * registers, by one thread. */
 void mpix_endpoints_sharedfp_register(const mpix_endpoints_pml_t *table);
 
 /** The object of a communicator with members on several nodes; NULL: they are on one, or it could

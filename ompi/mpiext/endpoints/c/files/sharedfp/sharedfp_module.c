@@ -14,10 +14,10 @@
  * Shared file pointers: the functions that ompio calls for them, for files of endpoints.
  *
  * ompio's own components identify the pointer of a file by the communicator's number, which differs
- * between endpoints, and by the file's name without its folder; or they lock it for a process.  Here
- * it is one word that all members access (sharedfp_word.c): a read or write adds its bytes in one
- * atomic addition.  In ordered calls the last rank adds those of all.  If members are on several
- * nodes rank 0 does it for them (sharedfp_remote.c).
+ * between endpoints, and by the file's name without its folder; or they lock it for a process.
+ * Here it is one word that all members access (sharedfp_word.c): a read or write adds its bytes in
+ * one atomic addition.  In ordered calls the last rank adds those of all.  If members are on
+ * several nodes rank 0 does it for them (sharedfp_remote.c).
  *
  * Tests: file_shared, file_random (also cluster)
  */

@@ -14,11 +14,11 @@
  * The word of a shared file pointer if members are on several nodes: rank 0 has it, and the others
  * request additions to it.
  *
- * A member sends rank 0 the bytes to add, and waits for the position before: two active messages (the
- * engine's post).  The handler adds them, under the lock of rank 0's endpoint; a work step of that
- * endpoint replies, whenever some thread progresses it: one of rank 0's process that is in MPI.  Each
- * member has one request at a time, as calls on a file are serialized, so pending replies fit into a
- * ring of as many places as there are members.
+ * A member sends rank 0 the bytes to add, and waits for the position before: two active messages
+ * (the engine's post).  The handler adds them, under the lock of rank 0's endpoint; a work step of
+ * that endpoint replies, whenever some thread progresses it: one of rank 0's process that is in
+ * MPI.  Each member has one request at a time, as calls on a file are serialized, so pending
+ * replies fit into a ring of as many places as there are members.
  *
  * The object with all this is made with the communicator; ompio has one communicator for each file.
  *
