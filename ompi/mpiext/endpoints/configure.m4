@@ -14,8 +14,8 @@ dnl
 # OMPI_MPIEXT_endpoints_CONFIG([action-if-can-compile], [action-if-cant-compile])
 # -------------------------------------------------------------------------------
 # libmpi's calls of the seams' functions are led to the extension by the linker: --wrap, when libmpi
-# is linked.  Components that may be libraries of their own call two of them, so their links get
-# these two as well; and whoever links a program with a static libmpi needs them all.
+# is linked.  Components that may be libraries of their own call three of them, so their links get
+# these three as well; and whoever links a program with a static libmpi needs them all.
 AC_DEFUN([OMPI_MPIEXT_endpoints_CONFIG], [
     AC_CONFIG_FILES([
         ompi/mpiext/endpoints/Makefile
@@ -49,7 +49,7 @@ AC_DEFUN([_OMPI_MPIEXT_ENDPOINTS_WRAP], [
              OMPI_LIBMPI_EXTRA_LDFLAGS="$OMPI_LIBMPI_EXTRA_LDFLAGS $mpiext_endpoints_flag"
              AS_VAR_APPEND([mpiext_endpoints_WRAPPER_EXTRA_LDFLAGS], [" $mpiext_endpoints_flag"])
              AS_CASE([$mpiext_endpoints_seam],
-                 [opal_progress_unregister|ompi_coll_base_allreduce_intra_ring],
+                 [opal_progress_unregister|ompi_coll_base_allreduce_intra_ring|ompi_errhandler_proc_failed_internal],
                      [LDFLAGS="$LDFLAGS $mpiext_endpoints_flag"])
          done])
 ])

@@ -45,8 +45,8 @@
  * another one. */
 static pthread_mutex_t faults_look = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-int MPIX_ENDPOINTS_SEAM(ompi_errhandler_proc_failed_internal)(ompi_proc_t *proc, int status,
-                                                              bool forward)
+int MPIX_ENDPOINTS_SEAM_SHARED(ompi_errhandler_proc_failed_internal)(ompi_proc_t *proc, int status,
+                                                                     bool forward)
 {
     int rc;
 
