@@ -62,8 +62,8 @@ sub _on_cluster
     my $lib = ($ENV{EPT_RUN_TESTS} // '') =~ s{/[^/]+$}{/lib}r;
 
     # (run-tests has Open MPI use the loopback, elsewhere, and so has Debian's Open MPI 6, in its
-    # file of parameters.)
-    return (qw(env -u OMPI_MCA_btl_tcp_if_include OMPI_MCA_mca_base_param_files=none),
+    # file of parameters.  Without any file, "none", Open MPI crashes with fault tolerance on.)
+    return (qw(env -u OMPI_MCA_btl_tcp_if_include OMPI_MCA_mca_base_param_files=/dev/null),
             "$lib/cluster", $layout, @command, '--prtemca', 'plm_ssh_agent', "$lib/cluster-ssh",
             '--prtemca', 'plm_ssh_no_tree_spawn', 1, '--leave-session-attached', '--host',
             'ept-a:64,ept-b:64,ept-c:64', qw(--map-by node));

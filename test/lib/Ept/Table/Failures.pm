@@ -103,6 +103,8 @@ our @ENTRIES = (
       quick => ['3x2/node'], launcher => $ULFM, says => '', timeout => 60 },
     { program => 'ulfm', variant => 'direct', direct => 1, configs => ['3x2/node'], plain => 0,
       quick => [], launcher => $ULFM, says => '', timeout => 60 },
+    { program => 'ulfm', variant => 'cluster', cluster => 'one', configs => ['6x2/node'], long => 1,
+      plain => 0, launcher => $ULFM, says => '', timeout => 60 },
     (map { +{ program => 'death', variant => "ulfm_$_", kind => 'death', plain => 0,
               configs => ['stuck' eq $_ ? '3x2/tcp' : '3x2/node'], longer => [qw(3x2/tcp 3x2/node)],
               long => scalar($_ !~ /^(?:stuck|later)$/), quick => [], launcher => $ULFM,
