@@ -27,7 +27,7 @@ AC_DEFUN([EP_CHECK_COMPILER], [
 
     EP_CPPFLAGS="-I\$(top_srcdir) $OMPI_CPPFLAGS $PACKAGE_CPPFLAGS"
     AS_IF([test "$enable_debug" != yes], [EP_CPPFLAGS="-DNDEBUG $EP_CPPFLAGS"])
-    # The components' version: btl_ep.h.
+    # The components' version: common_ep_btl.h.
     ep_numbers=`printf '%s' "$PACKAGE_VERSION" | $SED 's/[[^0-9.]].*//; s/\./,/g'`
     EP_CPPFLAGS="-DEP_VERSION_NUMBERS=$ep_numbers $EP_CPPFLAGS"
 

@@ -222,7 +222,7 @@ AC_DEFUN([_EP_CHECK_OMPI_HELP], [
              [AC_MSG_RESULT([yes])],
              [AC_MSG_RESULT([no, ours will be in our libraries])
               ep_own_help=1
-              EP_HELP_LIBS='$(top_builddir)/opal/mca/btl/ephelp/libephelp.la'])
+              EP_HELP_LIBS='$(top_builddir)/opal/mca/common/ep/libcommon_ep.la'])
          CPPFLAGS=$ep_save_CPPFLAGS])
     OMPI_CPPFLAGS="$OMPI_CPPFLAGS -DEP_OWN_HELP_TEXTS=$ep_own_help"
 ])

@@ -20,7 +20,7 @@
 
 #include <mpi.h>
 
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
+#include "ompi/mca/common/ep/common_ep_engine.h"
 
 /** The door, for tests that use it beside the guest; NULL before epdoor_open. */
 extern const mpix_endpoints_door_t *epdoor_door;

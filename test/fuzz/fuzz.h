@@ -20,7 +20,7 @@
 #include "ompi_config.h"
 
 #include "ompi/mca/pml/epml/proto/pml_epml_part.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
+#include "ompi/mca/common/ep/common_ep_engine.h"
 
 #include <mpi.h>
 #include <stdint.h>

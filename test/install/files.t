@@ -10,7 +10,7 @@
 #
 # files.t BUILD-FOLDER: what is installed: one version everywhere, nothing twice, nothing left open.
 #
-# Guards: docs/parameters.md, configure.ac, btl_ep_parameters.h, pml_epml_parameters.c,
+# Guards: docs/parameters.md, configure.ac, common_ep_parameters.h, pml_epml_parameters.c,
 # btl_epofi_parameters.c, btl_epshm_parameters.c, coll_epcoll_component.c, coll_epcoll_parameters.c,
 # coll_epcoll_variables.c
 

@@ -43,7 +43,7 @@ my $text = configured('absent', 'OMPI_FC=no-such-compiler');
 is($?, 0, 'configure goes on') or diag(Ept::Build::last_lines($text, 20));
 like($text, qr/checking for Fortran\.\.\. no: there is no no-such-compiler, which \S+ calls/, 'and says why');
 like($text, qr/^    Fortran: +none$/m, 'and in its summary');
-my $log = `cd '$folder/absent' && make -s -C opal/mca/btl/ephelp install 2>&1 &&
+my $log = `cd '$folder/absent' && make -s -C opal/mca/common/ep install 2>&1 &&
     make -s -C ompi/mpiext/endpoints install 2>&1`;
 is($?, 0, 'the library is built') or diag(Ept::Build::last_lines($log, 20));
 my $names = `nm -D --defined-only '$folder/to/lib/libmpix_endpoints.so'`;

@@ -14,7 +14,7 @@
  * A thread is cancelled (pthread_cancel) while it is in MPI on an endpoint: it ends when it is out
  * of MPI, with what it was at done; until then others use the endpoint as before.
  *
- * Guards: pml_epml_wait.c, btl_ep_cancel.h
+ * Guards: pml_epml_wait.c, common_ep_cancel.h
  */
 
 #include "ept.h"

@@ -18,7 +18,7 @@
  * on.  What is said, and that it is said once, the table knows (says).
  *
  * Guards: abi.c, comm_spawn.c, coll_epcoll_module.c, seam_faults.c, seam_file.c, seam_help.c, seam_refuse.c, seam_spawn.c, show_help.c,
- * btl_ep_help.c
+ * common_ep_help.c
  */
 
 #include "ept.h"

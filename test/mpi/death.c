@@ -40,7 +40,7 @@
  * EPT-WITH: TOP/test/door/epdoor.c
  *
  * Guards: pml_epml_base_error.c, pml_epml_books.c, pml_epml_finalize.c, pml_epml_lost_launcher.c,
- * pml_epml_lost.c, pml_epml_lost_ask.c, pml_epml_withdraw.c, btl_ep_help.c, btl_epofi_ask.c,
+ * pml_epml_lost.c, pml_epml_lost_ask.c, pml_epml_withdraw.c, common_ep_help.c, btl_epofi_ask.c,
  * btl_epofi_sockets.c, btl_epshm_node_lost.c, pml_epml_creation.c, pml_epml_meeting.c,
  * pml_epml_tour.c, pml_epml_explore.c, pml_epml_door.c,
  * coll_epcoll_exchange.c, coll_epcoll_pending.c, coll_epcoll_program.c

@@ -21,7 +21,7 @@
  * EPT-WITH: TOP/test/door/epdoor.c
  * EPT-LIBS: -ldl
  *
- * Guards: epml/door, btl_epshm_node_memory.c, mpiext_endpoints_door.h, pml_epml_enrolled.c,
+ * Guards: epml/door, btl_epshm_node_memory.c, common_ep_engine.h, pml_epml_enrolled.c,
  * pml_epml_guest_request.c, pml_epml_memory.c, pml_epml_who.c, pml_epml_own.c, pml_epml_work.c
  */
 

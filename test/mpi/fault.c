@@ -15,7 +15,7 @@
  * Who does what is in fault.h.
  *
  * Guards: pml_epml_books.c, pml_epml_lost.c, pml_epml_lost_ask.c, pml_epml_connection.c,
- * btl_ep_help.c, btl/epofi, pml_epml_fetch.c
+ * common_ep_help.c, btl/epofi, pml_epml_fetch.c
  */
 
 /* EPT-LIBS: -ldl */

@@ -9,8 +9,9 @@
 # $HEADER$
 #
 # layers.t BUILD-FOLDER: a file of a component in layers includes its own folder and those below it,
-# by their one header; the files of a folder call each other in one direction; a part of an object is
-# written by one layer; and no function of ours has more than 80 lines.
+# by their one header; the files of a folder call each other in one direction; a component includes of
+# the others only what they share, common/ep; a part of an object is written by one layer; and no
+# function of ours has more than 80 lines.
 #
 # Guards: ompi, opal
 
@@ -37,6 +38,17 @@ my %LAYERS = (
         qw(seams calls fortran)],
     # Within a layer: what it shows to those above is its header, beside the folders.
     'ompi/mpiext/endpoints/c/files' => [qw(fbtl members), [qw(fcoll sharedfp)], 'hooks'],
+);
+# What a component may include of ours in addition to itself: docs/architecture.md ("Contracts").
+my @SHARED = qw(opal/mca/common/ep ompi/mca/common/ep);
+my %INCLUDES = (
+    'opal/mca/common/ep' => [],
+    'ompi/mca/common/ep' => [$SHARED[0]],
+    'opal/mca/btl/epofi' => [$SHARED[0]],
+    'opal/mca/btl/epshm' => [$SHARED[0]],
+    'ompi/mca/pml/epml' => \@SHARED,
+    'ompi/mca/coll/epcoll' => \@SHARED,
+    'ompi/mpiext/endpoints' => \@SHARED,
 );
 # Who writes which part of mca_pml_epml_ep_t, or of a communicator's state.
 my %PARTS = (
@@ -193,6 +205,27 @@ for my $component (sort keys %LAYERS) {
     }
 }
 cmp_ok($files, '>', 80, "$files files");
+
+# ---- components ----------------------------------------------------------------------------------
+
+# The includes of other components of ours in a file that are not allowed.
+sub wrong_components
+{
+    my ($component, $path) = @_;
+    my %allowed = map { $_ => 1 } $component, @{$INCLUDES{$component}};
+    my $components = join '|', map { quotemeta } sort keys %INCLUDES;
+
+    return map { substr($path, length("$top/")) . " includes a file of $_" }
+        grep { !$allowed{$_} } text($path) =~ m{^\s*#\s*include\s*"($components)/}mg;
+}
+
+for my $component (sort keys %INCLUDES) {
+    my @sources = split /\n/, `find '$top/$component' -name '*.[ch]'`;
+
+    cmp_ok(scalar(@sources), '>', 0, "$component has sources");
+    is(join("\n", map { wrong_components($component, $_) } @sources), '',
+        "$component includes of other components only what they share");
+}
 
 # ---- the length of functions ---------------------------------------------------------------------
 

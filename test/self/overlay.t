@@ -71,6 +71,7 @@ ok(!-e "$tree/opal/mca/btl/epshm/gone.c", 'what an older one has left is gone');
 for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
                    ompi/mca/coll/epcoll ompi/mpiext/endpoints/c)) {
     my $makefile = text_of("$tree/$folder/Makefile.am");
+    my ($project) = split m{/}, $folder;
     my @ours = grep { !$outside{$_} } map { s{^\Q$top/$folder\E/}{}r } glob "$top/$folder/{,*/,*/*/}*.c";
     # Those beside the folder by their base name.
     my @named = map { m{^\.\./} ? basename($_) : $_ }
@@ -78,10 +79,10 @@ for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
 
     unlike($makefile, qr/\@:\w+:\@/, "$folder: all is filled in");
     is(join(' ', grep { my $name = $_; !grep { $name eq $_ } @named } @ours), '', 'all is built');
-    is(join(' ', grep { !-f "$tree/$folder/$_" && !-f "$tree/opal/mca/btl/$_"
-                            && !-f "$tree/opal/mca/btl/ephelp/$_" } @named), '', 'and there');
+    is(join(' ', grep { !-f "$tree/$folder/$_" && !-f "$tree/$project/mca/common/ep/$_" }
+                      @named), '', 'and there');
     # Ours, that is: what a tree has itself is not here.
-    my $header = qr{(?:\.\./)+\w+/\w+\.h|(?:\w+/)*\w*(?:epml|epcoll|btl_ep|mpiext_endp)\w*\.h};
+    my $header = qr{(?:\.\./)+\w+/\w+\.h|(?:\w+/)*\w*(?:epml|epcoll|common_ep|mpiext_endp)\w*\.h};
     my @missing;
     for my $file (glob "$tree/$folder/{,*/,*/*/}*.[ch]") {
         my @wanted = text_of($file) =~ /#\s*include "((?:\.\.\/)*$header)"/g;
@@ -93,5 +94,5 @@ for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
 ok(-f "$tree/$_/configure.m4", "$_/configure.m4")
     for qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml ompi/mca/coll/epcoll
            ompi/mpiext/endpoints);
-ok(!-e "$tree/opal/mca/btl/ephelp/Makefile.am", 'a folder of headers is no component');
+ok(!-e "$tree/$_/mca/common/ep/Makefile.am", "$_: a folder of headers is no component") for qw(opal ompi);
 done_testing();

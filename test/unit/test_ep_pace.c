@@ -11,12 +11,12 @@
 /**
  * @file
  *
- * Choosing the faster of two ways (btl_ep_pace.h), with times that the test makes up.
+ * Choosing the faster of two ways (common_ep_pace.h), with times that the test makes up.
  *
- * Guards: btl_ep_pace.h
+ * Guards: common_ep_pace.h
  */
 
-#include "opal/mca/btl/btl_ep_pace.h"
+#include "opal/mca/common/ep/common_ep_pace.h"
 
 #include "tap.h"
 

@@ -11,13 +11,13 @@
 /**
  * @file
  *
- * Tables of MCA parameters (btl_ep_parameters.h): defaults, the user's values, what is said of the
+ * Tables of MCA parameters (common_ep_parameters.h): defaults, the user's values, what is said of the
  * ranges and what is found wrong.
  *
- * Guards: btl_ep_parameters.h
+ * Guards: common_ep_parameters.h
  */
 
-#include "opal/mca/btl/btl_ep_parameters.h"
+#include "opal/mca/common/ep/common_ep_parameters.h"
 
 #include "tap.h"
 

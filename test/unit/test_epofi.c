@@ -15,7 +15,7 @@
  * that send, strangers' messages.  Over tcp on the loopback interface and over shm, or over the
  * provider (and interface) of EPT_EPOFI_PROVIDER and EPT_EPOFI_INTERFACE.
  *
- * Guards: btl/epofi, btl_ep_prepare.h
+ * Guards: btl/epofi, common_ep_prepare.h
  */
 
 #include "test_epofi.h"

@@ -12,9 +12,9 @@
  * @file
  *
  * Which network the processes of a job take (btl_epofi_agree.c), with nodes that the test makes up;
- * and lists of interfaces and networks (btl_ep_net.h).
+ * and lists of interfaces and networks (common_ep_net.h).
  *
- * Guards: btl_ep_net.h, btl_epofi_agree.c
+ * Guards: common_ep_net.h, btl_epofi_agree.c
  */
 
 #include "opal/mca/btl/epofi/fabric/btl_epofi_agree.c"

@@ -16,7 +16,7 @@
  * same process who know nothing of all this.  Over tcp on the loopback interface; strangers are
  * plain sockets of the test.
  *
- * Guards: btl_ep_keyed.h, btl_ep_slots.h, btl_epofi_greet.c, btl_epofi_keyed.h, btl_epofi_slots.c,
+ * Guards: common_ep_keyed.h, common_ep_slots.h, btl_epofi_greet.c, btl_epofi_keyed.h, btl_epofi_slots.c,
  * btl_epofi_calls.c, btl_epofi_caller.c
  */
 

@@ -15,7 +15,7 @@
  * registered memory, which another member tries to read with guesses.  Two processes over tcp on
  * the loopback interface.
  *
- * Guards: btl_ep_keyed.h, btl_epofi_keyed.h, btl_epofi_context.c, btl_epofi_get.c
+ * Guards: common_ep_keyed.h, btl_epofi_keyed.h, btl_epofi_context.c, btl_epofi_get.c
  */
 
 #include "test_epofi.h"

@@ -22,7 +22,7 @@
 
 #include "opal_config.h"
 
-#include "opal/mca/btl/btl_ep_pace.h"
+#include "opal/mca/common/ep/common_ep_pace.h"
 
 #include <stdint.h>
 

@@ -29,7 +29,7 @@
 
 #include "mpi.h"
 #include "ompi/constants.h"
-#include "opal/mca/btl/btl_ep.h"
+#include "opal/mca/common/ep/common_ep_btl.h"
 #include "opal/util/show_help.h"
 
 #include <stdlib.h>

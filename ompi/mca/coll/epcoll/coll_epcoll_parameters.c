@@ -21,8 +21,8 @@
 #include "base/base.h"
 #include "coll_epcoll_parameters.h"
 
-#include "opal/mca/btl/btl_ep_parameters.h"
-#include "opal/mca/btl/ephelp/btl_ep_help.h"
+#include "opal/mca/common/ep/common_ep_parameters.h"
+#include "opal/mca/common/ep/common_ep_help.h"
 
 #define STORAGE(member) EP_PARAMETER_STORAGE(mca_coll_epcoll_component.member)
 

@@ -27,7 +27,7 @@
 #include "pml_epml_parameters.h"
 
 #include "ompi/constants.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/mca/common/ep/common_ep_link.h"
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/show_help.h"
 

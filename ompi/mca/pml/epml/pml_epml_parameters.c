@@ -21,7 +21,7 @@
 #include "base/base.h"
 #include "pml_epml_parameters.h"
 
-#include "opal/mca/btl/btl_ep_parameters.h"
+#include "opal/mca/common/ep/common_ep_parameters.h"
 
 /** More would not fit in Open MPI's table of communicators anyway. */
 #define EPML_MAX_ENDPOINTS 1000000

@@ -31,7 +31,7 @@
 #include <mpi.h>
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/mca/common/ep/common_ep_link.h"
 
 /** What a line is about takes its first ABOUT_BYTES. */
 enum { TEXT_BYTES = 8192, ENDPOINTS_MOST = 1024, ABOUT_BYTES = 18 };

@@ -22,7 +22,7 @@
 #include "segment/segment.h"
 #include "btl_epshm_parameters.h"
 
-#include "opal/mca/btl/btl_ep_parameters.h"
+#include "opal/mca/common/ep/common_ep_parameters.h"
 #include "opal/util/proc.h"
 
 #include <unistd.h>

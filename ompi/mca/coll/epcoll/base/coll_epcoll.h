@@ -33,7 +33,7 @@
 #include "coll_epcoll_layout.h"
 
 #include "ompi/communicator/communicator.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
+#include "ompi/mca/common/ep/common_ep_engine.h"
 
 BEGIN_C_DECLS
 

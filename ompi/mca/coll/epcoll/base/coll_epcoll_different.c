@@ -26,7 +26,7 @@
 #include "coll_epcoll_different.h"
 
 #include "mpi.h"
-#include "opal/mca/btl/ephelp/btl_ep_help.h"
+#include "opal/mca/common/ep/common_ep_help.h"
 
 #define NAME(name, kind) [kind] = #name,
 static const char *const names[] = {EPCOLL_FOR_ALL_KINDS(NAME)};

@@ -26,7 +26,7 @@
 #include "../block/block.h"
 
 #include "ompi/communicator/communicator.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
+#include "ompi/mca/common/ep/common_ep_engine.h"
 
 BEGIN_C_DECLS
 

@@ -28,9 +28,9 @@
 #include "ompi/mca/pml/base/base.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/message/message.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
-#include "opal/mca/btl/btl_ep_cancel.h"
-#include "opal/mca/btl/ephelp/btl_ep_help.h"
+#include "ompi/mca/common/ep/common_ep_link.h"
+#include "opal/mca/common/ep/common_ep_cancel.h"
+#include "opal/mca/common/ep/common_ep_help.h"
 
 BEGIN_C_DECLS
 

@@ -76,7 +76,7 @@ typedef struct mca_pml_epml_hdr_match_t {
 } mca_pml_epml_hdr_match_t;
 
 /** What is left of it where the common part is that of a plain eager message and was left out on
- * the way (ep_prefix in btl_ep.h). */
+ * the way (ep_prefix in common_ep_btl.h). */
 typedef struct mca_pml_epml_hdr_bare_t {
     uint64_t context;
     int32_t source;

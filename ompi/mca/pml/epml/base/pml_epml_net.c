@@ -24,7 +24,7 @@
 
 #include "ompi/constants.h"
 #include "opal/mca/base/mca_base_var.h"
-#include "opal/mca/btl/btl_ep_net.h"
+#include "opal/mca/common/ep/common_ep_net.h"
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/util/proc.h"
 

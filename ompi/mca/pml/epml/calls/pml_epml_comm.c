@@ -32,7 +32,7 @@
 #include "pml_epml_hold.h"
 
 #include "ompi/constants.h"
-#include "ompi/mpiext/endpoints/c/base/mpiext_endpoints_array.h"
+#include "ompi/mca/common/ep/common_ep_array.h"
 
 /* ---- Open MPI's tables ----------------------------------------------------------------------- */
 

@@ -28,7 +28,7 @@
 #include "pml_epml_report.h"
 
 #include "ompi/constants.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/mca/common/ep/common_ep_link.h"
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
 

@@ -40,7 +40,7 @@
 
 #include "ompi/constants.h"
 #include "ompi/mca/coll/base/coll_tags.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/mca/common/ep/common_ep_link.h"
 #include "opal/util/info.h"
 
 /** Read an info key.  @return its value, to be released, or NULL */

@@ -24,7 +24,7 @@
 #include "../object/object.h"
 #include "pml_epml_web.h"
 
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/mca/common/ep/common_ep_link.h"
 
 BEGIN_C_DECLS
 

@@ -12,7 +12,7 @@
  * @file
  *
  * The door: what components of ours may ask for, as
- * ompi/mpiext/endpoints/c/mpiext_endpoints_door.h has it.
+ * ompi/mca/common/ep/common_ep_engine.h has it.
  *
  * Called by guests, in any thread.  Does nothing itself: each function leads to the layer whose
  * matter it is, with what a guest knows (handles, ranks, MPI's errors) in terms of that layer.

@@ -12,7 +12,7 @@
  * @file
  *
  * The table of the door, and waiting for guests.  Each function's contract is in
- * ompi/mpiext/endpoints/c/mpiext_endpoints_door.h.
+ * ompi/mca/common/ep/common_ep_engine.h.
  *
  * Tests: door, death (told_door)
  */

@@ -19,7 +19,7 @@
 
 #include "ompi_config.h"
 
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
+#include "ompi/mca/common/ep/common_ep_engine.h"
 
 BEGIN_C_DECLS
 

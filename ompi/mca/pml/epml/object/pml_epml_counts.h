@@ -24,7 +24,7 @@
 
 #include "ompi_config.h"
 
-#include "opal/mca/btl/btl_ep.h"
+#include "opal/mca/common/ep/common_ep_btl.h"
 
 BEGIN_C_DECLS
 

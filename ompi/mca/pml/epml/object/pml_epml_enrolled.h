@@ -21,7 +21,7 @@
 
 #include "pml_epml_types.h"
 
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
+#include "ompi/mca/common/ep/common_ep_engine.h"
 
 BEGIN_C_DECLS
 

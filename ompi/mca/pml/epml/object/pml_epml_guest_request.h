@@ -22,7 +22,7 @@
 #include "pml_epml_types.h"
 
 #include "ompi/mca/coll/base/coll_base_util.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
+#include "ompi/mca/common/ep/common_ep_engine.h"
 
 BEGIN_C_DECLS
 

@@ -31,8 +31,8 @@
 #include "ompi/proc/proc.h"
 #include "ompi/request/request.h"
 #include "opal/class/opal_hash_table.h"
-#include "opal/mca/btl/btl_ep.h"
-#include "opal/mca/btl/btl_ep_pace.h"
+#include "opal/mca/common/ep/common_ep_btl.h"
+#include "opal/mca/common/ep/common_ep_pace.h"
 #include "opal/mca/threads/mutex.h"
 
 BEGIN_C_DECLS

@@ -23,7 +23,7 @@
 
 BEGIN_C_DECLS
 
-/** What a transport's modules call: see btl_ep.h. */
+/** What a transport's modules call: see common_ep_btl.h. */
 typedef struct mca_pml_epml_upcalls_t {
     mca_btl_base_module_recv_cb_fn_t arrived; /**< any message */
     mca_btl_ep_receive_bare_fn_t arrived_bare;

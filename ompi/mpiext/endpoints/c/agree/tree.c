@@ -25,7 +25,7 @@
 
 #include "ompi_config.h"
 
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/mca/common/ep/common_ep_link.h"
 #include "../base/base.h"
 #include "mpiext_endpoints_cid.h"
 #include "mpiext_endpoints_tree.h"

@@ -24,7 +24,6 @@
 #ifndef MPIEXT_ENDPOINTS_BASE_LAYER_H
 #define MPIEXT_ENDPOINTS_BASE_LAYER_H
 
-#include "mpiext_endpoints_array.h"
 #include "mpiext_endpoints_compat.h"
 #include "mpiext_endpoints_end.h"
 #include "mpiext_endpoints_errors.h"
@@ -33,5 +32,7 @@
 #include "mpiext_endpoints_ompio.h"
 #include "mpiext_endpoints_table.h"
 #include "mpiext_endpoints_told.h"
+
+#include "ompi/mca/common/ep/common_ep_array.h"
 
 #endif /* MPIEXT_ENDPOINTS_BASE_LAYER_H */

@@ -26,7 +26,7 @@
 
 #include <pthread.h>
 
-#include "opal/mca/btl/ephelp/btl_ep_help.h"
+#include "opal/mca/common/ep/common_ep_help.h"
 
 static pthread_mutex_t once_lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -29,7 +29,7 @@
 #include "ompi/errhandler/errhandler.h"
 #include "ompi/info/info.h"
 #include "ompi/mca/pml/base/base.h"
-#include "opal/mca/btl/btl_ep_cancel.h"
+#include "opal/mca/common/ep/common_ep_cancel.h"
 
 static const char function_name[] = "MPIX_Comm_create_endpoints";
 

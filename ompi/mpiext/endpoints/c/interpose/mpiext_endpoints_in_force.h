@@ -12,7 +12,7 @@
  * @file
  *
  * Putting the seams in force, in the way that this program's libmpi allows.  Whether they are, and
- * how, are questions of pml/epml's, too: mpiext_endpoints_link.h.
+ * how, are questions of pml/epml's, too: common_ep_link.h.
  */
 
 #ifndef MPIEXT_ENDPOINTS_IN_FORCE_H
@@ -20,7 +20,7 @@
 
 #include "ompi_config.h"
 
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_link.h"
+#include "ompi/mca/common/ep/common_ep_link.h"
 
 BEGIN_C_DECLS
 

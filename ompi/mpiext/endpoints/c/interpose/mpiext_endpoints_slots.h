@@ -25,7 +25,7 @@
 #include "mpiext_endpoints_libraries.h"
 #include "mpiext_endpoints_originals.h"
 
-#include "opal/mca/btl/btl_ep_slots.h"
+#include "opal/mca/common/ep/common_ep_slots.h"
 
 BEGIN_C_DECLS
 

@@ -14,7 +14,7 @@
  * The call slots of libmpi's libraries: seeing where they lead, and rewriting them where the
  * dynamic linker has not led them here.
  *
- * What call slots are is in btl_ep_slots.h.  The dynamic linker fills them in at load time, or
+ * What call slots are is in common_ep_slots.h.  The dynamic linker fills them in at load time, or
  * lazily, with a stub of the library's own in it until the first call.
  *
  * Tests: install/build, self/direct, comm_ops (direct)

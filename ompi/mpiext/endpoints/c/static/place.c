@@ -30,7 +30,7 @@
 #include "../base/base.h"
 
 #include "ompi/constants.h"
-#include "opal/mca/btl/btl_ep.h"
+#include "opal/mca/common/ep/common_ep_btl.h"
 
 #include <dirent.h>
 #include <pthread.h>

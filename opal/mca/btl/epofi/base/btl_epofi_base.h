@@ -21,8 +21,8 @@
 
 #include "btl_epofi.h"
 
-#include "opal/mca/btl/btl_ep_cancel.h"
-#include "opal/mca/btl/ephelp/btl_ep_help.h"
+#include "opal/mca/common/ep/common_ep_cancel.h"
+#include "opal/mca/common/ep/common_ep_help.h"
 #include "opal/mca/threads/mutex.h"
 
 #include <rdma/fabric.h>

@@ -24,7 +24,7 @@
 #include "opal_config.h"
 
 #include "opal/constants.h"
-#include "opal/mca/btl/btl_ep_keyed.h"
+#include "opal/mca/common/ep/common_ep_keyed.h"
 
 #include <errno.h>
 #include <stddef.h>

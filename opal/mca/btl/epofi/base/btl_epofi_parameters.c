@@ -21,7 +21,7 @@
 #include "btl_epofi_base.h"
 #include "btl_epofi_parameters.h"
 
-#include "opal/mca/btl/btl_ep_parameters.h"
+#include "opal/mca/common/ep/common_ep_parameters.h"
 
 #define STORAGE(member) EP_PARAMETER_STORAGE(mca_btl_epofi_component.member)
 #define FIXED .scope = MCA_BASE_VAR_SCOPE_READONLY

@@ -21,7 +21,7 @@
 
 #include "btl_epofi_keyed.h"
 
-#include "opal/mca/btl/btl_ep.h"
+#include "opal/mca/common/ep/common_ep_btl.h"
 
 #include <stddef.h>
 #include <stdint.h>

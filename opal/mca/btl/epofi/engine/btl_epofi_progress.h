@@ -19,7 +19,7 @@
 
 #include "opal_config.h"
 
-#include "opal/mca/btl/btl_ep.h"
+#include "opal/mca/common/ep/common_ep_btl.h"
 
 BEGIN_C_DECLS
 

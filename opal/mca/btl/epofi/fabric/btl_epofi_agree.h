@@ -18,7 +18,7 @@
 #ifndef MCA_BTL_EPOFI_AGREE_H
 #define MCA_BTL_EPOFI_AGREE_H
 
-#include "opal/mca/btl/btl_ep_net.h"
+#include "opal/mca/common/ep/common_ep_net.h"
 
 /**
  * Choose an address of one's own node.  With the same nodes in the same order, all processes choose

@@ -19,7 +19,7 @@
 
 #include "opal_config.h"
 
-#include "opal/mca/btl/btl_ep_net.h"
+#include "opal/mca/common/ep/common_ep_net.h"
 
 typedef struct mca_btl_epofi_net_t {
     ep_net_node_t node;               /**< what may be used on this node; count 0: not known */

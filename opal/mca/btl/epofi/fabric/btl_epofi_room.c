@@ -26,7 +26,7 @@ _Static_assert(EPOFI_NUMBER_MOST == EPOFI_ROOM_SHARE, "one number");
 
 #include <string.h>
 
-#include "opal/mca/btl/btl_ep_cancel.h"
+#include "opal/mca/common/ep/common_ep_cancel.h"
 
 void mca_btl_epofi_room(int *optimal, int *maximum)
 {

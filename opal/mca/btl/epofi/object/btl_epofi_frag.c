@@ -26,7 +26,7 @@
 #include "btl_epofi_region.h"
 #include "btl_epofi_types.h"
 
-#include "opal/mca/btl/btl_ep_prepare.h"
+#include "opal/mca/common/ep/common_ep_prepare.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Leading a library's calls of libc here, by its call slots (btl_ep_slots.h).  Nobody else's calls
+ * Leading a library's calls of libc here, by its call slots (common_ep_slots.h).  Nobody else's calls
  * are touched.
  *
  * Where that cannot be done (another architecture, a libfabric that is linked statically), all goes
@@ -26,7 +26,7 @@
 
 #include "btl_epofi_slots.h"
 
-#include "opal/mca/btl/btl_ep_slots.h"
+#include "opal/mca/common/ep/common_ep_slots.h"
 
 #include <dlfcn.h>
 #include <link.h>

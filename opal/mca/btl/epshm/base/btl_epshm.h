@@ -34,9 +34,9 @@
 
 #include <stdatomic.h>
 
-#include "opal/mca/btl/btl_ep.h"
-#include "opal/mca/btl/btl_ep_cancel.h"
-#include "opal/mca/btl/ephelp/btl_ep_help.h"
+#include "opal/mca/common/ep/common_ep_btl.h"
+#include "opal/mca/common/ep/common_ep_cancel.h"
+#include "opal/mca/common/ep/common_ep_help.h"
 
 BEGIN_C_DECLS
 

@@ -23,7 +23,7 @@
 
 #include <string.h>
 
-#include "opal/mca/btl/btl_ep.h"
+#include "opal/mca/common/ep/common_ep_btl.h"
 
 /** memcpy for what is mostly a few words: moves instead of a call.  Eight bytes at a time, no more:
  * the caller has just written them in pieces of that size, and a wider load would have to wait

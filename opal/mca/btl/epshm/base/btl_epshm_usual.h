@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "opal/mca/btl/btl_ep.h"
+#include "opal/mca/common/ep/common_ep_btl.h"
 
 BEGIN_C_DECLS
 

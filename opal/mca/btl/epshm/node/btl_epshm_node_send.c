@@ -24,7 +24,7 @@
 #include "../base/base.h"
 #include "btl_epshm_node.h"
 
-#include "opal/mca/btl/btl_ep_prepare.h"
+#include "opal/mca/common/ep/common_ep_prepare.h"
 
 OBJ_CLASS_INSTANCE(epshm_node_frag_t, mca_btl_base_descriptor_t, NULL, NULL);
 

@@ -25,7 +25,7 @@
 #include "btl_epshm_pipe.h"
 #include "btl_epshm_proof.h"
 
-#include "opal/mca/btl/btl_ep_keyed.h"
+#include "opal/mca/common/ep/common_ep_keyed.h"
 
 BEGIN_C_DECLS
 

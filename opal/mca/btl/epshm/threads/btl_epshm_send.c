@@ -24,7 +24,7 @@
 #include "../base/base.h"
 #include "btl_epshm_types.h"
 
-#include "opal/mca/btl/btl_ep_prepare.h"
+#include "opal/mca/common/ep/common_ep_prepare.h"
 
 /** Messages in a row, without looking for some, that make a stream. */
 #define EPSHM_BURST 4

@@ -25,7 +25,7 @@
 #include "btl_epshm_ring.h"
 #include "btl_epshm_share.h"
 
-#include "opal/mca/btl/btl_ep_pace.h"
+#include "opal/mca/common/ep/common_ep_pace.h"
 
 BEGIN_C_DECLS
 

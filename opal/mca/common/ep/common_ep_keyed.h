@@ -17,8 +17,8 @@
  * Tests: unit/test_epofi_keys, unit/test_epofi_greet
  */
 
-#ifndef OPAL_MCA_BTL_EP_KEYED_H
-#define OPAL_MCA_BTL_EP_KEYED_H
+#ifndef OPAL_COMMON_EP_KEYED_H
+#define OPAL_COMMON_EP_KEYED_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -78,4 +78,4 @@ static inline uint64_t ep_keyed_words(const ep_secret_t *secret, const uint64_t 
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-#endif /* OPAL_MCA_BTL_EP_KEYED_H */
+#endif /* OPAL_COMMON_EP_KEYED_H */

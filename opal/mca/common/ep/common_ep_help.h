@@ -18,8 +18,8 @@
  * has ours in it, and shows them as Open MPI would.
  */
 
-#ifndef MCA_BTL_EP_HELP_H
-#define MCA_BTL_EP_HELP_H
+#ifndef OPAL_COMMON_EP_HELP_H
+#define OPAL_COMMON_EP_HELP_H
 
 #include "opal_config.h"
 
@@ -37,4 +37,4 @@ int mca_btl_ep_show_help(const char *file, const char *topic, int want_error_hea
 #    define mca_btl_ep_show_help opal_show_help
 #endif
 
-#endif /* MCA_BTL_EP_HELP_H */
+#endif /* OPAL_COMMON_EP_HELP_H */

@@ -22,8 +22,8 @@
  * Tests: cancel
  */
 
-#ifndef MCA_BTL_EP_CANCEL_H
-#define MCA_BTL_EP_CANCEL_H
+#ifndef OPAL_COMMON_EP_CANCEL_H
+#define OPAL_COMMON_EP_CANCEL_H
 
 #include <pthread.h>
 
@@ -45,4 +45,4 @@ static inline void mca_btl_ep_cancel_restore(const int *state)
     __attribute__((unused, cleanup(mca_btl_ep_cancel_restore))) const int cancel_state \
         = mca_btl_ep_cancel_hold()
 
-#endif /* MCA_BTL_EP_CANCEL_H */
+#endif /* OPAL_COMMON_EP_CANCEL_H */

@@ -19,7 +19,7 @@
 
 #include "opal_config.h"
 
-#include "btl_ep_help.h"
+#include "common_ep_help.h"
 
 #include <pmix.h>
 #include <stdbool.h>
@@ -34,7 +34,7 @@
 static const struct {
     const char *name, *text;
 } files[] = {
-#include "btl_ep_help_texts.h"
+#include "common_ep_help_texts.h"
 };
 
 static const char line[]

@@ -21,8 +21,8 @@
  * Tests: handles
  */
 
-#ifndef MPIEXT_ENDPOINTS_ARRAY_H
-#define MPIEXT_ENDPOINTS_ARRAY_H
+#ifndef OMPI_COMMON_EP_ARRAY_H
+#define OMPI_COMMON_EP_ARRAY_H
 
 #include "ompi_config.h"
 
@@ -68,4 +68,4 @@ static inline int mpix_endpoints_array_add(opal_pointer_array_t *table, void *po
 
 END_C_DECLS
 
-#endif /* MPIEXT_ENDPOINTS_ARRAY_H */
+#endif /* OMPI_COMMON_EP_ARRAY_H */

@@ -18,8 +18,8 @@
  * Tests: unit/test_ep_parameters, install/files
  */
 
-#ifndef BTL_EP_PARAMETERS_H
-#define BTL_EP_PARAMETERS_H
+#ifndef OPAL_COMMON_EP_PARAMETERS_H
+#define OPAL_COMMON_EP_PARAMETERS_H
 
 #include "opal_config.h"
 
@@ -237,4 +237,4 @@ static inline int ep_parameters_register(const mca_base_component_t *component, 
     return result;
 }
 
-#endif /* BTL_EP_PARAMETERS_H */
+#endif /* OPAL_COMMON_EP_PARAMETERS_H */

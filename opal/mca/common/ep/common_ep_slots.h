@@ -22,8 +22,8 @@
  * Tests: comm_ops, unit/test_epofi_greet
  */
 
-#ifndef MCA_BTL_EP_SLOTS_H
-#define MCA_BTL_EP_SLOTS_H
+#ifndef OPAL_COMMON_EP_SLOTS_H
+#define OPAL_COMMON_EP_SLOTS_H
 
 #include "opal_config.h"
 
@@ -170,4 +170,4 @@ static inline bool mca_btl_ep_slots_store(_Atomic(void *) *slot, bool read_only,
 
 #endif /* MCA_BTL_EP_SLOTS */
 
-#endif /* MCA_BTL_EP_SLOTS_H */
+#endif /* OPAL_COMMON_EP_SLOTS_H */

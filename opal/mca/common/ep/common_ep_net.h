@@ -21,8 +21,8 @@
  * Tests: unit/test_epofi_agree
  */
 
-#ifndef BTL_EP_NET_H
-#define BTL_EP_NET_H
+#ifndef OPAL_COMMON_EP_NET_H
+#define OPAL_COMMON_EP_NET_H
 
 #include <arpa/inet.h>
 #include <net/if.h>
@@ -144,4 +144,4 @@ static inline bool ep_net_listed(const char *list, const char *name, const void 
     return false;
 }
 
-#endif /* BTL_EP_NET_H */
+#endif /* OPAL_COMMON_EP_NET_H */

@@ -17,13 +17,13 @@
  * Tests: unit/test_epofi
  */
 
-#ifndef MCA_BTL_EP_PREPARE_H
-#define MCA_BTL_EP_PREPARE_H
+#ifndef OPAL_COMMON_EP_PREPARE_H
+#define OPAL_COMMON_EP_PREPARE_H
 
 #include "opal_config.h"
 
 #include "opal/datatype/opal_convertor.h"
-#include "opal/mca/btl/btl_ep.h"
+#include "opal/mca/common/ep/common_ep_btl.h"
 
 /**
  * Get a descriptor, and pack into it as much as fits behind what the caller reserves.
@@ -64,4 +64,4 @@ static inline mca_btl_base_descriptor_t *mca_btl_ep_prepare_src(
     return descriptor;
 }
 
-#endif /* MCA_BTL_EP_PREPARE_H */
+#endif /* OPAL_COMMON_EP_PREPARE_H */

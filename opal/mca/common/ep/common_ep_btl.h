@@ -25,8 +25,8 @@
  * on the module they were called for, but not progress it.
  */
 
-#ifndef OPAL_MCA_BTL_EP_H
-#define OPAL_MCA_BTL_EP_H
+#ifndef OPAL_COMMON_EP_BTL_H
+#define OPAL_COMMON_EP_BTL_H
 
 #include "opal_config.h"
 
@@ -476,4 +476,4 @@ typedef struct mca_btl_ep_component_t {
 
 END_C_DECLS
 
-#endif /* OPAL_MCA_BTL_EP_H */
+#endif /* OPAL_COMMON_EP_BTL_H */

@@ -24,8 +24,8 @@
  * Tests: unit/test_ep_pace
  */
 
-#ifndef BTL_EP_PACE_H
-#define BTL_EP_PACE_H
+#ifndef OPAL_COMMON_EP_PACE_H
+#define OPAL_COMMON_EP_PACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -175,4 +175,4 @@ static inline void ep_pace_note(ep_pace_t *pace, bool other, uint64_t ticks, siz
     }
 }
 
-#endif /* BTL_EP_PACE_H */
+#endif /* OPAL_COMMON_EP_PACE_H */

@@ -20,14 +20,14 @@
  * everything that knows what an endpoint is.
  */
 
-#ifndef MPIEXT_ENDPOINTS_LINK_H
-#define MPIEXT_ENDPOINTS_LINK_H
+#ifndef OMPI_COMMON_EP_LINK_H
+#define OMPI_COMMON_EP_LINK_H
 
 #include "ompi_config.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/group/group.h"
-#include "ompi/mpiext/endpoints/c/mpiext_endpoints_door.h"
+#include "ompi/mca/common/ep/common_ep_engine.h"
 #include "opal/util/info.h"
 
 BEGIN_C_DECLS
@@ -229,7 +229,7 @@ typedef struct mpix_endpoints_pml_t {
     /**
      * Which network others reach endpoints of this process by.  Any thread.
      *
-     * @param[out] provider, interface  MCA_BTL_EP_NAME_BYTES each (btl_ep.h); empty: it has no name
+     * @param[out] provider, interface  MCA_BTL_EP_NAME_BYTES each (common_ep_btl.h); empty: it has no name
      *
      * @return OMPI_SUCCESS, or an error: none has to be reached by one
      */
@@ -272,4 +272,4 @@ OMPI_DECLSPEC int mpix_endpoints_report(char *text, size_t size);
 
 END_C_DECLS
 
-#endif /* MPIEXT_ENDPOINTS_LINK_H */
+#endif /* OMPI_COMMON_EP_LINK_H */

@@ -34,8 +34,8 @@
  * Tests: door (with test/door/epdoor.c, a guest)
  */
 
-#ifndef MPIEXT_ENDPOINTS_DOOR_H
-#define MPIEXT_ENDPOINTS_DOOR_H
+#ifndef OMPI_COMMON_EP_ENGINE_H
+#define OMPI_COMMON_EP_ENGINE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -382,4 +382,4 @@ typedef struct mpix_endpoints_door_t {
 __attribute__((visibility("default"))) const mpix_endpoints_door_t *mpix_endpoints_door(
     uint32_t abi);
 
-#endif /* MPIEXT_ENDPOINTS_DOOR_H */
+#endif /* OMPI_COMMON_EP_ENGINE_H */
