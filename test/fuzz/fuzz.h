@@ -82,8 +82,8 @@ extern mca_pml_epml_ep_t *fuzz_ep;       /**< under test */
 extern mca_pml_epml_peer_t *fuzz_remote; /**< FUZZ_REMOTE, as rank 0 sees it */
 extern uint64_t fuzz_neighbour_uid;      /**< of rank 1's endpoint */
 
-/** Be a guest behind the door, before there are endpoints: fuzz_headers.c. */
-void fuzz_header_guest(void);
+/** Be a client of the engine, before there are endpoints: fuzz_headers.c. */
+void fuzz_header_client(void);
 
 /* ---- what must hold: fuzz_check.c ------------------------------------------------------------ */
 

@@ -167,7 +167,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     int level;
 
     MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
-    fuzz_header_guest();
+    fuzz_header_client();
     FUZZ_CHECK(MPI_SUCCESS
                    == MPIX_Comm_create_endpoints(MPI_COMM_SELF, FUZZ_RANKS, MPI_INFO_NULL,
                                                  endpoints),

@@ -313,47 +313,48 @@ static uint64_t a_status(fuzz_input_t *input)
     return (uint32_t) status;
 }
 
-/* ---- a guest behind the door, for messages of its kind --------------------------------------- */
+/* ---- a client of the engine, for messages of its kind --------------------------------------- */
 
-static uint64_t guest_sum;
-static int guest_number;
+static uint64_t client_sum;
+static int client_number;
 
-static int guest_make(struct ompi_communicator_t *comm, void **object_p)
+static int client_make(struct ompi_communicator_t *comm, void **object_p)
 {
     (void) comm;
-    *object_p = &guest_sum;
+    *object_p = &client_sum;
     return MPI_SUCCESS;
 }
 
 /** Reads all that there is said to be. */
-static bool guest_arrived(void *object, int rank, const void *data, size_t size)
+static bool client_arrived(void *object, int rank, const void *data, size_t size)
 {
     const unsigned char *bytes = data;
 
-    FUZZ_CHECK(&guest_sum == object && 0 <= rank && FUZZ_RANKS > rank
-                   && MPIX_ENDPOINTS_POST_MOST >= size,
+    FUZZ_CHECK(&client_sum == object && 0 <= rank && FUZZ_RANKS > rank
+                   && MPIX_ENDPOINTS_AM_MAX >= size,
                "%zu bytes of rank %d", size, rank);
     for (size_t i = 0; i < size; ++i) {
-        guest_sum += bytes[i];
+        client_sum += bytes[i];
     }
     return 0 != size;
 }
 
-void fuzz_header_guest(void)
+void fuzz_header_client(void)
 {
-    static const mpix_endpoints_guest_t guest = {.name = "fuzz",
-                                                 .make = guest_make,
-                                                 .arrived = guest_arrived};
-    const mpix_endpoints_door_t *door = mpix_endpoints_door(MPIX_ENDPOINTS_DOOR_ABI);
+    static const mpix_endpoints_client_t client = {.name = "fuzz",
+                                                   .make = client_make,
+                                                   .am_handler = client_arrived};
+    const mpix_endpoints_engine_t *engine = mpix_endpoints_engine(MPIX_ENDPOINTS_ENGINE_ABI);
 
-    FUZZ_CHECK(NULL != door && MPI_SUCCESS == door->enrol(&guest, &guest_number), "no door");
+    FUZZ_CHECK(NULL != engine && MPI_SUCCESS == engine->client_register(&client, &client_number),
+               "no engine");
 }
 
-static uint64_t a_guest(fuzz_input_t *input)
+static uint64_t a_client(fuzz_input_t *input)
 {
     const uint8_t choice = fuzz_byte(input);
 
-    return 0 == choice % 8 ? choice : (uint32_t) guest_number;
+    return 0 == choice % 8 ? choice : (uint32_t) client_number;
 }
 
 typedef uint64_t (*field_fn_t)(fuzz_input_t *input);
@@ -635,12 +636,12 @@ static const struct kind_t {
      {FIELD(mca_pml_epml_hdr_left_t, context, a_context),
       FIELD(mca_pml_epml_hdr_left_t, uid, a_uid)},
      fits_left},
-    {EPML_HDR_OWN,
+    {EPML_HDR_AM,
      sizeof(mca_pml_epml_hdr_match_t),
      DATA,
      {FIELD(mca_pml_epml_hdr_match_t, context, a_context),
       FIELD(mca_pml_epml_hdr_match_t, source, a_source),
-      FIELD(mca_pml_epml_hdr_match_t, tag, a_guest)},
+      FIELD(mca_pml_epml_hdr_match_t, tag, a_client)},
      NULL},
 };
 

@@ -37,18 +37,18 @@
  * sends and receives towards the dead must fail at once, those among survivors must go on.
  *
  * EPT-PARTS: death_p2p.c death_after.c death_merge.c
- * EPT-WITH: TOP/test/door/epdoor.c
+ * EPT-WITH: TOP/test/client/epclient.c
  *
  * Guards: pml_epml_base_error.c, pml_epml_books.c, pml_epml_finalize.c, pml_epml_lost_launcher.c,
  * pml_epml_lost.c, pml_epml_lost_ask.c, pml_epml_withdraw.c, common_ep_help.c, btl_epofi_ask.c,
  * btl_epofi_sockets.c, btl_epshm_node_lost.c, pml_epml_creation.c, pml_epml_meeting.c,
- * pml_epml_tour.c, pml_epml_explore.c, pml_epml_door.c,
+ * pml_epml_tour.c, pml_epml_explore.c, pml_epml_service.c,
  * coll_epcoll_exchange.c, coll_epcoll_pending.c, coll_epcoll_program.c
  */
 
 #include "death.h"
 
-#include "test/door/epdoor.h"
+#include "test/client/epclient.h"
 #include "word.h"
 
 #include <dlfcn.h>
@@ -80,13 +80,13 @@ static int way_barrier(survivor_t *s)
     return rc;
 }
 
-/** Of a component that uses the door: in memory of process and node, or by messages of its own. */
-static int way_door(survivor_t *s)
+/** Of a component that uses the engine's interface: in memory of process and node, or by messages of its own. */
+static int way_client(survivor_t *s)
 {
     int rc;
 
     do {
-        rc = epdoor_barrier(s->comm);
+        rc = epclient_barrier(s->comm);
     } while (MPI_SUCCESS == rc);
     return rc;
 }
@@ -360,7 +360,7 @@ static const struct {
     {"ring", way_ring, true},
     {"offer", way_offer, true},
     {"none", way_none, true},
-    {"door", way_door, true},
+    {"client", way_client, true},
 };
 
 static int chosen = -1;
@@ -515,7 +515,7 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
     MPI_Comm_size(MPI_COMM_WORLD, &processes);
-    if (way_door == ways[chosen].run && MPI_SUCCESS != epdoor_open(NULL)) {
+    if (way_client == ways[chosen].run && MPI_SUCCESS != epclient_open(NULL)) {
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 #if defined(HAVE_EP)

@@ -30,7 +30,7 @@ my $build = $ARGV[0] // $top;
 # docs/architecture.md ("The engine's layers"), epofi.md, epshm.md, collectives.md and extension.md
 # say what each is for.  Sources beside the folders are on top of all, headers below.
 my %LAYERS = (
-    'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls door create)],
+    'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls service create)],
     'opal/mca/btl/epofi' => [qw(base sockets fabric share object peer proto engine)],
     'opal/mca/btl/epshm' => [qw(base segment), [qw(threads node)]],
     'ompi/mca/coll/epcoll' => [qw(block base data local between), [qw(direct pending)], 'calls'],

@@ -247,7 +247,7 @@ static void *differ(void *argument)
     int rc = 0;
 
     self_begin(&self, (uintptr_t) argument);
-    self.member.broken = self.place.broken; /* as a guest's blocks break together */
+    self.member.broken = self.place.broken; /* as a client's blocks break together */
     for (uint64_t i = 1; i < 10 && 0 == rc; ++i) {
         rc = operate(&self, i % 2, 0, true, 7 == i && run.odd == self.process ? 77 : i, &data);
     }

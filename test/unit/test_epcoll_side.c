@@ -47,7 +47,7 @@ int mca_coll_epcoll_turn(epcoll_member_t *member)
 static mpix_endpoints_memory_t *memory[BLOCKS + 1]; /* by key */
 static int users[BLOCKS + 1];
 
-static int memory_get(const struct ompi_communicator_t *comm, mpix_endpoints_reach_t reach,
+static int memory_get(const struct ompi_communicator_t *comm, mpix_endpoints_scope_t reach,
                       int number, uint32_t key, size_t size, mpix_endpoints_memory_t **memory_p)
 {
     (void) comm;
@@ -84,7 +84,7 @@ static int held(void)
     return sum;
 }
 
-static const mpix_endpoints_door_t door = {.memory_get = memory_get, .memory_put = memory_put};
+static const mpix_endpoints_engine_t engine = {.memory_get = memory_get, .memory_put = memory_put};
 
 /* ---- handles --------------------------------------------------------------------------------- */
 
@@ -98,7 +98,7 @@ static void begin(view_t *view, uint32_t index)
     mpix_endpoints_memory_t *first;
 
     memset(view, 0, sizeof(*view));
-    TAP_EQ(0, memory_get(NULL, MPIX_ENDPOINTS_PROCESS, 0, 0,
+    TAP_EQ(0, memory_get(NULL, MPIX_ENDPOINTS_SCOPE_PROCESS, 0, 0,
                          epcoll_block_size(MEMBERS, EPCOLL_FAN), &first));
     epcoll_member_init(&view->handle.member, first->base, MEMBERS, index, EPCOLL_FAN);
     mca_coll_epcoll_sides_begin(&view->handle.member);
@@ -180,7 +180,7 @@ static void case_gone(void)
 int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epcoll_side", 60);
-    mca_coll_epcoll_component.door = &door;
+    mca_coll_epcoll_component.engine = &engine;
     case_ahead();
     case_gone();
     return tap_end();

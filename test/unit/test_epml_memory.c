@@ -72,7 +72,7 @@ static void case_others(void)
     enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
     mpix_endpoints_memory_t *memory[KEYS] = {NULL}, *none;
 
-    tap_case("another one for another communicator, guest or key");
+    tap_case("another one for another communicator, client or key");
     TAP_CHECK(OMPI_ERR_BAD_PARAM == mca_pml_epml_memory_get(&keys[0], 0, NULL, NULL, &none),
               "of no bytes");
     for (size_t i = 0; i < KEYS; ++i) {

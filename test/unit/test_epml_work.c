@@ -46,7 +46,7 @@ static mpix_endpoints_step_t job_step(mpix_endpoints_work_t *work)
 {
     job_t *job = (job_t *) work;
     job_t *next = job->begins;
-    mpix_endpoints_step_t step = MPIX_ENDPOINTS_STEP_SOME;
+    mpix_endpoints_step_t step = MPIX_ENDPOINTS_STEP_PROGRESS;
 
     if (0 != atomic_fetch_add(&job->inside, 1)) {
         atomic_fetch_add(&overlaps, 1);
@@ -56,7 +56,7 @@ static mpix_endpoints_step_t job_step(mpix_endpoints_work_t *work)
     if (job->most == job->steps) {
         step = MPIX_ENDPOINTS_STEP_DONE;
     } else if (0 == job->steps % 3) {
-        step = MPIX_ENDPOINTS_STEP_NOTHING;
+        step = MPIX_ENDPOINTS_STEP_IDLE;
     }
     atomic_fetch_sub(&job->inside, 1);
     if (MPIX_ENDPOINTS_STEP_DONE == step) {

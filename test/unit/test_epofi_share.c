@@ -270,27 +270,27 @@ static void run_turns(const pair_t *pair)
 {
     enum { TURNS = 20 };
     uint16_t numbers[TURNS];
-    side_t guest;
+    side_t client;
 
     set_contexts(1, 1);
     mesh_open(pair);
     for (unsigned int n = 0; n < TURNS; ++n) {
-        memset(&guest, 0, sizeof(guest));
-        side_open(&guest);
-        numbers[n] = module_of(&guest)->fi.member->number;
+        memset(&client, 0, sizeof(client));
+        side_open(&client);
+        numbers[n] = module_of(&client)->fi.member->number;
         for (unsigned int before = 0; before < n; ++before) {
             TAP_CHECK(numbers[before] != numbers[n], "number %u again", numbers[n]);
         }
         expect_contexts(0, 1, SIDES + 1);
-        side_connect(pair, &guest);
+        side_connect(pair, &client);
         say(1, 2, n, 5);
-        send_number(&guest, n);
-        side_wait(&guest, 1);
-        pair_barrier(pair, &guest);
+        send_number(&client, n);
+        side_wait(&client, 1);
+        pair_barrier(pair, &client);
         if (0 == n % 2) {
-            side_disconnect(&guest);
+            side_disconnect(&client);
         }
-        side_close(&guest);
+        side_close(&client);
     }
     side_wait(&mesh.side[2], TURNS);
     TAP_CHECK(NULL == module_of(&mesh.side[0])->fi.member->share->gone, "who left stays");
@@ -373,11 +373,11 @@ static void run_threads(const pair_t *pair)
         TAP_EQ(0, pthread_create(&threads[i], NULL, own, &mesh.side[i]));
     }
     for (int n = 0; n < 50; ++n) {
-        side_t guest = {.received = 0};
+        side_t client = {.received = 0};
 
-        side_open(&guest);
-        (void) side_progress(&guest);
-        side_close(&guest);
+        side_open(&client);
+        (void) side_progress(&client);
+        side_close(&client);
     }
     for (int i = 0; i < SIDES; ++i) {
         TAP_EQ(0, pthread_join(threads[i], NULL));

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Registration of coll/epcoll, and what the engine does with it: it is a guest behind the door.
+ * Registration of coll/epcoll, and what the engine does with it: it is a client of the engine.
  *
  * Tests: coll_move, coll_reduce, coll_blocks, coll_life, comm_flat, comm_nomem, install/files
  */
@@ -45,15 +45,13 @@ static int block_get(mca_coll_epcoll_handle_t *handle, const mpix_endpoints_memb
 {
     const uint32_t fan = mca_coll_epcoll_component.fan, count = (uint32_t) here->count;
     mpix_endpoints_memory_t *memory;
-    const int rc = mca_coll_epcoll_component.door->memory_get(handle->comm, MPIX_ENDPOINTS_PROCESS,
-                                                              mca_coll_epcoll_component.guest,
-                                                              EPCOLL_KEY_BLOCK,
-                                                              epcoll_block_size(count, fan),
-                                                              &memory);
+    const int rc = mca_coll_epcoll_component.engine->memory_get(
+        handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS, mca_coll_epcoll_component.client,
+        EPCOLL_KEY_BLOCK, epcoll_block_size(count, fan), &memory);
 
     if (MPI_SUCCESS == rc) {
         epcoll_member_init(&handle->member, memory->base, count, (uint32_t) here->index, fan);
-        handle->member.crowded = mca_coll_epcoll_component.door->is_crowded();
+        handle->member.crowded = mca_coll_epcoll_component.engine->is_oversubscribed();
         /* Relaxed: it is the same for all members, and each has stored it. */
         atomic_store_explicit(&handle->member.block->memory, memory, memory_order_relaxed);
     }
@@ -77,7 +75,7 @@ static void more_release(mca_coll_epcoll_handle_t *handle)
 /** Put back what it has, as far as its making has come. */
 static void handle_release(mca_coll_epcoll_handle_t *handle)
 {
-    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     mca_coll_epcoll_wide_t *wide = mca_coll_epcoll_wide(handle);
 
     if (!handle->is_asked && NULL != handle->module) {
@@ -87,11 +85,12 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
         mca_coll_epcoll_near_put(wide);
         mca_coll_epcoll_shelf_put(wide);
         if (NULL != wide->layout) {
-            door->memory_put(wide->layout->memory);
+            engine->memory_put(wide->layout->memory);
         }
     }
     if (NULL != handle->member.block) {
-        door->memory_put(atomic_load_explicit(&handle->member.block->memory, memory_order_relaxed));
+        engine->memory_put(atomic_load_explicit(&handle->member.block->memory,
+                                                memory_order_relaxed));
     }
     more_release(handle);
     free(handle);
@@ -150,7 +149,7 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
     if (!mca_coll_epcoll_some_share(comm)) {
         return bare_make(comm, object_p);
     }
-    rc = mca_coll_epcoll_component.door->members(comm, MPIX_ENDPOINTS_PROCESS, &here);
+    rc = mca_coll_epcoll_component.engine->members(comm, MPIX_ENDPOINTS_SCOPE_PROCESS, &here);
     if (MPI_SUCCESS != rc) {
         return rc;
     }
@@ -190,11 +189,11 @@ static void handle_free(ompi_communicator_t *comm, void *object)
     handle_release(handle);
 }
 
-static const mpix_endpoints_guest_t guest = {.name = "coll/epcoll",
-                                             .make = handle_make,
-                                             .free = handle_free,
-                                             .arrived = mca_coll_epcoll_arrived,
-                                             .describe = mca_coll_epcoll_describe};
+static const mpix_endpoints_client_t client = {.name = "coll/epcoll",
+                                               .make = handle_make,
+                                               .free = handle_free,
+                                               .am_handler = mca_coll_epcoll_arrived,
+                                               .describe = mca_coll_epcoll_describe};
 
 /* ---- the component --------------------------------------------------------------------------- */
 
@@ -215,20 +214,20 @@ static int component_open(void)
 /** In MPI_Init, once the PML is there.  @return an error: we are not used */
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
 {
-    const mpix_endpoints_door_t *door = mpix_endpoints_door(MPIX_ENDPOINTS_DOOR_ABI);
+    const mpix_endpoints_engine_t *engine = mpix_endpoints_engine(MPIX_ENDPOINTS_ENGINE_ABI);
 
     (void) enable_progress_threads;
     (void) enable_mpi_threads;
-    if (NULL == door) {
+    if (NULL == engine) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
     if (!mca_coll_epcoll_parameters_right()) {
         return OMPI_ERR_BAD_PARAM;
     }
-    mca_coll_epcoll_component.door = door;
+    mca_coll_epcoll_component.engine = engine;
     mca_coll_epcoll_component.begin = mca_coll_epcoll_pending_begin;
     mca_coll_epcoll_component.init = mca_coll_epcoll_pending_init;
-    return MPI_SUCCESS == door->enrol(&guest, &mca_coll_epcoll_component.guest)
+    return MPI_SUCCESS == engine->client_register(&client, &mca_coll_epcoll_component.client)
                ? OMPI_SUCCESS
                : OMPI_ERR_OUT_OF_RESOURCE;
 }
@@ -249,16 +248,16 @@ static mca_coll_base_module_t *module_ask(mca_coll_epcoll_handle_t *handle)
 
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *priority)
 {
-    mpix_endpoints_place_t place;
+    mpix_endpoints_locality_t place;
     mca_coll_base_module_t *module;
 
     *priority = mca_coll_epcoll_component.priority;
-    if (!mca_coll_epcoll_component.door->place(comm, 0, &place)) {
+    if (!mca_coll_epcoll_component.engine->locality(comm, 0, &place)) {
         return NULL; /* not of endpoints */
     }
-    module = module_ask(mca_coll_epcoll_component.door->object(comm,
-                                                               mca_coll_epcoll_component.guest));
-    if (NULL != mca_coll_epcoll_component.door->accelerator()) {
+    module = module_ask(
+        mca_coll_epcoll_component.engine->client_object(comm, mca_coll_epcoll_component.client));
+    if (NULL != mca_coll_epcoll_component.engine->accelerator()) {
         mca_coll_base_module_t *guard = mca_coll_epcoll_guard_new(module);
 
         module = NULL == guard ? module : guard;

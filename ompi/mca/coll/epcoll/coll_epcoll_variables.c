@@ -75,12 +75,12 @@ static int get_of_process(const mca_base_pvar_t *variable, void *value, void *ob
 /** The handle of a communicator, or NULL. */
 static mca_coll_epcoll_handle_t *handle_of(const ompi_communicator_t *comm)
 {
-    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
-    mpix_endpoints_place_t place;
+    const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
+    mpix_endpoints_locality_t place;
 
-    return NULL == comm || NULL == door || !door->place(comm, 0, &place)
+    return NULL == comm || NULL == engine || !engine->locality(comm, 0, &place)
                ? NULL
-               : door->object(comm, mca_coll_epcoll_component.guest);
+               : engine->client_object(comm, mca_coll_epcoll_component.client);
 }
 
 static int get_of_comm(const mca_base_pvar_t *variable, void *value, void *object)

@@ -235,8 +235,8 @@ typedef struct mpix_endpoints_pml_t {
      */
     int (*network)(char *provider, char *interface);
 
-    /** What components of ours may ask for: mpix_endpoints_door gives it to them. */
-    const mpix_endpoints_door_t *door;
+    /** What components of ours may ask for: mpix_endpoints_engine gives it to them. */
+    const mpix_endpoints_engine_t *engine;
 } mpix_endpoints_pml_t;
 
 /**

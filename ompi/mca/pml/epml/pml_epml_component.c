@@ -55,7 +55,7 @@ static void classes_init(void)
 {
     opal_class_initialize(OBJ_CLASS(mca_pml_epml_request_t));
     opal_class_initialize(OBJ_CLASS(mca_pml_epml_part_t));
-    opal_class_initialize(OBJ_CLASS(mca_pml_epml_guest_request_t));
+    opal_class_initialize(OBJ_CLASS(mca_pml_epml_client_request_t));
     mca_pml_epml_group_init();
 }
 

@@ -34,7 +34,7 @@ our @ENTRIES = (
       quick => [], args => '--seed 15', mca => 'pml_epml_unexpected_limit 2000', plain => 0,
       timeout => 240 },
 
-    { program => 'door', variant => 'tsan', kind => 'tsan', configs => [qw(1x4 2x2/node)],
+    { program => 'client', variant => 'tsan', kind => 'tsan', configs => [qw(1x4 2x2/node)],
       quick => [], plain => 0, timeout => 240 },
     { program => 'coll_late', variant => 'tsan', kind => 'tsan', configs => ['1x4'], quick => [],
       plain => 0, args => '--steps 80 --most 100000', timeout => 240 },

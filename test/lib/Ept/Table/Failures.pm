@@ -76,14 +76,14 @@ our @ENTRIES = (
     # It leaves the survivors alone, and tells them.
     (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
               # What is waited for makes the difference, and in a few the way.
-              configs => [/^(?:stuck|later|meet|merge|door)$/ ? '3x2/node' : '3x2/tcp'],
+              configs => [/^(?:stuck|later|meet|merge|client)$/ ? '3x2/node' : '3x2/tcp'],
               longer => [qw(3x2/tcp 3x2/node), 'barrier' eq $_ ? '3x2/shm' : ()],
               long => scalar(/^(?:irecv|iprobe|pingpong|allreduce|bcast|unmatched|ring)$/),
               quick => 'stream' eq $_ ? ['3x2/tcp'] : [], launcher => $NOTIFY, survivors => 1,
               args => "--how $_ --end leave", status => 0, mca => $PATIENT,
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier create allreduce
-           bcast later ring alltoallw inter meet merge door)),
+           bcast later ring alltoallw inter meet merge client)),
     # The endpoints of each process share a context of the network's.
     (map { +{ program => 'death', variant => "told_${_}_contexts", kind => 'death', plain => 0,
               configs => ['3x3/tcp'], long => 'stream' ne $_, quick => [],
@@ -111,7 +111,7 @@ our @ENTRIES = (
               survivors => 1, args => "--how $_ --end leave", status => 0, mca => $PATIENT,
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier create allreduce
-           bcast later ring alltoallw inter meet merge door)),
+           bcast later ring alltoallw inter meet merge client)),
     (map { my ($program, $configs, $longer, %more) = @$_;
            +{ program => $program, variant => 'ulfm', configs => $configs, longer => $longer,
               long => !@$configs, plain => 0, quick => [], launcher => $ULFM, %more } }

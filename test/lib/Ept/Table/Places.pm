@@ -79,7 +79,7 @@ our @ENTRIES = (
     (map { +{ program => $_, variant => 'cluster', cluster => 'one', configs => ['6x2/node'],
               quick => [], args => $CLUSTER_ARGS{$_} // '', plain => 0,
               long => scalar(/^(?:p2p_basic|coll_move|coll_reduce)$/) } }
-        qw(p2p_basic random_traffic create comm_bridge comm_inter coll_move coll_reduce door)),
+        qw(p2p_basic random_traffic create comm_bridge comm_inter coll_move coll_reduce client)),
     (map { +{ program => $_, variant => 'cluster_long', cluster => 'one', configs => ['6x2/node'],
               long => 1, plain => 0, args => /^comm_(?:inter|tree)$/ ? '--hosts 3' : '' } }
         qw(create comm_bridge comm_inter p2p_match p2p_order p2p_sizes p2p_requests comm_ops

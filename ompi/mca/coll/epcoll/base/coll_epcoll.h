@@ -13,7 +13,7 @@
  *
  * coll/epcoll: collectives among endpoints that share an address space.  What hangs where:
  *
- *     component  parameters, and the door to the engine
+ *     component  parameters, and the engine's interface
  *     handle     the engine's object for each communicator of endpoints: the view of the block
  *     module     libmpi's object for it, which lives a little shorter
  */
@@ -41,8 +41,8 @@ typedef struct mca_coll_epcoll_handle_t mca_coll_epcoll_handle_t;
 
 typedef struct mca_coll_epcoll_component_t {
     mca_coll_base_component_t super;
-    const mpix_endpoints_door_t *door; /**< NULL: pml/epml is not there */
-    int guest;                         /**< our number behind it */
+    const mpix_endpoints_engine_t *engine; /**< NULL: pml/epml is not there */
+    int client;                            /**< our number behind it */
 
     /** How nonblocking ones begin, and persistent ones are made, those of no bytes included in
      * neither; where members live in several processes, those that have a program.  The layer
@@ -74,7 +74,7 @@ typedef enum mca_coll_epcoll_way_t {
     EPCOLL_WAY_BETWEEN, /**< of several processes, but for those in slots of the node */
     EPCOLL_WAYS
 } mca_coll_epcoll_way_t;
-/** Keys of memory behind the door. */
+/** Keys of memory that is got from the engine. */
 enum {
     EPCOLL_KEY_BLOCK,
     EPCOLL_KEY_LAYOUT,

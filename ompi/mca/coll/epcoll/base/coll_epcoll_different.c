@@ -96,7 +96,7 @@ static bool is_of_processes(const ompi_communicator_t *comm, const epcoll_member
                             const mca_coll_epcoll_layout_t **layout_p)
 {
     const mca_coll_epcoll_handle_t *handle
-        = mca_coll_epcoll_component.door->object(comm, mca_coll_epcoll_component.guest);
+        = mca_coll_epcoll_component.engine->client_object(comm, mca_coll_epcoll_component.client);
     const mca_coll_epcoll_near_t *near;
 
     *layout_p = mca_coll_epcoll_layout(handle);
@@ -112,7 +112,7 @@ static int rank_of(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t
                    uint32_t index)
 {
     const mca_coll_epcoll_layout_t *layout;
-    mpix_endpoints_place_t place;
+    mpix_endpoints_locality_t place;
 
     if (member->count == mca_coll_epcoll_size(handle)) {
         return (int) index; /* of all, also where it is a node's */
@@ -123,8 +123,8 @@ static int rank_of(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t
         return (int) mca_coll_epcoll_layout_rank(layout, layout->on_node[begin + index], 0);
     }
     for (int rank = 0; rank < (int) mca_coll_epcoll_size(handle); ++rank) {
-        if (mca_coll_epcoll_component.door->place(handle->comm, rank, &place) && place.in_process
-            && 0 == index--) {
+        if (mca_coll_epcoll_component.engine->locality(handle->comm, rank, &place)
+            && place.in_process && 0 == index--) {
             return rank;
         }
     }

@@ -31,7 +31,7 @@ int mca_coll_epcoll_different(const epcoll_member_t *member);
 void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
                                     const epcoll_member_t *member);
 
-/** What the handle's thread waits for, as mpix_endpoints_guest_t has it: of blocking calls. */
+/** What the handle's thread waits for, as mpix_endpoints_client_t has it: of blocking calls. */
 void mca_coll_epcoll_describe(void *object, char *text, size_t size);
 
 END_C_DECLS

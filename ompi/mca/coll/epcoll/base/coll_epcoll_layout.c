@@ -149,10 +149,10 @@ static int fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *comm, uin
     layout->is_ordered = true;
     for (uint32_t rank = 0; rank < size; ++rank) {
         const uint32_t known = layout->processes;
-        mpix_endpoints_place_t place;
+        mpix_endpoints_locality_t place;
         uint32_t number;
 
-        if (!mca_coll_epcoll_component.door->place(comm, (int) rank, &place)) {
+        if (!mca_coll_epcoll_component.engine->locality(comm, (int) rank, &place)) {
             return MPI_ERR_INTERN;
         }
         number = number_of(layout, layout->first, place.process, before);
@@ -180,9 +180,9 @@ bool mca_coll_epcoll_some_share(const ompi_communicator_t *comm)
         return true;
     }
     for (int rank = 0; rank < size; ++rank) {
-        mpix_endpoints_place_t place;
+        mpix_endpoints_locality_t place;
 
-        if (!mca_coll_epcoll_component.door->place(comm, rank, &place)) {
+        if (!mca_coll_epcoll_component.engine->locality(comm, rank, &place)) {
             return false;
         }
         process[rank] = place.process;
@@ -201,8 +201,8 @@ int mca_coll_epcoll_layout_get(ompi_communicator_t *comm, uint32_t key,
     const uint32_t size = (uint32_t) ompi_comm_size(comm);
     mca_coll_epcoll_layout_t *layout;
     mpix_endpoints_memory_t *memory;
-    int rc = mca_coll_epcoll_component.door->memory_get(
-        comm, MPIX_ENDPOINTS_PROCESS, mca_coll_epcoll_component.guest, key,
+    int rc = mca_coll_epcoll_component.engine->memory_get(
+        comm, MPIX_ENDPOINTS_SCOPE_PROCESS, mca_coll_epcoll_component.client, key,
         sizeof(*layout) + (8 * (size_t) size + 2) * sizeof(uint32_t), &memory);
 
     if (MPI_SUCCESS != rc) {
@@ -216,7 +216,7 @@ int mca_coll_epcoll_layout_get(ompi_communicator_t *comm, uint32_t key,
     }
     pthread_mutex_unlock(&filling);
     if (MPI_SUCCESS != rc) {
-        mca_coll_epcoll_component.door->memory_put(memory);
+        mca_coll_epcoll_component.engine->memory_put(memory);
         return rc;
     }
     *layout_p = layout;

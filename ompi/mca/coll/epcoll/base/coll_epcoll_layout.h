@@ -59,7 +59,7 @@ typedef struct mca_coll_epcoll_layout_t {
 } mca_coll_epcoll_layout_t;
 
 /**
- * Make the layout of a handle's communicator, or find it.  In the guest's make.
+ * Make the layout of a handle's communicator, or find it.  In the client's make.
  *
  * @param[in]  key       of the memory, for memory_get
  * @param[out] layout_p  its memory is to be put back after the last use

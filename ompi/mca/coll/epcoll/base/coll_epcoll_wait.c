@@ -39,15 +39,15 @@ static _Thread_local mpix_endpoints_wait_t waiting;
 int mca_coll_epcoll_wait_turn(mca_coll_epcoll_handle_t *handle)
 {
     handle->has_waited = true;
-    return mca_coll_epcoll_component.door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY,
-                                                     &waiting);
+    return mca_coll_epcoll_component.engine->wait_progress(handle->comm, MPIX_ENDPOINTS_ANY_RANK,
+                                                           &waiting);
 }
 
 int mca_coll_epcoll_turn(epcoll_member_t *member)
 {
     mca_coll_epcoll_handle_t *handle = (mca_coll_epcoll_handle_t *) member;
 
-    member->crowded = mca_coll_epcoll_component.door->is_crowded();
+    member->crowded = mca_coll_epcoll_component.engine->is_oversubscribed();
     if (member->crowded && !handle->is_local && 0 != ++handle->yields % TURN_CROWDED) {
         (void) sched_yield();
         return MPI_SUCCESS;
@@ -58,10 +58,10 @@ int mca_coll_epcoll_turn(epcoll_member_t *member)
 int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc)
 {
     /* Who has seen a loss elsewhere may have given up the communicator: that is why it does not
-     * come.  If it has said so (door->leave), it has before. */
+     * come.  If it has said so (engine->leave), it has before. */
     if (EPCOLL_DIFFERENT == rc) {
-        (void) mca_coll_epcoll_component.door->turn(handle->comm);
-        if (mca_coll_epcoll_component.door->is_lost(handle->comm, MPIX_ENDPOINTS_ANYBODY)) {
+        (void) mca_coll_epcoll_component.engine->progress(handle->comm);
+        if (mca_coll_epcoll_component.engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK)) {
             rc = MPI_ERR_PROC_FAILED;
         }
     }
@@ -70,7 +70,7 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
         if (MPI_ERR_PROC_FAILED == rc) {
             /* It may be another member who has seen it, and told by the block: what comes next on
              * our endpoint is to fail as well. */
-            mca_coll_epcoll_component.door->look_after(handle->comm);
+            mca_coll_epcoll_component.engine->check_liveness(handle->comm);
         }
         return rc;
     }
@@ -94,9 +94,9 @@ static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
     for (uint32_t rank = 0; rank < members; ++rank) {
         if (NULL == layout ? rank != own : layout->process_of[rank] != layout->own) {
             /* Who has no memory for it cannot tell. */
-            (void) mca_coll_epcoll_component.door->post(handle->comm,
-                                                        mca_coll_epcoll_component.guest, (int) rank,
-                                                        &word, sizeof(word));
+            (void) mca_coll_epcoll_component.engine->am_send(handle->comm,
+                                                             mca_coll_epcoll_component.client,
+                                                             (int) rank, &word, sizeof(word));
         }
     }
 }
@@ -192,11 +192,12 @@ static int run_broken(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_ca
 /** Likewise of a loss that is known to be one elsewhere: let it come here. */
 static void see_loss(const mca_coll_epcoll_handle_t *handle)
 {
-    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
 
-    door->look_after(handle->comm);
-    for (int i = 0; i < TURNS_LOST && !door->is_lost(handle->comm, MPIX_ENDPOINTS_ANYBODY); ++i) {
-        (void) door->turn(handle->comm);
+    engine->check_liveness(handle->comm);
+    for (int i = 0; i < TURNS_LOST && !engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK);
+         ++i) {
+        (void) engine->progress(handle->comm);
         (void) sched_yield();
     }
 }
@@ -205,7 +206,7 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
 {
     handle->has_waited = false;
     if (0 != waiting.words[0]) {
-        mca_coll_epcoll_component.door->wait_end(&waiting);
+        mca_coll_epcoll_component.engine->wait_end(&waiting);
     }
     memset(&waiting, 0, sizeof(waiting)); /* the thread's next wait may be on another handle */
     if (0 == rc) {

@@ -44,7 +44,7 @@ void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why);
 void mca_coll_epcoll_break_late(const mca_coll_epcoll_handle_t *handle,
                                 mca_coll_epcoll_handle_t *made);
 
-/** What a guest's arrived is: another process tells that it has failed. */
+/** What a client's arrived is: another process tells that it has failed. */
 bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t size);
 
 /** Not the short way of mca_coll_epcoll_ended. */

@@ -26,7 +26,7 @@
 
 #include <stdlib.h>
 
-_Static_assert(EPCOLL_TAGS_PERSISTENT + EPCOLL_TAGS_EACH == MPIX_ENDPOINTS_TAG_MOST,
+_Static_assert(EPCOLL_TAGS_PERSISTENT + EPCOLL_TAGS_EACH == MPIX_ENDPOINTS_TAG_MAX,
                "tags are divided up");
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -53,10 +53,10 @@ int mca_coll_epcoll_send_to(const mca_coll_epcoll_party_t *party,
                             ompi_request_t **request)
 {
     *request = MPI_REQUEST_NULL;
-    return mca_coll_epcoll_component.door->isend(party->handle->comm,
-                                                 mca_coll_epcoll_component.guest, vector->address,
-                                                 vector->count, vector->type, rank, tag_of(party),
-                                                 request);
+    return mca_coll_epcoll_component.engine->isend(party->handle->comm,
+                                                   mca_coll_epcoll_component.client,
+                                                   vector->address, vector->count, vector->type,
+                                                   rank, tag_of(party), request);
 }
 
 int mca_coll_epcoll_receive(const mca_coll_epcoll_party_t *party,
@@ -64,10 +64,10 @@ int mca_coll_epcoll_receive(const mca_coll_epcoll_party_t *party,
                             ompi_request_t **request)
 {
     *request = MPI_REQUEST_NULL;
-    return mca_coll_epcoll_component.door->irecv(party->handle->comm,
-                                                 mca_coll_epcoll_component.guest, vector->address,
-                                                 vector->count, vector->type, rank, tag_of(party),
-                                                 request);
+    return mca_coll_epcoll_component.engine->irecv(party->handle->comm,
+                                                   mca_coll_epcoll_component.client,
+                                                   vector->address, vector->count, vector->type,
+                                                   rank, tag_of(party), request);
 }
 
 bool mca_coll_epcoll_is_complete(ompi_request_t *request)
@@ -90,7 +90,7 @@ bool mca_coll_epcoll_is_complete(ompi_request_t *request)
  */
 static int wait_until_complete(mca_coll_epcoll_handle_t *handle, ompi_request_t *request, int why)
 {
-    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     mpix_endpoints_wait_t wait = {.words = {0}};
     bool taken_back = false;
 
@@ -99,14 +99,15 @@ static int wait_until_complete(mca_coll_epcoll_handle_t *handle, ompi_request_t 
             (void) ompi_request_cancel(request);
             taken_back = true;
         }
-        (void) door->wait_turn(handle->comm, MPIX_ENDPOINTS_ANYBODY, &wait); /* it ends by itself */
+        (void) engine->wait_progress(handle->comm, MPIX_ENDPOINTS_ANY_RANK,
+                                     &wait); /* it ends by itself */
         if (OPAL_LIKELY(MPI_SUCCESS == why)) {
             /* Relaxed: nothing but the word itself is read by it. */
             why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
         }
     }
     if (0 != wait.words[0]) {
-        door->wait_end(&wait);
+        engine->wait_end(&wait);
     }
     return taken_back ? why : MPI_SUCCESS;
 }

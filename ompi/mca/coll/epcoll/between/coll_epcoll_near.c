@@ -78,9 +78,9 @@ static bool leaders_may_meet(const mca_coll_epcoll_wide_t *wide, int reached)
     for (uint32_t i = 0; i < nodes.size; ++i) {
         const uint32_t process = mca_coll_epcoll_process_of(&nodes, nodes.own, i);
         const int first = (int) mca_coll_epcoll_layout_rank(wide->layout, process, 0);
-        mpix_endpoints_place_t place;
+        mpix_endpoints_locality_t place;
 
-        if (!mca_coll_epcoll_component.door->place(wide->super.comm, first, &place)
+        if (!mca_coll_epcoll_component.engine->locality(wide->super.comm, first, &place)
             || !place.on_node) {
             return false;
         }
@@ -91,8 +91,8 @@ static bool leaders_may_meet(const mca_coll_epcoll_wide_t *wide, int reached)
 int mca_coll_epcoll_near_find(mca_coll_epcoll_wide_t *wide)
 {
     mpix_endpoints_members_t on_node;
-    const int rc = mca_coll_epcoll_component.door->members(wide->super.comm, MPIX_ENDPOINTS_NODE,
-                                                           &on_node);
+    const int rc = mca_coll_epcoll_component.engine->members(wide->super.comm,
+                                                             MPIX_ENDPOINTS_SCOPE_NODE, &on_node);
 
     if (MPI_SUCCESS != rc) {
         return rc;
@@ -128,9 +128,9 @@ static mpix_endpoints_memory_t *common_get(const mca_coll_epcoll_handle_t *handl
     mpix_endpoints_memory_t *memory;
 
     if (MPI_SUCCESS
-        == mca_coll_epcoll_component.door->memory_get(handle->comm, MPIX_ENDPOINTS_NODE,
-                                                      mca_coll_epcoll_component.guest, key,
-                                                      FRONT + size, &memory)) {
+        == mca_coll_epcoll_component.engine->memory_get(handle->comm, MPIX_ENDPOINTS_SCOPE_NODE,
+                                                        mca_coll_epcoll_component.client, key,
+                                                        FRONT + size, &memory)) {
         epcoll_agree_join(memory->base);
         return memory;
     }
@@ -157,7 +157,7 @@ static void common_next(const mca_coll_epcoll_wide_t *wide, mca_coll_epcoll_comm
                                                                  : EPCOLL_NEVER);
     if (common->is_used) {
         /* All have mapped it: its file need not stay open. */
-        (void) mca_coll_epcoll_component.door->memory_is_whole(memory);
+        (void) mca_coll_epcoll_component.engine->memory_is_complete(memory);
     } else if (NEAR_CALLS_MOST == common->calls) {
         common_refuse(common);
     }
@@ -197,7 +197,7 @@ static void near_get(mca_coll_epcoll_wide_t *wide)
     near->beside = wide->layout->beside;
     view_of(wide, near->memory, EPCOLL_NEAR_BLOCKING, &near->super.member);
     near->super.member.beside = &near->beside;
-    near->super.member.crowded = mca_coll_epcoll_component.door->is_crowded();
+    near->super.member.crowded = mca_coll_epcoll_component.engine->is_oversubscribed();
     wide->near = near; /* sequentially consistent; partner: break_shared */
     mca_coll_epcoll_break_late(&wide->super, &near->super);
 }
@@ -284,7 +284,7 @@ void mca_coll_epcoll_near_view(const mca_coll_epcoll_wide_t *wide, uint32_t bloc
 
 void mca_coll_epcoll_near_put(mca_coll_epcoll_wide_t *wide)
 {
-    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     mca_coll_epcoll_near_t *near = wide->near;
 
     if (NULL == near) {
@@ -294,9 +294,9 @@ void mca_coll_epcoll_near_put(mca_coll_epcoll_wide_t *wide)
         epcoll_end_at(&near->super.member, UINT64_MAX); /* as in handle_free */
     }
     if (NULL != near->ring) {
-        door->memory_put(near->ring);
+        engine->memory_put(near->ring);
     }
-    door->memory_put(near->memory);
+    engine->memory_put(near->memory);
     free(near);
     wide->near = NULL;
 }

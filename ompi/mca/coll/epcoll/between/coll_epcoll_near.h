@@ -30,7 +30,7 @@
 
 BEGIN_C_DECLS
 
-/** Which of these may there be?  In the guest's make.  @return MPI_SUCCESS or an error code */
+/** Which of these may there be?  In the client's make.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_near_find(mca_coll_epcoll_wide_t *wide);
 
 /** Blocks in the node's memory. */

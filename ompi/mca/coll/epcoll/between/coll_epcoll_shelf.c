@@ -108,7 +108,7 @@ char *mca_coll_epcoll_shelf_at(const mca_coll_epcoll_handle_t *shelf, uint32_t i
 
 void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_wide_t *wide)
 {
-    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     const mca_coll_epcoll_handle_t *handle = &wide->super;
     const uint32_t members = mca_coll_epcoll_size(handle);
     const size_t size = block_size(handle)
@@ -117,16 +117,16 @@ void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_wide_t *wide)
 
     if (NULL == shelf
         || MPI_SUCCESS
-               != door->memory_get(handle->comm, MPIX_ENDPOINTS_NODE,
-                                   mca_coll_epcoll_component.guest, EPCOLL_KEY_SHELF, size,
-                                   &shelf->memory)) {
+               != engine->memory_get(handle->comm, MPIX_ENDPOINTS_SCOPE_NODE,
+                                     mca_coll_epcoll_component.client, EPCOLL_KEY_SHELF, size,
+                                     &shelf->memory)) {
         free(shelf); /* so nobody has all of it */
         return;
     }
     shelf->super.comm = handle->comm;
     epcoll_member_init(&shelf->super.member, shelf->memory->base, members,
                        (uint32_t) mca_coll_epcoll_rank(handle), mca_coll_epcoll_component.fan);
-    shelf->super.member.crowded = door->is_crowded();
+    shelf->super.member.crowded = engine->is_oversubscribed();
     shelf->super.member.beside = &wide->layout->beside;
     wide->shelf = shelf; /* sequentially consistent; partner: break_shared */
     /* Relaxed: who looks at it has met all others since; see mca_coll_epcoll_shelf_made. */
@@ -144,7 +144,7 @@ void mca_coll_epcoll_shelf_made(mca_coll_epcoll_wide_t *wide)
                           && mca_coll_epcoll_size(&wide->super)
                                  == atomic_load_explicit(&shelf->super.member.block->users,
                                                          memory_order_relaxed)
-                          && mca_coll_epcoll_component.door->memory_is_whole(shelf->memory);
+                          && mca_coll_epcoll_component.engine->memory_is_complete(shelf->memory);
 }
 
 void mca_coll_epcoll_shelf_put(mca_coll_epcoll_wide_t *wide)
@@ -153,7 +153,7 @@ void mca_coll_epcoll_shelf_put(mca_coll_epcoll_wide_t *wide)
 
     if (NULL != shelf) {
         epcoll_end_at(&shelf->super.member, UINT64_MAX); /* we call nothing there any more */
-        mca_coll_epcoll_component.door->memory_put(shelf->memory);
+        mca_coll_epcoll_component.engine->memory_put(shelf->memory);
         free(shelf);
         wide->shelf = NULL;
     }

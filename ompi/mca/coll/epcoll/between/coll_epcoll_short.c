@@ -76,14 +76,15 @@ static unsigned char *tray_at(const short_t *brief, uint32_t index)
 /** A call begins that goes by trays.  @return MPI_SUCCESS or an error code */
 static int tray_begin(short_t *brief)
 {
-    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     mca_coll_epcoll_handle_t *handle = brief->handle;
     mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
     int rc = NULL == more ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 
     if (OPAL_UNLIKELY(MPI_SUCCESS == rc && NULL == more->trays)) {
-        rc = door->memory_get(handle->comm, MPIX_ENDPOINTS_PROCESS, mca_coll_epcoll_component.guest,
-                              EPCOLL_KEY_TRAYS, 2 * TRAY * handle->member.count, &more->trays);
+        rc = engine->memory_get(handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS,
+                                mca_coll_epcoll_component.client, EPCOLL_KEY_TRAYS,
+                                2 * TRAY * handle->member.count, &more->trays);
     }
     if (MPI_SUCCESS == rc) {
         ++more->tray_calls;
@@ -96,7 +97,7 @@ static int tray_begin(short_t *brief)
 void mca_coll_epcoll_tray_put(mca_coll_epcoll_more_t *more)
 {
     if (NULL != more->trays) {
-        mca_coll_epcoll_component.door->memory_put(more->trays);
+        mca_coll_epcoll_component.engine->memory_put(more->trays);
         more->trays = NULL;
     }
 }

@@ -93,15 +93,15 @@ static int local(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step_
 
 static int message(mca_coll_epcoll_program_t *program, mca_coll_epcoll_step_t *step)
 {
-    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     ompi_communicator_t *comm = program->handle->comm;
-    const int guest = mca_coll_epcoll_component.guest;
+    const int client = mca_coll_epcoll_component.client;
 
     return EPCOLL_STEP_SEND == step->kind
-               ? door->isend(comm, guest, step->from.address, step->from.count, step->from.type,
-                             step->rank, program->tag, &step->request)
-               : door->irecv(comm, guest, step->into.address, step->into.count, step->into.type,
-                             step->rank, program->tag, &step->request);
+               ? engine->isend(comm, client, step->from.address, step->from.count, step->from.type,
+                               step->rank, program->tag, &step->request)
+               : engine->irecv(comm, client, step->into.address, step->into.count, step->into.type,
+                               step->rank, program->tag, &step->request);
 }
 
 int mca_coll_epcoll_step_messages(mca_coll_epcoll_program_t *program)

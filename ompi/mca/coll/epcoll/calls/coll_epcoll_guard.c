@@ -17,7 +17,7 @@
  * Only buffers that the call uses are looked at: what is significant at this member, and has
  * elements.  The other members must not wait for one that has been refused.  What is ours breaks,
  * as with any other error of one member (mca_coll_epcoll_break_all); of what the components below
- * serve, the engine tells the others that this member takes part no more (door->leave).
+ * serve, the engine tells the others that this member takes part no more (engine->leave).
  *
  * Called by libmpi.
  *
@@ -52,7 +52,7 @@ static bool guard_may_go_below(const mca_coll_epcoll_handle_t *handle)
 static int guard_refuse(const mca_coll_epcoll_guard_t *guard, const ompi_communicator_t *comm,
                         const mca_coll_base_module_t *next, const char *name)
 {
-    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     const bool is_own = NULL != guard->own && &guard->own->super == next;
     char what[64];
 
@@ -60,10 +60,10 @@ static int guard_refuse(const mca_coll_epcoll_guard_t *guard, const ompi_communi
         mca_coll_epcoll_break_all(guard->own->handle, MPI_ERR_BUFFER);
     }
     if (!is_own || guard_may_go_below(guard->own->handle)) {
-        door->leave(comm);
+        engine->leave(comm);
     }
     snprintf(what, sizeof(what), "MPI_%c%s", toupper((unsigned char) name[0]), name + 1);
-    return door->refuse_device(comm, what);
+    return engine->refuse_device(comm, what);
 }
 
 /** Is the call one of the components below that cannot succeed, as a member takes part no more?
@@ -72,7 +72,7 @@ static bool guard_is_left(const mca_coll_epcoll_guard_t *guard, const ompi_commu
                           const mca_coll_base_module_t *next)
 {
     return (NULL == guard->own || &guard->own->super != next)
-           && mca_coll_epcoll_component.door->is_lost(comm, MPIX_ENDPOINTS_ANYBODY);
+           && mca_coll_epcoll_component.engine->is_lost(comm, MPIX_ENDPOINTS_ANY_RANK);
 }
 
 /* ---- what is looked at ----------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ static bool guard_is_left(const mca_coll_epcoll_guard_t *guard, const ompi_commu
 static bool guard_in(const ompi_communicator_t *comm, const void *address, size_t count,
                      const ompi_datatype_t *type)
 {
-    return mca_coll_epcoll_component.door->is_device(comm, address, count, type);
+    return mca_coll_epcoll_component.engine->is_device(comm, address, count, type);
 }
 
 /** Likewise of a buffer that MPI_IN_PLACE may stand for. */

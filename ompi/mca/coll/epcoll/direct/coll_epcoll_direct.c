@@ -178,23 +178,24 @@ static void note(direct_t *direct, int error)
 
 static int begin_message(direct_t *direct, uint32_t i)
 {
-    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     ompi_communicator_t *comm = direct->handle->comm;
-    const int guest = mca_coll_epcoll_component.guest;
+    const int client = mca_coll_epcoll_component.client;
     message_t *message = &direct->message[i];
     const mca_coll_epcoll_buffer_t *block = &message->block;
     int rc = MPI_SUCCESS;
 
     if (i < direct->receives) {
-        return door->irecv(comm, guest, block->address, block->count, block->type, message->rank,
-                           direct->tag, &message->request);
+        return engine->irecv(comm, client, block->address, block->count, block->type, message->rank,
+                             direct->tag, &message->request);
     }
     if (NULL != direct->room) {
         rc = mca_coll_epcoll_pack(block->address, &direct->message[i - direct->receives].block);
     }
-    return MPI_SUCCESS != rc ? rc
-                             : door->isend(comm, guest, block->address, block->count, block->type,
-                                           message->rank, direct->tag, &message->request);
+    return MPI_SUCCESS != rc
+               ? rc
+               : engine->isend(comm, client, block->address, block->count, block->type,
+                               message->rank, direct->tag, &message->request);
 }
 
 /** In place nothing is received before all that is sent has been packed. */
@@ -249,10 +250,10 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
         if (OPAL_UNLIKELY(0 != why)) {
             withdraw(direct, why);
         }
-        return before == direct->open ? MPIX_ENDPOINTS_STEP_NOTHING : MPIX_ENDPOINTS_STEP_SOME;
+        return before == direct->open ? MPIX_ENDPOINTS_STEP_IDLE : MPIX_ENDPOINTS_STEP_PROGRESS;
     }
     /* From then on it may be started again, or gone. */
-    mca_coll_epcoll_component.door->request_done(direct->request, direct->error);
+    mca_coll_epcoll_component.engine->request_done(direct->request, direct->error);
     return MPIX_ENDPOINTS_STEP_DONE;
 }
 
@@ -264,7 +265,7 @@ static bool begin(direct_t *direct)
         return true;
     }
     direct->work.step = step;
-    mca_coll_epcoll_component.door->request_begin(direct->request, &direct->work);
+    mca_coll_epcoll_component.engine->request_begin(direct->request, &direct->work);
     return false;
 }
 
@@ -315,22 +316,23 @@ int mca_coll_epcoll_direct_begin(mca_coll_epcoll_handle_t *handle,
                                  ompi_request_t **request_p)
 {
     static const mpix_endpoints_request_ops_t ops = {.free = direct_free};
-    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     direct_t *direct = direct_new(handle, call);
 
     if (NULL == direct || !copy_types(direct, call)
-        || MPI_SUCCESS != door->request_new(handle->comm, &ops, direct, false, &direct->request)) {
+        || MPI_SUCCESS
+               != engine->request_new(handle->comm, &ops, direct, false, &direct->request)) {
         if (NULL != direct) {
             direct_free(direct);
         }
         return fail(handle, MPI_ERR_NO_MEM);
     }
     if (NULL != call->recv.types) {
-        door->request_types(direct->request, direct->types[0], direct->types[1]);
+        engine->request_types(direct->request, direct->types[0], direct->types[1]);
     }
     *request_p = direct->request;
     if (begin(direct)) {
-        door->request_done(*request_p, MPI_SUCCESS);
+        engine->request_done(*request_p, MPI_SUCCESS);
     }
     return MPI_SUCCESS;
 }
@@ -338,7 +340,7 @@ int mca_coll_epcoll_direct_begin(mca_coll_epcoll_handle_t *handle,
 /** MPI_Start. */
 static int start(void *context)
 {
-    return begin(context) ? MPIX_ENDPOINTS_OVER : MPI_SUCCESS;
+    return begin(context) ? MPIX_ENDPOINTS_REQUEST_COMPLETE : MPI_SUCCESS;
 }
 
 int mca_coll_epcoll_direct_init(mca_coll_epcoll_handle_t *handle,
@@ -351,8 +353,8 @@ int mca_coll_epcoll_direct_init(mca_coll_epcoll_handle_t *handle,
 
     if (NULL == direct
         || MPI_SUCCESS
-               != mca_coll_epcoll_component.door->request_new(handle->comm, &ops, direct, true,
-                                                              &direct->request)) {
+               != mca_coll_epcoll_component.engine->request_new(handle->comm, &ops, direct, true,
+                                                                &direct->request)) {
         if (NULL != direct) {
             direct_free(direct);
         }

@@ -91,8 +91,8 @@ static mca_coll_epcoll_group_t *group_new(mca_coll_epcoll_handle_t *handle, uint
 
     if (NULL == group
         || MPI_SUCCESS
-               != mca_coll_epcoll_component.door->memory_get(
-                   handle->comm, MPIX_ENDPOINTS_NODE, mca_coll_epcoll_component.guest,
+               != mca_coll_epcoll_component.engine->memory_get(
+                   handle->comm, MPIX_ENDPOINTS_SCOPE_NODE, mca_coll_epcoll_component.client,
                    GROUP_KEYS + number, GROUP * size_of(handle), &group->memory)) {
         free(group);
         return NULL;
@@ -138,14 +138,14 @@ bool mca_coll_epcoll_group_is_whole(const mca_coll_epcoll_group_t *group)
     /* Relaxed: as above.  One without memory for its group may have neighbours in its process who
      * have mapped what is shared. */
     return group->size == atomic_load_explicit(&first_block(group)->users, memory_order_relaxed)
-           && mca_coll_epcoll_component.door->memory_is_whole(group->memory);
+           && mca_coll_epcoll_component.engine->memory_is_complete(group->memory);
 }
 
 void mca_coll_epcoll_group_put(mca_coll_epcoll_group_t *group)
 {
     /* Release: our uses of it; acquire: the others'.  Partner: this one, of other operations. */
     if (NULL != group && 1 == atomic_fetch_sub_explicit(&group->users, 1, memory_order_acq_rel)) {
-        mca_coll_epcoll_component.door->memory_put(group->memory);
+        mca_coll_epcoll_component.engine->memory_put(group->memory);
         free(group);
     }
 }

@@ -102,14 +102,15 @@ static const mpix_endpoints_request_ops_t typed_ops = {.free = free};
 /** Its request. */
 static int request_new(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
-    const mpix_endpoints_door_t *door = mca_coll_epcoll_component.door;
+    const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     const mca_coll_epcoll_call_t *call = &operation->call;
     void *types = copied_types(call);
-    const int rc = door->request_new(pending->handle->comm, NULL == types ? &plain_ops : &typed_ops,
-                                     types, false, &operation->request);
+    const int rc = engine->request_new(pending->handle->comm,
+                                       NULL == types ? &plain_ops : &typed_ops, types, false,
+                                       &operation->request);
 
     if (OPAL_LIKELY(MPI_SUCCESS == rc) && NULL != types) {
-        door->request_types(operation->request, call->send_types, call->recv_types);
+        engine->request_types(operation->request, call->send_types, call->recv_types);
     }
     return rc;
 }

@@ -35,7 +35,7 @@
 static void say_ended(mca_coll_epcoll_ended_t *ended)
 {
     if (NULL != ended->request) {
-        mca_coll_epcoll_component.door->request_done(ended->request, ended->error);
+        mca_coll_epcoll_component.engine->request_done(ended->request, ended->error);
         ended->request = NULL;
     }
 }
@@ -108,7 +108,7 @@ static bool look_for_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_
 {
     /* Relaxed: a hint.  What is under way besides would wait meanwhile. */
     if (atomic_load_explicit(&pending->is_working, memory_order_relaxed)
-        || mca_coll_epcoll_component.door->is_crowded()) {
+        || mca_coll_epcoll_component.engine->is_oversubscribed()) {
         return false;
     }
     for (int looks = 0; looks < LOOKS_AT_ONCE; ++looks) {
@@ -155,7 +155,7 @@ static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ope
                     || 0 != operation->running.waits % EPCOLL_WAITS)) {
         return why;
     }
-    return mca_coll_epcoll_component.door->is_lost(handle->comm, MPIX_ENDPOINTS_ANYBODY)
+    return mca_coll_epcoll_component.engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK)
                ? MPI_ERR_PROC_FAILED
                : 0;
 }
@@ -273,7 +273,8 @@ void mca_coll_epcoll_pending_leave(mca_coll_epcoll_pending_t *pending,
     do {
         if (NULL != pending->first && !pending->is_working) {
             pending->is_working = true;
-            mca_coll_epcoll_component.door->request_begin(pending->first->request, &pending->work);
+            mca_coll_epcoll_component.engine->request_begin(pending->first->request,
+                                                            &pending->work);
         }
         if (OPAL_LIKELY(mca_coll_epcoll_gate_leave(pending))) {
             break;
@@ -326,7 +327,7 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
     bool some, works;
 
     if (!mca_coll_epcoll_gate_try(pending)) {
-        return MPIX_ENDPOINTS_STEP_NOTHING; /* somebody begins one */
+        return MPIX_ENDPOINTS_STEP_IDLE; /* somebody begins one */
     }
     some = go_on_all(pending, &ended);
     for (;;) {
@@ -341,7 +342,7 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
     if (!works) {
         return MPIX_ENDPOINTS_STEP_DONE;
     }
-    return some ? MPIX_ENDPOINTS_STEP_SOME : MPIX_ENDPOINTS_STEP_NOTHING;
+    return some ? MPIX_ENDPOINTS_STEP_PROGRESS : MPIX_ENDPOINTS_STEP_IDLE;
 }
 
 /* ---- of the handle --------------------------------------------------------------------------- */

@@ -45,7 +45,7 @@
 
 BEGIN_C_DECLS
 
-/** Keys of memory behind the door; that of the communicator's first block is 0. */
+/** Keys of memory that is got from the engine; that of the communicator's first block is 0. */
 enum { EPCOLL_KEY_NONBLOCKING = EPCOLL_KEY_TRAYS + 1, EPCOLL_KEY_PERSISTENT /* and above */ };
 
 /** An operation. */

@@ -207,7 +207,7 @@ static int start(void *context)
     }
     if (OPAL_LIKELY(!operation->steps)
         && mca_coll_epcoll_pending_at_once(persistent->pending, operation)) {
-        return MPIX_ENDPOINTS_OVER;
+        return MPIX_ENDPOINTS_REQUEST_COMPLETE;
     }
     mca_coll_epcoll_pending_submit(persistent->pending, operation);
     return MPI_SUCCESS;
@@ -294,8 +294,8 @@ int mca_coll_epcoll_pending_init(mca_coll_epcoll_handle_t *handle,
     if (NULL == persistent) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
-    rc = mca_coll_epcoll_component.door->request_new(handle->comm, &persistent_ops, persistent,
-                                                     true, &persistent->operation.request);
+    rc = mca_coll_epcoll_component.engine->request_new(handle->comm, &persistent_ops, persistent,
+                                                       true, &persistent->operation.request);
     if (MPI_SUCCESS != rc) {
         give_up(persistent);
         return mca_coll_epcoll_pending_no_memory(handle);

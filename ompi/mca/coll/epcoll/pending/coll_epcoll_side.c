@@ -42,10 +42,10 @@ int mca_coll_epcoll_side_get(mca_coll_epcoll_handle_t *handle, uint32_t key,
     if (NULL == side) {
         return MPI_ERR_NO_MEM;
     }
-    rc = mca_coll_epcoll_component.door->memory_get(handle->comm, MPIX_ENDPOINTS_PROCESS,
-                                                    mca_coll_epcoll_component.guest, key,
-                                                    epcoll_block_size(first->count, first->fan),
-                                                    &side->memory);
+    rc = mca_coll_epcoll_component.engine->memory_get(handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS,
+                                                      mca_coll_epcoll_component.client, key,
+                                                      epcoll_block_size(first->count, first->fan),
+                                                      &side->memory);
     if (MPI_SUCCESS != rc) {
         free(side);
         return rc;
@@ -77,7 +77,7 @@ static mca_coll_epcoll_side_t *take_all(mca_coll_epcoll_sides_t *kept)
 
 static void put(mca_coll_epcoll_side_t *side)
 {
-    mca_coll_epcoll_component.door->memory_put(side->memory);
+    mca_coll_epcoll_component.engine->memory_put(side->memory);
     free(side);
 }
 

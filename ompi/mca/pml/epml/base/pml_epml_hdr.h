@@ -43,7 +43,7 @@ typedef enum mca_pml_epml_hdr_kind_t {
     EPML_HDR_PART_FAIL = 15,  /**< to the receiver: nothing more comes in this round, there was an
                              * error; as a FIN */
     EPML_HDR_LEFT = 16,       /**< to a member of a communicator: its collectives cannot succeed */
-    EPML_HDR_OWN = 17,        /**< of a guest behind the door: match header, its number for a tag */
+    EPML_HDR_AM = 17,         /**< of a client of the engine: match header, its number for a tag */
     EPML_HDR_KINDS = 18
 } mca_pml_epml_hdr_kind_t;
 

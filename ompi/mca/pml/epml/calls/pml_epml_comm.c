@@ -224,7 +224,7 @@ int mca_pml_epml_comm_furnish(ompi_communicator_t *newcomm)
     if (OMPI_SUCCESS == rc) {
         rc = mca_pml_epml_hints_subscribe(newcomm);
     }
-    return OMPI_SUCCESS == rc ? mca_pml_epml_enrolled_make(mca_pml_epml_comm(newcomm)) : rc;
+    return OMPI_SUCCESS == rc ? mca_pml_epml_clients_make(mca_pml_epml_comm(newcomm)) : rc;
 }
 
 int mca_pml_epml_call_add_comm(ompi_communicator_t *newcomm)
@@ -282,7 +282,7 @@ int mca_pml_epml_call_del_comm(ompi_communicator_t *ompi_comm)
     epml_match_end_promise(&ep->match, comm->context);
     mca_pml_epml_unlock(ep);
 
-    mca_pml_epml_enrolled_free(comm);
+    mca_pml_epml_clients_free(comm);
     ompi_comm->c_pml_comm = NULL;
     if (comm->may_owe) {
         mca_pml_epml_peers_keep(comm->peers);

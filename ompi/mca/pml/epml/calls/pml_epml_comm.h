@@ -29,7 +29,7 @@ int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *
 /** Give a new communicator a table slot, c_contextid and our mark. */
 int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context);
 
-/** What else a communicator with our state needs before it is used; guests behind the door hang
+/** What else a communicator with our state needs before it is used; the engine's clients hang
  * theirs on it.  @return OMPI_SUCCESS or an error, which all members must get */
 int mca_pml_epml_comm_furnish(ompi_communicator_t *newcomm);
 

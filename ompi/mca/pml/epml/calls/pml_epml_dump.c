@@ -249,19 +249,19 @@ static void dump_unexpected(const view_t *view)
 
 static void dump_comm_line(const mca_pml_epml_comm_t *comm)
 {
-    const mpix_endpoints_guest_t *guest;
+    const mpix_endpoints_client_t *client;
 
     line("  communicator \"%s\": rank %d of %d%s, context %llx, %llu requests and matched messages "
          "hold it",
          name_of(comm), comm->rank, comm->local->count, comm->is_inter ? " of its side" : "",
          (unsigned long long) comm->context,
          (unsigned long long) (comm->active + mca_pml_epml_open_requests(comm->ep, comm, true)));
-    for (int i = 0; NULL != (guest = mca_pml_epml_enrolled(i)); ++i) {
-        void *object = mca_pml_epml_enrolled_object(comm, i);
+    for (int i = 0; NULL != (client = mca_pml_epml_clients(i)); ++i) {
+        void *object = mca_pml_epml_clients_object(comm, i);
         char text[400] = "";
 
-        if (NULL != guest->describe && NULL != object) {
-            guest->describe(object, text, sizeof(text));
+        if (NULL != client->describe && NULL != object) {
+            client->describe(object, text, sizeof(text));
         }
         if ('\0' != text[0]) {
             line("    %s", text);

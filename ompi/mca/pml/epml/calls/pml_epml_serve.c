@@ -76,7 +76,7 @@ static const mca_pml_epml_kind_t *const kinds[EPML_HDR_KINDS] = {
     [EPML_HDR_WITHDRAW] = &mca_pml_epml_withdraw_kind,
     [EPML_HDR_PART_FAIL] = &mca_pml_epml_part_fail_kind,
     [EPML_HDR_LEFT] = &mca_pml_epml_left_kind,
-    [EPML_HDR_OWN] = &mca_pml_epml_own_kind,
+    [EPML_HDR_AM] = &mca_pml_epml_am_kind,
 };
 
 /** Put our functions in their places, before there is anything that they are needed for.  Whoever

@@ -86,8 +86,8 @@ static inline mca_pml_epml_ep_t *request_ep(const ompi_request_t *request)
     if (OPAL_LIKELY(mca_pml_epml_is_request(request))) {
         return ((const mca_pml_epml_request_t *) request)->ep;
     }
-    if (mca_pml_epml_is_guest_request(request)) {
-        return ((const mca_pml_epml_guest_request_t *) request)->ep;
+    if (mca_pml_epml_is_client_request(request)) {
+        return ((const mca_pml_epml_client_request_t *) request)->ep;
     }
     if (is_collective(request)
         || (OMPI_REQUEST_COMM == request->req_type && is_creation(request)
@@ -111,13 +111,13 @@ static inline void turn_for_request(const ompi_request_t *request, mca_pml_epml_
     int events = NULL == ep ? 0 : mca_pml_epml_ep_poll(ep);
 
     if (OPAL_UNLIKELY(!mca_pml_epml_is_request(request)
-                      && !mca_pml_epml_is_guest_request(request))) {
+                      && !mca_pml_epml_is_client_request(request))) {
         /* A schedule above our messages: it moves on in libmpi's progress, which also turns the
          * endpoint of one that does not tell. */
         mca_pml_epml_process_progress();
     }
     mca_pml_epml_turned(waiter, ep, events);
-    if (mca_pml_epml_is_guest_request(request) && 0 == events && mca_pml_epml_is_crowded()) {
+    if (mca_pml_epml_is_client_request(request) && 0 == events && mca_pml_epml_is_crowded()) {
         sched_yield();
     }
 }
@@ -459,7 +459,7 @@ static int epml_test(ompi_request_t **request, int *completed, ompi_status_publi
 
     if (!mca_pml_epml_is_through(*request)) {
         test_turn(*request);
-        if ((mca_pml_epml_is_request(*request) || mca_pml_epml_is_guest_request(*request))
+        if ((mca_pml_epml_is_request(*request) || mca_pml_epml_is_client_request(*request))
             && !mca_pml_epml_is_through(*request)) {
             *completed = 0;
             (void) mca_pml_epml_tested(false);

@@ -16,7 +16,7 @@
  *
  * Called through the link table of libmpix_endpoints.
  *
- * Below it: door, calls, engine, loss, proto, wire, object, base.
+ * Below it: service, calls, engine, loss, proto, wire, object, base.
  */
 
 #ifndef MCA_PML_EPML_CREATE_LAYER_H

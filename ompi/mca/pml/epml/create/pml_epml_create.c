@@ -25,7 +25,7 @@
 
 #include "ompi_config.h"
 
-#include "../door/door.h"
+#include "../service/service.h"
 #include "../calls/calls.h"
 #include "../engine/engine.h"
 #include "../object/object.h"
@@ -201,5 +201,5 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .number = mca_pml_epml_number,
     .report = mca_pml_epml_report,
     .network = mca_pml_epml_network,
-    .door = &mca_pml_epml_door,
+    .engine = &mca_pml_epml_service,
 };

@@ -105,7 +105,7 @@ void mca_pml_epml_ep_finalize(void)
     mca_pml_epml_lost_stop();
     mca_pml_epml_transports_close();
     mca_pml_epml_intern_finalize();
-    mca_pml_epml_enrolled_finalize();
+    mca_pml_epml_clients_finalize();
     mca_pml_epml_who_finalize();
     mca_pml_epml_kept_finalize();
     mca_pml_epml_peers_finalize();

@@ -76,7 +76,7 @@ int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep);
  * the network every 16th turn). */
 #define EPML_TEST_TURNS 4
 
-/** State of a thread that waits.  To guests it is mpix_endpoints_wait_t: words, the first of which
+/** State of a thread that waits.  To clients it is mpix_endpoints_wait_t: words, the first of which
  * says whether there is something to end. */
 typedef struct mca_pml_epml_waiter_t {
     uint32_t counted; /**< 0 or 1: among the threads that have been waiting for a while */

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Work of guests behind the door.
+ * Work of the engine's clients.
  *
  * Each endpoint has a place for one, which is mostly all there is, and a list for more, with a lock
  * of its own.  Who turns the endpoint takes work out, has it go on a step, with no lock held, and
@@ -22,9 +22,9 @@
  * Work holds its communicator, or a request does for it, so the endpoint stays; whoever looks for
  * work looks at the place and counts works, neither of which says no while somebody is at it.
  *
- * Called by pml_epml_turn.h, pml_epml_registry.c and the door.
+ * Called by pml_epml_turn.h, pml_epml_registry.c and the engine's interface.
  *
- * Tests: unit/test_epml_work, door
+ * Tests: unit/test_epml_work, client
  */
 
 #include "ompi_config.h"
@@ -125,7 +125,7 @@ static int step_place(mca_pml_epml_ep_t *ep)
         /* Release: what the step did; partner: the acquire above. */
         atomic_store_explicit(&ep->work_place, work, memory_order_release);
     }
-    return MPIX_ENDPOINTS_STEP_NOTHING != step;
+    return MPIX_ENDPOINTS_STEP_IDLE != step;
 }
 
 /** Steps of those in the list.  @return number of those that brought something */
@@ -140,7 +140,7 @@ static __attribute__((noinline)) int step_list(mca_pml_epml_ep_t *ep, uint32_t m
         ompi_communicator_t *comm = work->comm;
         const mpix_endpoints_step_t step = step_of(work);
 
-        events += MPIX_ENDPOINTS_STEP_NOTHING != step;
+        events += MPIX_ENDPOINTS_STEP_IDLE != step;
         if (MPIX_ENDPOINTS_STEP_DONE == step) {
             atomic_fetch_sub_explicit(&ep->works, 1, memory_order_relaxed);
             done(comm);

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Work of guests behind the door that goes on while its endpoint is turned: pml_epml_work.c.
+ * Work of the engine's clients that goes on while its endpoint is turned: pml_epml_work.c.
  */
 
 #ifndef MCA_PML_EPML_WORK_H
@@ -23,7 +23,7 @@
 
 BEGIN_C_DECLS
 
-/** See work_begin and request_begin in mpix_endpoints_door_t.
+/** See work_begin and request_begin in mpix_endpoints_engine_t.
  * @param[in] comm  of ep, that it holds until it is done; NULL: somebody else holds it for it */
 void mca_pml_epml_work_begin(mca_pml_epml_ep_t *ep, ompi_communicator_t *comm,
                              mpix_endpoints_work_t *work);

@@ -12,9 +12,9 @@
  * @file
  *
  * Are those still there whom an endpoint waits for?  It asks when it has heard nothing for a while,
- * or when a guest says that somebody is lost.
+ * or when a client says that somebody is lost.
  *
- * Called by the endpoint's turns, under its lock, and by the door.
+ * Called by the endpoint's turns, under its lock, and by the layer service.
  *
  * Tests: death (untold_), fault (asked)
  */

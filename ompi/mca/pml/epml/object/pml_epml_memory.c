@@ -13,12 +13,12 @@
  *
  * Memory that handles of one communicator share within a process.  The first handle that asks for
  * it makes it, the last one that puts it back takes it along.  All of it hangs in one list under
- * one lock: it is asked for when a handle is made, or a window, and a guest has one piece or two of
+ * one lock: it is asked for when a handle is made, or a window, and a client has one piece or two of
  * each communicator.
  *
- * Called by the door.
+ * Called by the layer service.
  *
- * Tests: unit/test_epml_memory, door
+ * Tests: unit/test_epml_memory, client
  */
 
 #include "ompi_config.h"

@@ -28,8 +28,8 @@ BEGIN_C_DECLS
 /** What tells memory from other memory. */
 typedef struct mca_pml_epml_memory_key_t {
     uint64_t context; /**< of the communicator */
-    uint32_t number;  /**< of the guest, and the reach */
-    uint32_t key;     /**< the guest's own */
+    uint32_t number;  /**< of the client, and the reach */
+    uint32_t key;     /**< the client's own */
 } mca_pml_epml_memory_key_t;
 
 /** Where memory comes from that reaches further than the process.  Under a lock of all memory: not

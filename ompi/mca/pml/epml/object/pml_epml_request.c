@@ -20,7 +20,7 @@
 
 #include "../base/base.h"
 #include "pml_epml_buffer.h"
-#include "pml_epml_guest_request.h"
+#include "pml_epml_client_request.h"
 #include "pml_epml_lock.h"
 #include "pml_epml_request.h"
 #include "pml_epml_request_inline.h"
@@ -85,7 +85,7 @@ void mca_pml_epml_requests_trim(mca_pml_epml_ep_t *ep)
         ep->requests.unused = request->next;
         OBJ_RELEASE(request);
     }
-    mca_pml_epml_guest_requests_trim(ep);
+    mca_pml_epml_client_requests_trim(ep);
 }
 
 bool mca_pml_epml_request_put_type(mca_pml_epml_request_t *request)

@@ -270,7 +270,7 @@ typedef struct mca_pml_epml_ep_loss_t {
     } probed; /**< the last probe in vain: it waits for somebody, too */
 } mca_pml_epml_ep_loss_t;
 
-/** What guests have begun and nobody is at, but for one: pml_epml_work.h.  engine, under a lock of
+/** What clients have begun and nobody is at, but for one: pml_epml_work.h.  engine, under a lock of
  * its own. */
 typedef struct mca_pml_epml_ep_work_t {
     opal_mutex_t lock;
@@ -297,7 +297,7 @@ typedef struct mca_pml_epml_ep_list_t {
 typedef struct mca_pml_epml_ep_t {
     _Alignas(EPML_CACHE_LINE) epml_lock_t lock;
     mca_pml_epml_ep_signs_t signs;
-    _Atomic uint32_t works; /**< of guests in the list, or of it and taken out; engine, no lock */
+    _Atomic uint32_t works; /**< of clients in the list, or of it and taken out; engine, no lock */
     /** Work that is not in the list: pml_epml_work.c.  engine, no lock. */
     struct mpix_endpoints_work_t *_Atomic work_place;
 
@@ -313,7 +313,7 @@ typedef struct mca_pml_epml_ep_t {
     mca_pml_epml_ep_fetch_t fetch;
     mca_pml_epml_ep_loss_t loss;
     mca_pml_epml_ep_work_t work;
-    struct mca_pml_epml_guest_request_t *guests_unused; /**< object, under the lock */
+    struct mca_pml_epml_client_request_t *clients_unused; /**< object, under the lock */
     struct mca_pml_epml_buffer_t *buffer; /**< for buffered sends; NULL: the process's.  Likewise */
     mca_pml_epml_ep_life_t life;
     mca_pml_epml_ep_list_t list;
@@ -364,10 +364,10 @@ typedef struct mca_pml_epml_comm_t {
     bool agree_over; /**< one of all members was given up: what still comes of it must not be
                         * taken for the next one's; under the ep's lock */
     bool agrees;     /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
-    bool may_owe;    /**< a guest has told others of something, or heard of it, as of an error, or a
+    bool may_owe;   /**< a client has told others of something, or heard of it, as of an error, or a
                       * message of a collective was never received: members may still ask for
                       * what they have offered; under the ep's lock */
-    void **objects;  /**< of guests, see pml_epml_enrolled.h; NULL: none; set under the lock */
+    void **objects; /**< of clients, see pml_epml_clients.h; NULL: none; set under the lock */
 } mca_pml_epml_comm_t;
 
 /** Does it reach beyond its process? */

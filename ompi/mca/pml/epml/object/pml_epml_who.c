@@ -11,13 +11,13 @@
 /**
  * @file
  *
- * Who is where, for guests behind the door: whose process, whose node, which of those there.  All
+ * Who is where, for the engine's clients: whose process, whose node, which of those there.  All
  * of it is known since creation, or to the launcher's library in this process: no message, and
  * nobody is asked.
  *
- * Called by the door.
+ * Called by the layer service.
  *
- * Tests: door
+ * Tests: client
  */
 
 #include "ompi_config.h"
@@ -79,12 +79,12 @@ void mca_pml_epml_who_finalize(void)
 /* ---- members --------------------------------------------------------------------------------- */
 
 void mca_pml_epml_who_place(const mca_pml_epml_comm_t *comm, int rank,
-                            mpix_endpoints_place_t *place)
+                            mpix_endpoints_locality_t *place)
 {
     const mca_pml_epml_peer_t *peer = comm->local->member[rank];
 
-    place->in_process = mca_pml_epml_who_reaches(peer, MPIX_ENDPOINTS_PROCESS);
-    place->on_node = mca_pml_epml_who_reaches(peer, MPIX_ENDPOINTS_NODE);
+    place->in_process = mca_pml_epml_who_reaches(peer, MPIX_ENDPOINTS_SCOPE_PROCESS);
+    place->on_node = mca_pml_epml_who_reaches(peer, MPIX_ENDPOINTS_SCOPE_NODE);
     place->process = mca_pml_epml_name_process(&peer->proc->super.proc_name);
     place->node = node_of(place->process);
 }
@@ -93,7 +93,7 @@ void mca_pml_epml_who_place(const mca_pml_epml_comm_t *comm, int rank,
 static opal_mutex_t counting = OPAL_MUTEX_STATIC_INIT;
 
 /** @param[in] seen  a bit for each process, all 0 */
-static void count_within(mca_pml_epml_peers_t *list, mpix_endpoints_reach_t reach,
+static void count_within(mca_pml_epml_peers_t *list, mpix_endpoints_scope_t reach,
                          unsigned char *seen)
 {
     mca_pml_epml_within_t *within = &list->within[reach];
@@ -126,7 +126,7 @@ static int count_all(mca_pml_epml_peers_t *list)
         if (NULL == seen) {
             return OMPI_ERR_OUT_OF_RESOURCE;
         }
-        count_within(list, (mpix_endpoints_reach_t) reach, seen);
+        count_within(list, (mpix_endpoints_scope_t) reach, seen);
         free(seen);
     }
     /* Release pairs with the acquire in mca_pml_epml_who_members: what has been counted. */
@@ -135,7 +135,7 @@ static int count_all(mca_pml_epml_peers_t *list)
 }
 
 /** The number of members within reach before a rank. */
-static int index_within(const mca_pml_epml_peers_t *list, mpix_endpoints_reach_t reach, int rank)
+static int index_within(const mca_pml_epml_peers_t *list, mpix_endpoints_scope_t reach, int rank)
 {
     const mca_pml_epml_within_t *within = &list->within[reach];
     int index = 0;
@@ -149,7 +149,7 @@ static int index_within(const mca_pml_epml_peers_t *list, mpix_endpoints_reach_t
     return index;
 }
 
-int mca_pml_epml_who_members(const mca_pml_epml_comm_t *comm, mpix_endpoints_reach_t reach,
+int mca_pml_epml_who_members(const mca_pml_epml_comm_t *comm, mpix_endpoints_scope_t reach,
                              mpix_endpoints_members_t *members)
 {
     mca_pml_epml_peers_t *list = comm->local;

@@ -27,18 +27,18 @@ BEGIN_C_DECLS
 
 /** Is a member within reach of this process? */
 static inline bool mca_pml_epml_who_reaches(const mca_pml_epml_peer_t *peer,
-                                            mpix_endpoints_reach_t reach)
+                                            mpix_endpoints_scope_t reach)
 {
     return NULL != peer->shm
-           || (MPIX_ENDPOINTS_NODE == reach
+           || (MPIX_ENDPOINTS_SCOPE_NODE == reach
                && OPAL_PROC_ON_LOCAL_NODE(peer->proc->super.proc_flags));
 }
 
-/** See place and members in mpix_endpoints_door_t; of the own group.
+/** See place and members in mpix_endpoints_engine_t; of the own group.
  * @return of members: OMPI_SUCCESS, OMPI_ERR_OUT_OF_RESOURCE */
 void mca_pml_epml_who_place(const mca_pml_epml_comm_t *comm, int rank,
-                            mpix_endpoints_place_t *place);
-int mca_pml_epml_who_members(const mca_pml_epml_comm_t *comm, mpix_endpoints_reach_t reach,
+                            mpix_endpoints_locality_t *place);
+int mca_pml_epml_who_members(const mca_pml_epml_comm_t *comm, mpix_endpoints_scope_t reach,
                              mpix_endpoints_members_t *members);
 
 /** The PML goes: forget the launcher's numbers. */

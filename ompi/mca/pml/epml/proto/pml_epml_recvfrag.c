@@ -222,8 +222,8 @@ static bool is_sound(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, match->context);
 
     if (OPAL_UNLIKELY(NULL == comm)) {
-        if (EPML_HDR_OWN == match->common.kind && mca_pml_epml_context_may_be(match->context)) {
-            return false; /* what a guest tells others, whose handles may have gone: nobody misses
+        if (EPML_HDR_AM == match->common.kind && mca_pml_epml_context_may_be(match->context)) {
+            return false; /* what a client tells others, whose handles may have gone: nobody misses
                              it */
         }
         if (MPI_ANY_TAG > match->tag && mca_pml_epml_context_may_be(match->context)) {

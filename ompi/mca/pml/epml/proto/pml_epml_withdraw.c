@@ -15,7 +15,7 @@
  *
  * When a member of a communicator is lost, a collective ends with an error on those who notice, and
  * its sends to members that live must end, too: their receives may never be posted.  So it is with
- * a collective of a guest's that has failed for another reason and cancels its sends.  But what has
+ * a collective of a client's that has failed for another reason and cancels its sends.  But what has
  * been offered for fetching may be being fetched, by the network card or by a neighbour's thread,
  * from memory that the user may free as soon as the call has returned.  (With libfabric's tcp a
  * registration that ends too early also costs the connection between two that live.)

@@ -63,11 +63,11 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_report(char *text, size_t size)
     return OMPI_SUCCESS;
 }
 
-MPIX_ENDPOINTS_EXPORT const mpix_endpoints_door_t *mpix_endpoints_door(uint32_t abi)
+MPIX_ENDPOINTS_EXPORT const mpix_endpoints_engine_t *mpix_endpoints_engine(uint32_t abi)
 {
     const mpix_endpoints_pml_t *table = mpix_endpoints_table();
 
-    return NULL != table && abi == table->door->abi ? table->door : NULL;
+    return NULL != table && abi == table->engine->abi ? table->engine : NULL;
 }
 
 #if EP_IN_TREE

@@ -27,7 +27,7 @@
  *
  * Called through the component's table.
  *
- * Tests: door, unit/test_epshm_files
+ * Tests: client, unit/test_epshm_files
  */
 
 #include "opal_config.h"

@@ -256,8 +256,8 @@ static bool shuffle_progress(shuffle_t *shuffle)
 static void shuffle_wait_turn(shuffle_t *shuffle)
 {
     /* A loss ends the messages. */
-    (void) mpix_endpoints_client_engine()->wait_turn(shuffle->file->f_comm, MPIX_ENDPOINTS_ANYBODY,
-                                                     &shuffle->wait);
+    (void) mpix_endpoints_client_engine()->wait_progress(shuffle->file->f_comm,
+                                                         MPIX_ENDPOINTS_ANY_RANK, &shuffle->wait);
 }
 
 static void shuffle_wait_end(shuffle_t *shuffle)

@@ -27,11 +27,11 @@
 static _Atomic int id = -1;
 
 void mpix_endpoints_client_register(const mpix_endpoints_pml_t *table,
-                                    const mpix_endpoints_guest_t *client)
+                                    const mpix_endpoints_client_t *client)
 {
     int given;
 
-    if (MPI_SUCCESS == table->door->enrol(client, &given)) {
+    if (MPI_SUCCESS == table->engine->client_register(client, &given)) {
         /* Relaxed: by one thread, before there are endpoints. */
         atomic_store_explicit(&id, given, memory_order_relaxed);
     }

@@ -87,16 +87,16 @@ static void group_release(mpix_endpoints_local_group_t *group)
 /** Count the members in this process.  @param[out] first  rank of the first one */
 static void group_count_members(const ompio_file_t *file, entry_t *entry, int *first)
 {
-    const mpix_endpoints_door_t *engine = mpix_endpoints_client_engine();
+    const mpix_endpoints_engine_t *engine = mpix_endpoints_client_engine();
     mpix_endpoints_local_view_t *view = &entry->view;
 
     *first = file->f_rank;
     entry->state.is_on_node = true;
     for (int rank = 0; rank < file->f_size; ++rank) {
-        mpix_endpoints_place_t place;
+        mpix_endpoints_locality_t place;
 
-        if (!engine->place(file->f_comm, rank, &place)) {
-            place = (mpix_endpoints_place_t){.in_process = rank == file->f_rank};
+        if (!engine->locality(file->f_comm, rank, &place)) {
+            place = (mpix_endpoints_locality_t){.in_process = rank == file->f_rank};
         }
         entry->state.is_on_node = entry->state.is_on_node && (place.on_node || place.in_process);
         if (place.in_process) {
@@ -257,7 +257,7 @@ bool mpix_endpoints_local_group_view(const ompio_file_t *file, mpix_endpoints_lo
 bool mpix_endpoints_local_group_all_well(const ompio_file_t *file,
                                          const mpix_endpoints_local_view_t *view, bool well)
 {
-    const mpix_endpoints_door_t *engine = mpix_endpoints_client_engine();
+    const mpix_endpoints_engine_t *engine = mpix_endpoints_client_engine();
     mpix_endpoints_local_member_t *members = view->members;
     const uint64_t number = 2 * ++*view->number_p;
 
@@ -268,7 +268,7 @@ bool mpix_endpoints_local_group_all_well(const ompio_file_t *file,
      * which it has failed does not wait, and may have failed in later calls by now, but cannot have
      * succeeded in one. */
     for (int i = 0; well && i < view->count; ++i) {
-        (void) engine->wait_word(file->f_comm, members[i].rank, &members[i].met, number);
+        (void) engine->wait_flag(file->f_comm, members[i].rank, &members[i].met, number);
         /* Relaxed: wait_word has read it. */
         well = number + 1 == atomic_load_explicit(&members[i].met, memory_order_relaxed);
     }

@@ -32,11 +32,11 @@ static bool message_is_retried(ompi_communicator_t *comm, int *rc_p)
     if (MPI_ERR_NO_MEM != *rc_p) {
         return false;
     }
-    if (mpix_endpoints_client_engine()->is_lost(comm, MPIX_ENDPOINTS_ANYBODY)) {
+    if (mpix_endpoints_client_engine()->is_lost(comm, MPIX_ENDPOINTS_ANY_RANK)) {
         *rc_p = MPI_ERR_PROC_FAILED;
         return false;
     }
-    (void) mpix_endpoints_client_engine()->turn(comm);
+    (void) mpix_endpoints_client_engine()->progress(comm);
     return true;
 }
 

@@ -28,15 +28,15 @@ BEGIN_C_DECLS
 /** Register files as a client.  When pml/epml registers, by one thread.
  * @param[in] client  constant, and there until the end of the process */
 void mpix_endpoints_client_register(const mpix_endpoints_pml_t *table,
-                                    const mpix_endpoints_guest_t *client);
+                                    const mpix_endpoints_client_t *client);
 
 /** Its number in calls of the engine; -1: it could not be registered, so there are no messages. */
 int mpix_endpoints_client(void);
 
 /** The functions of the engine, once there are endpoints. */
-static inline const mpix_endpoints_door_t *mpix_endpoints_client_engine(void)
+static inline const mpix_endpoints_engine_t *mpix_endpoints_client_engine(void)
 {
-    return mpix_endpoints_table()->door;
+    return mpix_endpoints_table()->engine;
 }
 
 END_C_DECLS

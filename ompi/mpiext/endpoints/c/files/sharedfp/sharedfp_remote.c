@@ -75,7 +75,7 @@ static int remote_make(ompi_communicator_t *comm, void **object_p)
 {
     mpix_endpoints_members_t here;
     mpix_endpoints_sharedfp_remote_t *remote;
-    const int rc = mpix_endpoints_client_engine()->members(comm, MPIX_ENDPOINTS_NODE, &here);
+    const int rc = mpix_endpoints_client_engine()->members(comm, MPIX_ENDPOINTS_SCOPE_NODE, &here);
 
     if (MPI_SUCCESS != rc || ompi_comm_size(comm) == here.count) {
         return rc;
@@ -149,8 +149,8 @@ static bool remote_arrived(void *object, int rank, const void *data, size_t size
     return REPLY == message->kind && 0 == rank && remote_replied(remote, message->value);
 }
 
-static const mpix_endpoints_guest_t client = {
-    .name = "files", .make = remote_make, .free = remote_free, .arrived = remote_arrived};
+static const mpix_endpoints_client_t client = {
+    .name = "files", .make = remote_make, .free = remote_free, .am_handler = remote_arrived};
 
 void mpix_endpoints_sharedfp_register(const mpix_endpoints_pml_t *table)
 {
@@ -175,8 +175,8 @@ static mpix_endpoints_step_t remote_step(mpix_endpoints_work_t *work)
         const remote_message_t message = {REPLY, next->position};
 
         if (MPI_ERR_NO_MEM
-            == mpix_endpoints_client_engine()->post(remote->comm, mpix_endpoints_client(),
-                                                    next->rank, &message, sizeof(message))) {
+            == mpix_endpoints_client_engine()->am_send(remote->comm, mpix_endpoints_client(),
+                                                       next->rank, &message, sizeof(message))) {
             break;
         }
         /* Release: the place has been read; partner: remote_requested. */
@@ -187,7 +187,7 @@ static mpix_endpoints_step_t remote_step(mpix_endpoints_work_t *work)
     if (atomic_load_explicit(&remote->ends, memory_order_relaxed)) {
         return MPIX_ENDPOINTS_STEP_DONE;
     }
-    return some ? MPIX_ENDPOINTS_STEP_SOME : MPIX_ENDPOINTS_STEP_NOTHING;
+    return some ? MPIX_ENDPOINTS_STEP_PROGRESS : MPIX_ENDPOINTS_STEP_IDLE;
 }
 
 mpix_endpoints_sharedfp_word_t *mpix_endpoints_sharedfp_remote_serve(
@@ -224,7 +224,7 @@ mpix_endpoints_sharedfp_remote_t *mpix_endpoints_sharedfp_remote(const ompi_comm
 {
     return 0 > mpix_endpoints_client()
                ? NULL
-               : mpix_endpoints_client_engine()->object(comm, mpix_endpoints_client());
+               : mpix_endpoints_client_engine()->client_object(comm, mpix_endpoints_client());
 }
 
 static bool remote_has_reply(void *context)
@@ -244,9 +244,9 @@ int mpix_endpoints_sharedfp_remote_add(mpix_endpoints_sharedfp_remote_t *remote,
     /* Relaxed: the reply comes after the request, which is sent below. */
     atomic_store_explicit(&remote->is_waiting, true, memory_order_relaxed);
     while (MPI_ERR_NO_MEM
-           == (rc = mpix_endpoints_client_engine()->post(remote->comm, mpix_endpoints_client(), 0,
-                                                         &message, sizeof(message)))) {
-        (void) mpix_endpoints_client_engine()->turn(remote->comm);
+           == (rc = mpix_endpoints_client_engine()->am_send(remote->comm, mpix_endpoints_client(),
+                                                            0, &message, sizeof(message)))) {
+        (void) mpix_endpoints_client_engine()->progress(remote->comm);
     }
     if (MPI_SUCCESS == rc) {
         rc = mpix_endpoints_client_engine()->wait(remote->comm, 0, remote_has_reply, remote);

@@ -49,13 +49,13 @@ typedef struct offer_t {
 /** Are all members in this process, or on this node? */
 static void word_locality(ompi_communicator_t *comm, bool *in_process, bool *on_node)
 {
-    const mpix_endpoints_door_t *engine = mpix_endpoints_client_engine();
+    const mpix_endpoints_engine_t *engine = mpix_endpoints_client_engine();
 
     *in_process = *on_node = true;
     for (int rank = 0; rank < ompi_comm_size(comm) && *on_node; ++rank) {
-        mpix_endpoints_place_t place;
+        mpix_endpoints_locality_t place;
 
-        if (!engine->place(comm, rank, &place)) {
+        if (!engine->locality(comm, rank, &place)) {
             *in_process = *on_node = false;
         } else {
             *in_process = *in_process && place.in_process;

@@ -11,25 +11,25 @@
 /**
  * @file
  *
- * The door: what components of ours may ask of pml/epml, by a guest that uses nothing else
- * (test/door/epdoor.c), and by calls of its functions one by one.
+ * The engine's interface: what components of ours may ask of pml/epml, by a client that uses nothing else
+ * (test/client/epclient.c), and by calls of its functions one by one.
  *
  *   --whole 1  all processes are on one node, and must be able to share memory there
  *   --nomem 1  each allocation of ours fails in turn (test/lib/fail_alloc.c) while a communicator
- *              is made that the guest hangs something on
+ *              is made that the client hangs something on
  *
- * EPT-WITH: TOP/test/door/epdoor.c
+ * EPT-WITH: TOP/test/client/epclient.c
  * EPT-LIBS: -ldl
  *
- * Guards: epml/door, btl_epshm_node_memory.c, common_ep_engine.h, pml_epml_enrolled.c,
- * pml_epml_guest_request.c, pml_epml_memory.c, pml_epml_who.c, pml_epml_own.c, pml_epml_work.c
+ * Guards: epml/service, btl_epshm_node_memory.c, common_ep_engine.h, pml_epml_clients.c,
+ * pml_epml_client_request.c, pml_epml_memory.c, pml_epml_who.c, pml_epml_am.c, pml_epml_work.c
  */
 
 #define _GNU_SOURCE
 
 #include "ept.h"
 
-#include "test/door/epdoor.h"
+#include "test/client/epclient.h"
 
 #include <dlfcn.h>
 #include <sched.h>
@@ -51,8 +51,8 @@ static int fails(MPI_Comm comm)
 void test_process_begin(void)
 {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (MPI_SUCCESS != epdoor_open(fails) || NULL != mpix_endpoints_door(0)) {
-        fprintf(stderr, "the door is closed, or open to anybody\n");
+    if (MPI_SUCCESS != epclient_open(fails) || NULL != mpix_endpoints_engine(0)) {
+        fprintf(stderr, "the engine gives no interface, or gives it to any ABI\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }
@@ -81,12 +81,12 @@ static void share(sharing_t *with, const said_t *said, int rank, int own)
     with->processes += is_new;
 }
 
-static void check_members(MPI_Comm comm, struct ept *t, mpix_endpoints_reach_t reach,
+static void check_members(MPI_Comm comm, struct ept *t, mpix_endpoints_scope_t reach,
                           const sharing_t *with)
 {
     mpix_endpoints_members_t members;
 
-    EPT_OK(t, epdoor_door->members(comm, reach, &members));
+    EPT_OK(t, epclient_engine->members(comm, reach, &members));
     EPT_EQ(t, with->count, members.count);
     EPT_EQ(t, with->before, members.index);
     EPT_EQ(t, with->first, members.first);
@@ -98,24 +98,24 @@ static void who(MPI_Comm comm, struct ept *t)
 {
     said_t *said = calloc((size_t) t->size, sizeof(*said)), own = {.proc = t->proc};
     sharing_t process = {0}, node = {0};
-    mpix_endpoints_place_t place;
+    mpix_endpoints_locality_t place;
     int length;
 
     EPT_OK(t, MPI_Get_processor_name(own.host, &length));
-    EPT_CHECK(t, epdoor_door->place(comm, t->rank, &place), "no place of its own");
+    EPT_CHECK(t, epclient_engine->locality(comm, t->rank, &place), "no place of its own");
     EPT_CHECK(t, MPIX_ENDPOINTS_NODE_UNKNOWN != place.node, "mpirun does not number its nodes");
     own.node = (int) place.node;
     EPT_OK(t, MPI_Allgather(&own, sizeof(own), MPI_BYTE, said, sizeof(own), MPI_BYTE, comm));
     for (int rank = 0; rank < t->size; ++rank) {
         const bool near = 0 == strcmp(own.host, said[rank].host);
 
-        EPT_CHECK(t, epdoor_door->place(comm, rank, &place), "no place of rank %d", rank);
+        EPT_CHECK(t, epclient_engine->locality(comm, rank, &place), "no place of rank %d", rank);
         EPT_EQ(t, said[rank].proc == t->proc, place.in_process);
         EPT_EQ(t, near, place.on_node);
         EPT_EQ(t, near, own.node == said[rank].node);
         EPT_EQ(t, said[rank].proc, (int) place.process);
         EPT_EQ(t, said[rank].node, (int) place.node);
-        EPT_EQ(t, false, epdoor_door->is_lost(comm, rank));
+        EPT_EQ(t, false, epclient_engine->is_lost(comm, rank));
         if (said[rank].proc == t->proc) {
             share(&process, said, rank, t->rank);
         }
@@ -123,12 +123,12 @@ static void who(MPI_Comm comm, struct ept *t)
             share(&node, said, rank, t->rank);
         }
     }
-    EPT_EQ(t, false, epdoor_door->is_lost(comm, MPIX_ENDPOINTS_ANYBODY));
-    EPT_EQ(t, false, epdoor_door->place(comm, t->size, &place));
-    EPT_EQ(t, false, epdoor_door->place(comm, -1, &place));
-    EPT_EQ(t, false, epdoor_door->place(MPI_COMM_WORLD, 0, &place));
-    check_members(comm, t, MPIX_ENDPOINTS_PROCESS, &process);
-    check_members(comm, t, MPIX_ENDPOINTS_NODE, &node);
+    EPT_EQ(t, false, epclient_engine->is_lost(comm, MPIX_ENDPOINTS_ANY_RANK));
+    EPT_EQ(t, false, epclient_engine->locality(comm, t->size, &place));
+    EPT_EQ(t, false, epclient_engine->locality(comm, -1, &place));
+    EPT_EQ(t, false, epclient_engine->locality(MPI_COMM_WORLD, 0, &place));
+    check_members(comm, t, MPIX_ENDPOINTS_SCOPE_PROCESS, &process);
+    check_members(comm, t, MPIX_ENDPOINTS_SCOPE_NODE, &node);
     free(said);
 }
 
@@ -154,11 +154,11 @@ static void barriers(MPI_Comm comm, struct ept *t)
             usleep(20000); /* late */
         }
         came = ept_time();
-        EPT_OK(t, epdoor_barrier(comm));
+        EPT_OK(t, epclient_barrier(comm));
         check_meeting(comm, t, came, ept_time());
     }
     for (int i = 0; i < ROUNDS; ++i) {
-        EPT_OK(t, epdoor_barrier(comm));
+        EPT_OK(t, epclient_barrier(comm));
     }
 }
 
@@ -173,7 +173,7 @@ static void nonblocking(MPI_Comm comm, struct ept *t)
             usleep(20000);
         }
         came = ept_time();
-        EPT_OK(t, epdoor_ibarrier(comm, &requests[0]));
+        EPT_OK(t, epclient_ibarrier(comm, &requests[0]));
         while (0 == i && !done) {
             EPT_OK(t, MPI_Test(&requests[0], &done, MPI_STATUS_IGNORE));
         }
@@ -185,9 +185,9 @@ static void nonblocking(MPI_Comm comm, struct ept *t)
         const int next = (t->rank + 1) % t->size, before = (t->rank + t->size - 1) % t->size;
         int got = -1;
 
-        EPT_OK(t, epdoor_ibarrier(comm, &requests[0]));
+        EPT_OK(t, epclient_ibarrier(comm, &requests[0]));
         EPT_OK(t, MPI_Irecv(&got, 1, MPI_INT, before, MPI_ANY_TAG, comm, &requests[1]));
-        EPT_OK(t, epdoor_ibarrier(comm, &requests[2]));
+        EPT_OK(t, epclient_ibarrier(comm, &requests[2]));
         EPT_OK(t, MPI_Send(&t->rank, 1, MPI_INT, next, 5, comm));
         EPT_OK(t, MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
         EPT_EQ(t, before, got);
@@ -198,7 +198,7 @@ static void persistent(MPI_Comm comm, struct ept *t)
 {
     MPI_Request request;
 
-    EPT_OK(t, epdoor_barrier_init(comm, &request));
+    EPT_OK(t, epclient_barrier_init(comm, &request));
     for (int i = 0; i < ROUNDS; ++i) {
         EPT_OK(t, MPI_Start(&request));
         EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -209,11 +209,11 @@ static void persistent(MPI_Comm comm, struct ept *t)
 /** Rank 0 comes last: within one process it is over for it when it has started, again and again. */
 static void over_at_once(MPI_Comm comm, struct ept *t)
 {
-    const int before = epdoor_overs(comm);
+    const int before = epclient_overs(comm);
     MPI_Request request;
     MPI_Status status;
 
-    EPT_OK(t, epdoor_barrier_init(comm, &request));
+    EPT_OK(t, epclient_barrier_init(comm, &request));
     for (int i = 0; i < 10; ++i) {
         if (0 == t->rank) {
             for (int rank = 1; rank < t->size; ++rank) {
@@ -223,7 +223,7 @@ static void over_at_once(MPI_Comm comm, struct ept *t)
         EPT_OK(t, MPI_Start(&request));
         if (0 == t->rank) {
             if (1 == t->nprocs) {
-                EPT_EQ(t, before + i + 1, epdoor_overs(comm));
+                EPT_EQ(t, before + i + 1, epclient_overs(comm));
             }
         } else {
             EPT_OK(t, MPI_Send(NULL, 0, MPI_BYTE, 0, 8, comm));
@@ -290,7 +290,7 @@ static void kept(MPI_Comm comm, struct ept *t)
         if (0 == i && is_last) {
             await_kept(comm, t);
         }
-        EPT_OK(t, epdoor_ibarrier(comm, &request));
+        EPT_OK(t, epclient_ibarrier(comm, &request));
         if (0 == i % 2) {
             sched_yield(); /* others may end it before libmpi knows of it */
         }
@@ -326,7 +326,7 @@ static void kept_arrays(MPI_Comm comm, struct ept *t)
     if (is_last) {
         await_kept(comm, t);
     }
-    EPT_OK(t, epdoor_ibarrier_types(comm, types, &request));
+    EPT_OK(t, epclient_ibarrier_types(comm, types, &request));
     if (NULL != keep) {
         EPT_OK(t, keep(request, types, NULL, false));
     }
@@ -357,7 +357,7 @@ static void freed(MPI_Comm comm, struct ept *t)
 
     for (int i = 0; i < 20; ++i) {
         EPT_OK(t, MPI_Comm_dup(comm, &dup));
-        EPT_OK(t, epdoor_ibarrier(dup, &request));
+        EPT_OK(t, epclient_ibarrier(dup, &request));
         if (0 == i % 2) {
             EPT_OK(t, MPI_Comm_free(&dup));
         }
@@ -378,13 +378,14 @@ static void bridge(MPI_Comm comm, struct ept *t)
 
     EPT_OK(t, MPI_Comm_split(comm, t->rank % 2, 0, &half));
     EPT_OK(t, MPI_Intercomm_create(half, 0, comm, 1 - t->rank % 2, 3, &inter));
-    EPT_CHECK(t, NULL == epdoor_door->object(inter, epdoor_number()), "something hangs on it");
+    EPT_CHECK(t, NULL == epclient_engine->client_object(inter, epclient_number()),
+              "something hangs on it");
     EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
-              epdoor_door->memory_get(inter, MPIX_ENDPOINTS_PROCESS, epdoor_number(), 1, 64,
-                                      &memory));
+              epclient_engine->memory_get(inter, MPIX_ENDPOINTS_SCOPE_PROCESS, epclient_number(), 1,
+                                          64, &memory));
     EPT_OK(t, MPI_Intercomm_merge(inter, t->rank % 2, &all));
-    EPT_OK(t, epdoor_barrier(half));
-    EPT_OK(t, epdoor_barrier(all));
+    EPT_OK(t, epclient_barrier(half));
+    EPT_OK(t, epclient_barrier(all));
     EPT_OK(t, MPI_Comm_free(&half));
     EPT_OK(t, MPI_Comm_free(&inter));
     EPT_OK(t, MPI_Comm_free(&all));
@@ -399,20 +400,21 @@ static void derived(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Barrier(comm));
     for (int i = 0; i < 10; ++i) {
         EPT_OK(t, MPI_Comm_split(comm, (t->rank + i) % 2, -t->rank, &made));
-        EPT_CHECK(t, NULL != epdoor_door->object(made, epdoor_number()), "nothing hangs on it");
-        EPT_OK(t, epdoor_barrier(made));
+        EPT_CHECK(t, NULL != epclient_engine->client_object(made, epclient_number()),
+                  "nothing hangs on it");
+        EPT_OK(t, epclient_barrier(made));
         EPT_OK(t, MPI_Comm_free(&made));
     }
     EPT_OK(t, MPI_Comm_idup(comm, &made, &request));
     EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
-    EPT_OK(t, epdoor_barrier(made));
+    EPT_OK(t, epclient_barrier(made));
     EPT_OK(t, MPI_Comm_free(&made));
     if (1 < t->size) {
         bridge(comm, t);
     }
     EPT_OK(t, MPI_Barrier(comm));
     if (0 == t->local) {
-        EPT_EQ(t, t->nlocal, epdoor_handles());
+        EPT_EQ(t, t->nlocal, epclient_handles());
     }
     EPT_OK(t, MPI_Barrier(comm));
 }
@@ -434,7 +436,7 @@ static void failing(MPI_Comm comm, struct ept *t)
         EPT_OK(t, MPI_Barrier(comm));
         if (0 == t->local) {
             atomic_store(&fails_at, -1);
-            EPT_EQ(t, t->nlocal, epdoor_handles());
+            EPT_EQ(t, t->nlocal, epclient_handles());
         }
         EPT_OK(t, MPI_Allreduce(&class, &least, 1, MPI_INT, MPI_MIN, comm));
         EPT_OK(t, MPI_Allreduce(&class, &most, 1, MPI_INT, MPI_MAX, comm));
@@ -456,7 +458,7 @@ static void failing_endpoints(MPI_Comm comm, struct ept *t)
         rc = ept_create_endpoints(MPI_COMM_WORLD, 2, MPI_INFO_NULL, handles);
         atomic_store(&fails_at, -1);
         EPT_CHECK(t, MPI_SUCCESS != rc, "there are endpoints");
-        EPT_EQ(t, t->nlocal, epdoor_handles());
+        EPT_EQ(t, t->nlocal, epclient_handles());
         rc = ept_create_endpoints(MPI_COMM_WORLD, 2, MPI_INFO_NULL, handles);
         EPT_CHECK(t, MPI_SUCCESS == rc, "there are none");
         for (int i = 0; MPI_SUCCESS == rc && i < 2; ++i) {
@@ -480,28 +482,28 @@ static void process_memory(MPI_Comm comm, struct ept *t)
         const size_t size = sizes[i], align = 4096 <= size ? 4096 : 64;
         _Atomic unsigned char *bytes;
 
-        EPT_OK(t, epdoor_door->memory_get(comm, MPIX_ENDPOINTS_PROCESS, epdoor_number(), KEY, size,
-                                          &memory));
+        EPT_OK(t, epclient_engine->memory_get(comm, MPIX_ENDPOINTS_SCOPE_PROCESS, epclient_number(),
+                                              KEY, size, &memory));
         bytes = memory->base;
         EPT_EQ(t, 0, (uintptr_t) bytes % align);
         EPT_EQ(t, size, memory->size);
-        EPT_EQ(t, true, epdoor_door->memory_is_whole(memory));
+        EPT_EQ(t, true, epclient_engine->memory_is_complete(memory));
         EPT_CLASS(t, MPI_ERR_ARG,
-                  epdoor_door->memory_get(comm, MPIX_ENDPOINTS_PROCESS, epdoor_number(), KEY,
-                                          size + 1, &other));
-        EPT_OK(t, epdoor_barrier(comm));
+                  epclient_engine->memory_get(comm, MPIX_ENDPOINTS_SCOPE_PROCESS, epclient_number(),
+                                              KEY, size + 1, &other));
+        EPT_OK(t, epclient_barrier(comm));
         EPT_EQ(t, 0, bytes[size - 1]);
-        EPT_OK(t, epdoor_barrier(comm));
+        EPT_OK(t, epclient_barrier(comm));
         (void) atomic_fetch_add(&bytes[size - 1], 1);
-        EPT_OK(t, epdoor_barrier(comm));
+        EPT_OK(t, epclient_barrier(comm));
         EPT_EQ(t, t->nlocal, bytes[size - 1]);
-        EPT_OK(t, epdoor_barrier(comm));
-        epdoor_door->memory_put(memory);
-        EPT_OK(t, epdoor_barrier(comm)); /* else who is slow finds none, and makes another one */
+        EPT_OK(t, epclient_barrier(comm));
+        epclient_engine->memory_put(memory);
+        EPT_OK(t, epclient_barrier(comm)); /* else who is slow finds none, and makes another one */
     }
     EPT_CLASS(t, MPI_ERR_ARG,
-              epdoor_door->memory_get(comm, MPIX_ENDPOINTS_PROCESS, epdoor_number(), KEY, 0,
-                                      &memory));
+              epclient_engine->memory_get(comm, MPIX_ENDPOINTS_SCOPE_PROCESS, epclient_number(),
+                                          KEY, 0, &memory));
 }
 
 /** Those of a node likewise, where they share memory at all. */
@@ -513,15 +515,16 @@ static void node_memory(MPI_Comm comm, struct ept *t)
     _Atomic uint64_t *words;
     int rc, whole = 0, all;
 
-    rc = epdoor_door->memory_get(comm, MPIX_ENDPOINTS_NODE, epdoor_number(), KEY, size, &memory);
+    rc = epclient_engine->memory_get(comm, MPIX_ENDPOINTS_SCOPE_NODE, epclient_number(), KEY, size,
+                                     &memory);
     EPT_OK(t, MPI_Barrier(comm)); /* as the agreement of those who make a communicator does */
     if (MPI_SUCCESS == rc) {
-        whole = epdoor_door->memory_is_whole(memory);
+        whole = epclient_engine->memory_is_complete(memory);
     } else {
         EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, rc);
     }
     EPT_OK(t, MPI_Allreduce(&whole, &all, 1, MPI_INT, MPI_SUM, comm));
-    EPT_OK(t, epdoor_door->members(comm, MPIX_ENDPOINTS_NODE, &node));
+    EPT_OK(t, epclient_engine->members(comm, MPIX_ENDPOINTS_SCOPE_NODE, &node));
     EPT_CHECK(t, 0 == all || t->size == all || node.count < t->size, "%d of %d have it", all,
               t->size);
     if (0 < ept_option_long("whole", 0)) {
@@ -530,14 +533,14 @@ static void node_memory(MPI_Comm comm, struct ept *t)
     if (whole) {
         words = memory->base;
         (void) atomic_fetch_add(&words[0], 1);
-        EPT_OK(t, epdoor_door->wait_word(comm, MPIX_ENDPOINTS_ANYBODY, &words[0],
-                                         (uint64_t) node.count));
+        EPT_OK(t, epclient_engine->wait_flag(comm, MPIX_ENDPOINTS_ANY_RANK, &words[0],
+                                             (uint64_t) node.count));
         EPT_EQ(t, node.count, words[0]);
         EPT_EQ(t, 0, words[2]);
         EPT_OK(t, MPI_Barrier(comm));
     }
     if (NULL != memory) {
-        epdoor_door->memory_put(memory);
+        epclient_engine->memory_put(memory);
     }
     EPT_OK(t, MPI_Barrier(comm));
 }
@@ -550,30 +553,30 @@ static void node_memory(MPI_Comm comm, struct ept *t)
 static void posts(MPI_Comm comm, struct ept *t)
 {
     const uint64_t all = (uint64_t) t->size * POSTS * (POSTS + 1) / 2;
-    unsigned char large[MPIX_ENDPOINTS_POST_MOST + 1] = {0};
+    unsigned char large[MPIX_ENDPOINTS_AM_MAX + 1] = {0};
     int found;
 
     EPT_CLASS(t, MPI_ERR_ARG,
-              epdoor_door->post(comm, epdoor_number(), t->rank, large, sizeof(large)));
+              epclient_engine->am_send(comm, epclient_number(), t->rank, large, sizeof(large)));
     EPT_OK(t, MPI_Barrier(comm));
     for (uint64_t i = 1; i <= POSTS; ++i) {
         for (int rank = 0; rank < t->size; ++rank) {
-            EPT_OK(t, epdoor_send(comm, rank, i));
+            EPT_OK(t, epclient_send(comm, rank, i));
         }
     }
-    while (all > epdoor_sum(comm)) {
+    while (all > epclient_sum(comm)) {
         EPT_OK(t, MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE));
         EPT_EQ(t, 0, found);
     }
-    EPT_EQ(t, all, epdoor_sum(comm));
-    EPT_EQ(t, 0, epdoor_out_of_order(comm));
+    EPT_EQ(t, all, epclient_sum(comm));
+    EPT_EQ(t, 0, epclient_out_of_order(comm));
 }
 
-/** Messages of the guest's own, and a user's receive that takes anything. */
+/** Messages of the client's own, and a user's receive that takes anything. */
 static void own_messages(MPI_Comm comm, struct ept *t)
 {
     const int next = (t->rank + 1) % t->size, before = (t->rank + t->size - 1) % t->size;
-    static const int tags[] = {0, 1, MPIX_ENDPOINTS_TAG_MOST};
+    static const int tags[] = {0, 1, MPIX_ENDPOINTS_TAG_MAX};
     enum { TAGS = sizeof(tags) / sizeof(tags[0]) };
     const size_t size = 100000;
     struct ept_buffer in[TAGS], out[TAGS];
@@ -585,12 +588,12 @@ static void own_messages(MPI_Comm comm, struct ept *t)
         in[i] = ept_buffer(size, 3);
         out[i] = ept_buffer(size, 5);
         ept_fill(out[i].data, 0, size, (uint64_t) (t->rank * 10 + i));
-        EPT_OK(t, epdoor_door->isend(comm, epdoor_number(), out[i].data, size, MPI_BYTE, next,
-                                     tags[i], &requests[i]));
+        EPT_OK(t, epclient_engine->isend(comm, epclient_number(), out[i].data, size, MPI_BYTE, next,
+                                         tags[i], &requests[i]));
     }
     for (int i = TAGS - 1; 0 <= i; --i) { /* the last first: tags are told apart */
-        EPT_OK(t, epdoor_door->irecv(comm, epdoor_number(), in[i].data, size, MPI_BYTE, before,
-                                     tags[i], &requests[TAGS + i]));
+        EPT_OK(t, epclient_engine->irecv(comm, epclient_number(), in[i].data, size, MPI_BYTE,
+                                         before, tags[i], &requests[TAGS + i]));
     }
     EPT_OK(t, MPI_Waitall(2 * TAGS, requests, MPI_STATUSES_IGNORE));
     for (int i = 0; i < TAGS; ++i) {
@@ -610,7 +613,7 @@ static void own_messages(MPI_Comm comm, struct ept *t)
 
 #define ALLOCATIONS 200
 
-/** Each allocation at each end of the ranks: all have the communicator, and the guest's object on
+/** Each allocation at each end of the ranks: all have the communicator, and the client's object on
  * it, or nobody. */
 static void no_memory(MPI_Comm comm, struct ept *t)
 {
@@ -638,7 +641,7 @@ static void no_memory(MPI_Comm comm, struct ept *t)
         EPT_CHECK(t, 0 == all[0] || t->size == all[0], "%d of %d have the communicator", all[0],
                   t->size);
         if (MPI_COMM_NULL != made) {
-            EPT_OK(t, epdoor_barrier(made));
+            EPT_OK(t, epclient_barrier(made));
             EPT_OK(t, MPI_Comm_free(&made));
         }
         quiet = 0 < all[1] ? 0 : quiet + 1;
@@ -646,7 +649,7 @@ static void no_memory(MPI_Comm comm, struct ept *t)
     }
     EPT_EQ(t, 2, quiet);
     if (0 == t->local) {
-        EPT_EQ(t, t->nlocal, epdoor_handles());
+        EPT_EQ(t, t->nlocal, epclient_handles());
     }
 }
 

@@ -11,10 +11,10 @@
 /**
  * @file
  *
- * The table of the door, and waiting for guests.  Each function's contract is in
+ * The table of the engine's interface, and waiting for clients.  Each function's contract is in
  * ompi/mca/common/ep/common_ep_engine.h.
  *
- * Tests: door, death (told_door)
+ * Tests: client, death (told_client)
  */
 
 #include "ompi_config.h"
@@ -26,25 +26,26 @@
 #include "../wire/wire.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_door.h"
-#include "pml_epml_door_memory.h"
+#include "pml_epml_service.h"
+#include "pml_epml_service_memory.h"
 
 #include "ompi/constants.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 
-/* ---- guests and places ----------------------------------------------------------------------- */
+/* ---- clients and places ----------------------------------------------------------------------- */
 
-static int door_enrol(const mpix_endpoints_guest_t *guest, int *number_p)
+static int service_client_register(const mpix_endpoints_client_t *client, int *number_p)
 {
-    return mca_pml_epml_mpi_error(mca_pml_epml_enrol(guest, number_p));
+    return mca_pml_epml_mpi_error(mca_pml_epml_client_register(client, number_p));
 }
 
-static void *door_object(const ompi_communicator_t *comm, int number)
+static void *service_client_object(const ompi_communicator_t *comm, int number)
 {
-    return mca_pml_epml_enrolled_object(mca_pml_epml_comm(comm), number);
+    return mca_pml_epml_clients_object(mca_pml_epml_comm(comm), number);
 }
 
-static bool door_place(const ompi_communicator_t *comm, int rank, mpix_endpoints_place_t *where)
+static bool service_locality(const ompi_communicator_t *comm, int rank,
+                             mpix_endpoints_locality_t *where)
 {
     const mca_pml_epml_comm_t *epml_comm;
 
@@ -59,8 +60,8 @@ static bool door_place(const ompi_communicator_t *comm, int rank, mpix_endpoints
     return true;
 }
 
-static int door_members(const ompi_communicator_t *comm, mpix_endpoints_reach_t reach,
-                        mpix_endpoints_members_t *within)
+static int service_members(const ompi_communicator_t *comm, mpix_endpoints_scope_t reach,
+                           mpix_endpoints_members_t *within)
 {
     return mca_pml_epml_mpi_error(mca_pml_epml_who_members(mca_pml_epml_comm(comm), reach, within));
 }
@@ -88,12 +89,12 @@ static bool lost(const mca_pml_epml_comm_t *comm, int rank, bool asks)
     return is;
 }
 
-static bool door_is_lost(const ompi_communicator_t *comm, int rank)
+static bool service_is_lost(const ompi_communicator_t *comm, int rank)
 {
     return lost(mca_pml_epml_comm(comm), rank, true);
 }
 
-static void door_look_after(const ompi_communicator_t *comm)
+static void service_check_liveness(const ompi_communicator_t *comm)
 {
     mca_pml_epml_lost_look_after(mca_pml_epml_comm(comm));
 }
@@ -107,14 +108,14 @@ static void door_leave(const ompi_communicator_t *comm)
     mca_pml_epml_unlock(epml_comm->ep);
 }
 
-static int door_turn(const ompi_communicator_t *comm)
+static int service_progress(const ompi_communicator_t *comm)
 {
     return mca_pml_epml_ep_poll(mca_pml_epml_comm(comm)->ep);
 }
 
 _Static_assert(sizeof(mca_pml_epml_waiter_t) <= sizeof(mpix_endpoints_wait_t)
                    && 0 == offsetof(mca_pml_epml_waiter_t, counted),
-               "a guest has it as words, and looks at the first one");
+               "a client has it as words, and looks at the first one");
 
 /** Is whoever is waited for lost? */
 static __attribute__((noinline)) int look(const mca_pml_epml_comm_t *comm, int from)
@@ -134,18 +135,19 @@ static inline int wait_turn(const mca_pml_epml_comm_t *comm, int from,
                                                                              : MPI_SUCCESS;
 }
 
-static int door_wait_turn(const ompi_communicator_t *comm, int from, mpix_endpoints_wait_t *wait)
+static int service_wait_progress(const ompi_communicator_t *comm, int from,
+                                 mpix_endpoints_wait_t *wait)
 {
     return wait_turn(mca_pml_epml_comm(comm), from, (mca_pml_epml_waiter_t *) wait);
 }
 
-static void door_wait_end(mpix_endpoints_wait_t *wait)
+static void service_wait_end(mpix_endpoints_wait_t *wait)
 {
     mca_pml_epml_wait_over((mca_pml_epml_waiter_t *) wait);
 }
 
-static int door_wait(const ompi_communicator_t *comm, int from, bool (*until)(void *context),
-                     void *context)
+static int service_wait(const ompi_communicator_t *comm, int from, bool (*until)(void *context),
+                        void *context)
 {
     const mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     mca_pml_epml_waiter_t waiter = {0};
@@ -171,65 +173,65 @@ static bool has_come(void *context)
 {
     const word_t *awaited = context;
 
-    /* Acquire: for what the guest has written before it. */
+    /* Acquire: for what the client has written before it. */
     return atomic_load_explicit(awaited->word, memory_order_acquire) >= awaited->least;
 }
 
-static int door_wait_word(const ompi_communicator_t *comm, int from, const _Atomic uint64_t *word,
-                          uint64_t least)
+static int service_wait_flag(const ompi_communicator_t *comm, int from,
+                             const _Atomic uint64_t *word, uint64_t least)
 {
     word_t awaited = {.word = word, .least = least};
 
-    return door_wait(comm, from, has_come, &awaited);
+    return service_wait(comm, from, has_come, &awaited);
 }
 
 /* ---- work and requests ----------------------------------------------------------------------- */
 
-static void door_work_begin(ompi_communicator_t *comm, mpix_endpoints_work_t *work)
+static void service_work_begin(ompi_communicator_t *comm, mpix_endpoints_work_t *work)
 {
     mca_pml_epml_work_begin(mca_pml_epml_comm(comm)->ep, comm, work);
 }
 
-static void door_request_begin(ompi_request_t *request, mpix_endpoints_work_t *work)
+static void service_request_begin(ompi_request_t *request, mpix_endpoints_work_t *work)
 {
-    mca_pml_epml_work_begin(((mca_pml_epml_guest_request_t *) request)->ep, NULL, work);
+    mca_pml_epml_work_begin(((mca_pml_epml_client_request_t *) request)->ep, NULL, work);
 }
 
-static int door_request_new(ompi_communicator_t *comm, const mpix_endpoints_request_ops_t *ops,
-                            void *context, bool persistent, ompi_request_t **request_p)
+static int service_request_new(ompi_communicator_t *comm, const mpix_endpoints_request_ops_t *ops,
+                               void *context, bool persistent, ompi_request_t **request_p)
 {
-    return mca_pml_epml_mpi_error(mca_pml_epml_guest_request_new(mca_pml_epml_comm(comm), ops,
-                                                                 context, persistent, request_p));
+    return mca_pml_epml_mpi_error(mca_pml_epml_client_request_new(mca_pml_epml_comm(comm), ops,
+                                                                  context, persistent, request_p));
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static int door_memory_get(const ompi_communicator_t *comm, mpix_endpoints_reach_t reach,
-                           int number, uint32_t key, size_t size,
-                           mpix_endpoints_memory_t **memory_p)
+static int service_memory_get(const ompi_communicator_t *comm, mpix_endpoints_scope_t reach,
+                              int number, uint32_t key, size_t size,
+                              mpix_endpoints_memory_t **memory_p)
 {
-    return mca_pml_epml_mpi_error(mca_pml_epml_door_memory_get(mca_pml_epml_comm(comm), reach,
-                                                               number, key, size, memory_p));
+    return mca_pml_epml_mpi_error(mca_pml_epml_service_memory_get(mca_pml_epml_comm(comm), reach,
+                                                                  number, key, size, memory_p));
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/** Guests' tags are negative, as a user's are not, and below those of Open MPI's collectives, but
+/** Clients' tags are negative, as a user's are not, and below those of Open MPI's collectives, but
  * for coll/hcoll, which does not serve endpoints. */
 #define GUEST_TAGS (-0x60000000)
 
 _Static_assert(GUEST_TAGS < MCA_COLL_BASE_TAG_NONBLOCKING_END - 0x1000000,
                "far below those of Open MPI's collectives");
-_Static_assert(GUEST_TAGS > INT_MIN + EPML_ENROLLED_MOST * (MPIX_ENDPOINTS_TAG_MOST + 1),
-               "and there is room for all guests'");
+_Static_assert(GUEST_TAGS > INT_MIN + EPML_ENROLLED_MOST * (MPIX_ENDPOINTS_TAG_MAX + 1),
+               "and there is room for all clients'");
 
 static int tag_of(int number, int tag)
 {
-    return GUEST_TAGS - number * (MPIX_ENDPOINTS_TAG_MOST + 1) - tag;
+    return GUEST_TAGS - number * (MPIX_ENDPOINTS_TAG_MAX + 1) - tag;
 }
 
-static int door_isend(ompi_communicator_t *comm, int number, const void *buffer, size_t count,
-                      ompi_datatype_t *datatype, int rank, int tag, ompi_request_t **request_p)
+static int service_isend(ompi_communicator_t *comm, int number, const void *buffer, size_t count,
+                         ompi_datatype_t *datatype, int rank, int tag, ompi_request_t **request_p)
 {
     return mca_pml_epml_mpi_error(mca_pml_epml_call_isend(buffer, count, datatype, rank,
                                                           tag_of(number, tag),
@@ -237,56 +239,57 @@ static int door_isend(ompi_communicator_t *comm, int number, const void *buffer,
                                                           request_p));
 }
 
-static int door_irecv(ompi_communicator_t *comm, int number, void *buffer, size_t count,
-                      ompi_datatype_t *datatype, int rank, int tag, ompi_request_t **request_p)
+static int service_irecv(ompi_communicator_t *comm, int number, void *buffer, size_t count,
+                         ompi_datatype_t *datatype, int rank, int tag, ompi_request_t **request_p)
 {
     return mca_pml_epml_mpi_error(mca_pml_epml_call_irecv(buffer, count, datatype, rank,
                                                           tag_of(number, tag), comm, request_p));
 }
 
-static int door_post(ompi_communicator_t *comm, int number, int rank, const void *data, size_t size)
+static int service_am_send(ompi_communicator_t *comm, int number, int rank, const void *data,
+                           size_t size)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     int rc;
 
-    if (MPIX_ENDPOINTS_POST_MOST < size) {
+    if (MPIX_ENDPOINTS_AM_MAX < size) {
         return MPI_ERR_ARG;
     }
     mca_pml_epml_lock(epml_comm->ep);
-    rc = mca_pml_epml_own_send(epml_comm, number, rank, data, size);
+    rc = mca_pml_epml_am_send(epml_comm, number, rank, data, size);
     mca_pml_epml_unlock(epml_comm->ep);
     return mca_pml_epml_mpi_error(rc);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-const mpix_endpoints_door_t mca_pml_epml_door = {
-    .abi = MPIX_ENDPOINTS_DOOR_ABI,
-    .enrol = door_enrol,
-    .object = door_object,
-    .place = door_place,
-    .members = door_members,
-    .is_lost = door_is_lost,
-    .look_after = door_look_after,
+const mpix_endpoints_engine_t mca_pml_epml_service = {
+    .abi = MPIX_ENDPOINTS_ENGINE_ABI,
+    .client_register = service_client_register,
+    .client_object = service_client_object,
+    .locality = service_locality,
+    .members = service_members,
+    .is_lost = service_is_lost,
+    .check_liveness = service_check_liveness,
     .leave = door_leave,
     .accelerator = mca_pml_epml_device_accelerator,
     .is_device = mca_pml_epml_device_is,
     .refuse_device = mca_pml_epml_device_refuse,
-    .turn = door_turn,
-    .wait = door_wait,
-    .wait_word = door_wait_word,
-    .wait_turn = door_wait_turn,
-    .wait_end = door_wait_end,
-    .is_crowded = mca_pml_epml_is_crowded,
-    .work_begin = door_work_begin,
-    .request_new = door_request_new,
-    .request_begin = door_request_begin,
-    .request_types = mca_pml_epml_guest_request_types,
-    .request_done = mca_pml_epml_guest_request_done,
-    .memory_get = door_memory_get,
-    .memory_is_whole = mca_pml_epml_memory_is_whole,
+    .progress = service_progress,
+    .wait = service_wait,
+    .wait_flag = service_wait_flag,
+    .wait_progress = service_wait_progress,
+    .wait_end = service_wait_end,
+    .is_oversubscribed = mca_pml_epml_is_crowded,
+    .work_begin = service_work_begin,
+    .request_new = service_request_new,
+    .request_begin = service_request_begin,
+    .request_types = mca_pml_epml_client_request_types,
+    .request_done = mca_pml_epml_client_request_done,
+    .memory_get = service_memory_get,
+    .memory_is_complete = mca_pml_epml_memory_is_whole,
     .memory_put = mca_pml_epml_memory_put,
-    .isend = door_isend,
-    .irecv = door_irecv,
-    .post = door_post,
+    .isend = service_isend,
+    .irecv = service_irecv,
+    .am_send = service_am_send,
 };

@@ -11,11 +11,11 @@
 /**
  * @file
  *
- * The table of the door: pml_epml_door.c.
+ * The table of the engine's interface: pml_epml_service.c.
  */
 
-#ifndef MCA_PML_EPML_DOOR_H
-#define MCA_PML_EPML_DOOR_H
+#ifndef MCA_PML_EPML_SERVICE_H
+#define MCA_PML_EPML_SERVICE_H
 
 #include "ompi_config.h"
 
@@ -23,8 +23,8 @@
 
 BEGIN_C_DECLS
 
-extern const mpix_endpoints_door_t mca_pml_epml_door;
+extern const mpix_endpoints_engine_t mca_pml_epml_service;
 
 END_C_DECLS
 
-#endif /* MCA_PML_EPML_DOOR_H */
+#endif /* MCA_PML_EPML_SERVICE_H */

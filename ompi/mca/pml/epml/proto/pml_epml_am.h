@@ -11,11 +11,11 @@
 /**
  * @file
  *
- * Messages of guests behind the door that no receive waits for: pml_epml_own.c.
+ * Messages of the engine's clients that no receive waits for: pml_epml_am.c.
  */
 
-#ifndef MCA_PML_EPML_OWN_H
-#define MCA_PML_EPML_OWN_H
+#ifndef MCA_PML_EPML_AM_H
+#define MCA_PML_EPML_AM_H
 
 #include "ompi_config.h"
 
@@ -23,17 +23,17 @@
 
 BEGIN_C_DECLS
 
-extern const mca_pml_epml_kind_t mca_pml_epml_own_kind;
+extern const mca_pml_epml_kind_t mca_pml_epml_am_kind;
 
 /** Send one, now or later, in order.  Under the endpoint's lock.
  *
- * @param[in] number  of the guest
+ * @param[in] number  of the client
  * @param[in] rank    in comm->peers
- * @param[in] size    MPIX_ENDPOINTS_POST_MOST at most
+ * @param[in] size    MPIX_ENDPOINTS_AM_MAX at most
  * @return as mca_pml_epml_send_control */
-int mca_pml_epml_own_send(mca_pml_epml_comm_t *comm, int number, int rank, const void *data,
-                          size_t size);
+int mca_pml_epml_am_send(mca_pml_epml_comm_t *comm, int number, int rank, const void *data,
+                         size_t size);
 
 END_C_DECLS
 
-#endif /* MCA_PML_EPML_OWN_H */
+#endif /* MCA_PML_EPML_AM_H */

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * Requests of guests behind the door: to libmpi those of collectives, to our waiting functions
+ * Requests of the engine's clients: to libmpi those of collectives, to our waiting functions
  * (pml_epml_wait.c) those of an endpoint that is to be turned.  They are ended by any thread.
  *
  * When a component has returned such a request, libmpi's call hangs on it what the operation must
@@ -20,35 +20,35 @@
  * ended it.  So whoever ends it touches nothing but status and flag, and what hangs there goes
  * when the request does: libmpi frees it in a call that comes after the one that has made it.
  *
- * On a persistent one libmpi hangs nothing, as it is complete until it is started: the guest has to
+ * On a persistent one libmpi hangs nothing, as it is complete until it is started: the client has to
  * keep what it needs.
  *
- * Called by the door and by libmpi.
+ * Called by the layer service and by libmpi.
  *
- * Tests: door
+ * Tests: client
  */
 
 #include "ompi_config.h"
 
-#include "pml_epml_guest_request.h"
+#include "pml_epml_client_request.h"
 #include "pml_epml_lock.h"
 
 #include "ompi/constants.h"
 
-OBJ_CLASS_INSTANCE(mca_pml_epml_guest_request_t, ompi_coll_base_nbc_request_t, NULL, NULL);
+OBJ_CLASS_INSTANCE(mca_pml_epml_client_request_t, ompi_coll_base_nbc_request_t, NULL, NULL);
 
 /** In place of REQUEST_PENDING: the user has freed it before it has ended. */
 static char freed;
 #define FREED ((void *) &freed)
 
 /** libmpi's flag, which is no atomic type, but written as one. */
-static inline void **flag_of(mca_pml_epml_guest_request_t *request)
+static inline void **flag_of(mca_pml_epml_client_request_t *request)
 {
     return (void **) &request->req_nbc.super.req_complete;
 }
 
 /** Let go of what libmpi has hung on it; and of copies that its calls from Fortran have made. */
-static void let_go(mca_pml_epml_guest_request_t *request)
+static void let_go(mca_pml_epml_client_request_t *request)
 {
     ompi_coll_base_nbc_request_t *nbc = &request->req_nbc;
     const ompi_request_complete_fn_t hung = nbc->super.req_complete_cb;
@@ -69,7 +69,7 @@ static void let_go(mca_pml_epml_guest_request_t *request)
     }
 }
 
-static void give_up(mca_pml_epml_guest_request_t *request)
+static void give_up(mca_pml_epml_client_request_t *request)
 {
     ompi_communicator_t *comm = request->req_nbc.super.req_mpi_object.comm;
 
@@ -80,35 +80,35 @@ static void give_up(mca_pml_epml_guest_request_t *request)
     }
     OMPI_REQUEST_FINI(&request->req_nbc.super);
     mca_pml_epml_lock(request->ep);
-    request->next = request->ep->guests_unused;
-    request->ep->guests_unused = request;
+    request->next = request->ep->clients_unused;
+    request->ep->clients_unused = request;
     mca_pml_epml_unlock(request->ep);
     OBJ_RELEASE(comm); /* the endpoint may go with it, and the request then */
 }
 
-void mca_pml_epml_guest_requests_trim(mca_pml_epml_ep_t *ep)
+void mca_pml_epml_client_requests_trim(mca_pml_epml_ep_t *ep)
 {
-    while (NULL != ep->guests_unused) {
-        mca_pml_epml_guest_request_t *request = ep->guests_unused;
+    while (NULL != ep->clients_unused) {
+        mca_pml_epml_client_request_t *request = ep->clients_unused;
 
-        ep->guests_unused = request->next;
+        ep->clients_unused = request->next;
         OBJ_RELEASE(request);
     }
 }
 
 /** One that nothing hangs on.  @return NULL without memory */
-static mca_pml_epml_guest_request_t *draw(mca_pml_epml_ep_t *ep)
+static mca_pml_epml_client_request_t *draw(mca_pml_epml_ep_t *ep)
 {
-    mca_pml_epml_guest_request_t *request;
+    mca_pml_epml_client_request_t *request;
 
     mca_pml_epml_lock(ep);
-    request = ep->guests_unused;
+    request = ep->clients_unused;
     if (OPAL_LIKELY(NULL != request)) {
-        ep->guests_unused = request->next;
+        ep->clients_unused = request->next;
     }
     mca_pml_epml_unlock(ep);
     if (OPAL_UNLIKELY(NULL == request)) {
-        return OBJ_NEW(mca_pml_epml_guest_request_t);
+        return OBJ_NEW(mca_pml_epml_client_request_t);
     }
     request->req_nbc.data.refcounted.objs.objs[0] = NULL;
     request->req_nbc.data.refcounted.objs.objs[1] = NULL;
@@ -116,14 +116,14 @@ static mca_pml_epml_guest_request_t *draw(mca_pml_epml_ep_t *ep)
     return request;
 }
 
-static int guest_request_free(ompi_request_t **ompi_request)
+static int client_request_free(ompi_request_t **ompi_request)
 {
-    mca_pml_epml_guest_request_t *request = (mca_pml_epml_guest_request_t *) *ompi_request;
+    mca_pml_epml_client_request_t *request = (mca_pml_epml_client_request_t *) *ompi_request;
     void *state = REQUEST_PENDING;
 
     *ompi_request = MPI_REQUEST_NULL;
     /* Acquire: what ended it before its end; release: what hangs on it before who ends it gives it
-     * up.  Partner of both: the exchange in mca_pml_epml_guest_request_done. */
+     * up.  Partner of both: the exchange in mca_pml_epml_client_request_done. */
     if (REQUEST_COMPLETED == __atomic_load_n(flag_of(request), __ATOMIC_ACQUIRE)
         || !__atomic_compare_exchange_n(flag_of(request), &state, FREED, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE)) {
@@ -132,15 +132,15 @@ static int guest_request_free(ompi_request_t **ompi_request)
     return OMPI_SUCCESS;
 }
 
-void mca_pml_epml_guest_request_done(ompi_request_t *ompi_request, int error)
+void mca_pml_epml_client_request_done(ompi_request_t *ompi_request, int error)
 {
-    mca_pml_epml_guest_request_t *request = (mca_pml_epml_guest_request_t *) ompi_request;
+    mca_pml_epml_client_request_t *request = (mca_pml_epml_client_request_t *) ompi_request;
     void *before;
 
     ompi_request->req_status.MPI_ERROR = error;
-    /* Release: the status and what the guest has done before the end; partners:
-     * mca_pml_epml_is_complete and guest_request_free.  Acquire: what hangs on one that has been
-     * freed; partner: the exchange in guest_request_free. */
+    /* Release: the status and what the client has done before the end; partners:
+     * mca_pml_epml_is_complete and client_request_free.  Acquire: what hangs on one that has been
+     * freed; partner: the exchange in client_request_free. */
     before = __atomic_exchange_n(flag_of(request), REQUEST_COMPLETED, __ATOMIC_ACQ_REL);
     if (OPAL_UNLIKELY(REQUEST_PENDING != before)) {
         if (FREED == before) {
@@ -151,19 +151,19 @@ void mca_pml_epml_guest_request_done(ompi_request_t *ompi_request, int error)
     }
 }
 
-void mca_pml_epml_guest_request_types(ompi_request_t *ompi_request, ompi_datatype_t *const *send,
-                                      ompi_datatype_t *const *receive)
+void mca_pml_epml_client_request_types(ompi_request_t *ompi_request, ompi_datatype_t *const *send,
+                                       ompi_datatype_t *const *receive)
 {
-    mca_pml_epml_guest_request_t *request = (mca_pml_epml_guest_request_t *) ompi_request;
+    mca_pml_epml_client_request_t *request = (mca_pml_epml_client_request_t *) ompi_request;
 
     request->types[0] = send;
     request->types[1] = receive;
 }
 
-int mca_pml_epml_guest_request_start(size_t count, ompi_request_t **requests)
+int mca_pml_epml_client_request_start(size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; i < count; ++i) {
-        mca_pml_epml_guest_request_t *request = (mca_pml_epml_guest_request_t *) requests[i];
+        mca_pml_epml_client_request_t *request = (mca_pml_epml_client_request_t *) requests[i];
         int rc;
 
         requests[i]->req_state = OMPI_REQUEST_ACTIVE;
@@ -171,7 +171,7 @@ int mca_pml_epml_guest_request_start(size_t count, ompi_request_t **requests)
         /* Relaxed: who ends it has been told of it by what start does. */
         __atomic_store_n(flag_of(request), REQUEST_PENDING, __ATOMIC_RELAXED);
         rc = request->ops->start(request->context);
-        if (MPIX_ENDPOINTS_OVER == rc) {
+        if (MPIX_ENDPOINTS_REQUEST_COMPLETE == rc) {
             /* Relaxed: nobody else has been told of it. */
             __atomic_store_n(flag_of(request), REQUEST_COMPLETED, __ATOMIC_RELAXED);
         } else if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
@@ -183,11 +183,11 @@ int mca_pml_epml_guest_request_start(size_t count, ompi_request_t **requests)
     return OMPI_SUCCESS;
 }
 
-int mca_pml_epml_guest_request_new(mca_pml_epml_comm_t *comm,
-                                   const mpix_endpoints_request_ops_t *ops, void *context,
-                                   bool persistent, ompi_request_t **request_p)
+int mca_pml_epml_client_request_new(mca_pml_epml_comm_t *comm,
+                                    const mpix_endpoints_request_ops_t *ops, void *context,
+                                    bool persistent, ompi_request_t **request_p)
 {
-    mca_pml_epml_guest_request_t *request = draw(comm->ep);
+    mca_pml_epml_client_request_t *request = draw(comm->ep);
 
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -196,8 +196,8 @@ int mca_pml_epml_guest_request_new(mca_pml_epml_comm_t *comm,
     request->req_nbc.super.req_type = OMPI_REQUEST_COLL;
     request->req_nbc.super.req_mpi_object.comm = comm->comm;
     request->req_nbc.super.req_status = ompi_status_empty;
-    request->req_nbc.super.req_free = guest_request_free;
-    request->req_nbc.super.req_start = mca_pml_epml_guest_request_start;
+    request->req_nbc.super.req_free = client_request_free;
+    request->req_nbc.super.req_start = mca_pml_epml_client_request_start;
     request->req_nbc.super.req_cancel = NULL;
     request->ep = comm->ep;
     request->ops = ops;

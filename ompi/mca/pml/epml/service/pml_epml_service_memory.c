@@ -11,13 +11,13 @@
 /**
  * @file
  *
- * Memory for guests.  That of a process is in a list of its own (pml_epml_memory.h).  Of a node
+ * Memory for clients.  That of a process is in a list of its own (pml_epml_memory.h).  Of a node
  * there is one mapping in a process, in the same list, of a file that epshm makes; where only this
  * process is within reach, it is memory of the process.
  *
- * Called by pml_epml_door.c.
+ * Called by pml_epml_service.c.
  *
- * Tests: door
+ * Tests: client
  */
 
 #include "ompi_config.h"
@@ -25,11 +25,11 @@
 #include "../wire/wire.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_door_memory.h"
+#include "pml_epml_service_memory.h"
 
 #include "ompi/constants.h"
 
-/** In the key: of a node, and not of the guest's process. */
+/** In the key: of a node, and not of the client's process. */
 #define ON_NODE 0x80000000u
 
 /** What the source needs. */
@@ -89,9 +89,9 @@ static const mca_pml_epml_memory_source_t node_source = {.get = node_get,
                                                          .is_whole = node_is_whole,
                                                          .put = node_put};
 
-int mca_pml_epml_door_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoints_reach_t reach,
-                                 int number, uint32_t key, size_t size,
-                                 mpix_endpoints_memory_t **memory_p)
+int mca_pml_epml_service_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoints_scope_t reach,
+                                    int number, uint32_t key, size_t size,
+                                    mpix_endpoints_memory_t **memory_p)
 {
     mca_pml_epml_memory_key_t name = {.context = comm->context,
                                       .number = (uint32_t) number,
@@ -102,7 +102,7 @@ int mca_pml_epml_door_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoints
     if (comm->is_inter) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
-    if (MPIX_ENDPOINTS_NODE == reach) {
+    if (MPIX_ENDPOINTS_SCOPE_NODE == reach) {
         mpix_endpoints_members_t members;
         const int rc = mca_pml_epml_who_members(comm, reach, &members);
 

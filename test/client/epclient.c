@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * A guest behind the door, which uses nothing else: a barrier.
+ * A client of the engine, which uses nothing else: a barrier.
  *
  * The members of a process meet in memory that they share: each has a word, in which it says how
  * many barriers it has come to, and the first of them, the leader, says in one more how many are
@@ -22,7 +22,7 @@
  * others let the endpoint's turns run it.
  */
 
-#include "test/door/epdoor.h"
+#include "test/client/epclient.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ typedef struct barrier_t {
     MPI_Datatype types[]; /**< a copy of the user's, if there are any */
 } barrier_t;
 
-const mpix_endpoints_door_t *epdoor_door;
+const mpix_endpoints_engine_t *epclient_engine;
 
 static int number;
 static int (*make_fails)(MPI_Comm comm);
@@ -89,10 +89,10 @@ static void handle_free(MPI_Comm comm, void *object)
 
     (void) comm;
     if (NULL != handle->process_memory) {
-        epdoor_door->memory_put(handle->process_memory);
+        epclient_engine->memory_put(handle->process_memory);
     }
     if (NULL != handle->node_memory) {
-        epdoor_door->memory_put(handle->node_memory);
+        epclient_engine->memory_put(handle->node_memory);
     }
     free(handle->leaders);
     free(handle->last);
@@ -103,15 +103,15 @@ static void handle_free(MPI_Comm comm, void *object)
 /** Find the leaders: who is the first of its process?  @return how many are on this node */
 static int find_leaders(handle_t *handle, int size)
 {
-    mpix_endpoints_place_t place, other;
+    mpix_endpoints_locality_t place, other;
     int on_node = 0;
 
     for (int rank = 0; rank < size; ++rank) {
         int before = 0;
 
-        (void) epdoor_door->place(handle->comm, rank, &place);
+        (void) epclient_engine->locality(handle->comm, rank, &place);
         while (before < handle->leader_count
-               && epdoor_door->place(handle->comm, handle->leaders[before], &other)
+               && epclient_engine->locality(handle->comm, handle->leaders[before], &other)
                && other.process != place.process) {
             ++before;
         }
@@ -126,13 +126,14 @@ static int find_leaders(handle_t *handle, int size)
     return on_node;
 }
 
-static int meet(handle_t *handle, mpix_endpoints_reach_t reach, int count, int index,
+static int meet(handle_t *handle, mpix_endpoints_scope_t reach, int count, int index,
                 meeting_t *meeting, mpix_endpoints_memory_t **memory)
 {
     const size_t size = ((size_t) count + 1) * sizeof(*meeting->lines);
-    const int rc = epdoor_door->memory_get(handle->comm, reach, number,
-                                           MPIX_ENDPOINTS_NODE == reach ? KEY_NODE : KEY_PROCESS,
-                                           size, memory);
+    const int rc = epclient_engine->memory_get(handle->comm, reach, number,
+                                               MPIX_ENDPOINTS_SCOPE_NODE == reach ? KEY_NODE
+                                                                                  : KEY_PROCESS,
+                                               size, memory);
 
     if (MPI_SUCCESS == rc) {
         *meeting = (meeting_t){.lines = (*memory)->base, .count = count, .index = index};
@@ -168,17 +169,17 @@ static int make(MPI_Comm comm, void **object_p)
         return MPI_ERR_NO_MEM;
     }
     on_node = find_leaders(handle, size);
-    rc = epdoor_door->members(comm, MPIX_ENDPOINTS_PROCESS, &process);
+    rc = epclient_engine->members(comm, MPIX_ENDPOINTS_SCOPE_PROCESS, &process);
     if (MPI_SUCCESS == rc) {
-        rc = epdoor_door->members(comm, MPIX_ENDPOINTS_NODE, &node);
+        rc = epclient_engine->members(comm, MPIX_ENDPOINTS_SCOPE_NODE, &node);
     }
     if (MPI_SUCCESS == rc) {
-        rc = meet(handle, MPIX_ENDPOINTS_PROCESS, process.count, process.index, &handle->process,
-                  &handle->process_memory);
+        rc = meet(handle, MPIX_ENDPOINTS_SCOPE_PROCESS, process.count, process.index,
+                  &handle->process, &handle->process_memory);
     }
     handle->is_one_node = MPI_SUCCESS == rc && node.count == size;
     if (handle->is_one_node) {
-        rc = meet(handle, MPIX_ENDPOINTS_NODE, on_node, handle->leader_index, &handle->node,
+        rc = meet(handle, MPIX_ENDPOINTS_SCOPE_NODE, on_node, handle->leader_index, &handle->node,
                   &handle->node_memory);
         rc = MPI_ERR_UNSUPPORTED_OPERATION == rc ? MPI_SUCCESS : rc; /* messages do it */
     }
@@ -199,13 +200,13 @@ static bool arrived(void *object, int rank, const void *data, size_t size)
         atomic_fetch_add_explicit(&handle->out_of_order, 1, memory_order_relaxed);
     }
     handle->last[rank] = sent;
-    /* Release: partner is epdoor_sum. */
+    /* Release: partner is epclient_sum. */
     atomic_fetch_add_explicit(&handle->sum, sent, memory_order_release);
     return true;
 }
 
-static const mpix_endpoints_guest_t guest = {
-    .name = "epdoor", .make = make, .free = handle_free, .arrived = arrived};
+static const mpix_endpoints_client_t client = {
+    .name = "epclient", .make = make, .free = handle_free, .am_handler = arrived};
 
 /* ---- a barrier ------------------------------------------------------------------------------- */
 
@@ -275,7 +276,7 @@ static stage_t stage_after_process(const handle_t *handle)
         return STAGE_RELEASE;
     }
     return handle->is_one_node && NULL != handle->node_memory
-                   && epdoor_door->memory_is_whole(handle->node_memory)
+                   && epclient_engine->memory_is_complete(handle->node_memory)
                ? STAGE_NODE
                : STAGE_MESSAGES;
 }
@@ -285,15 +286,15 @@ static bool send_step(barrier_t *barrier)
 {
     handle_t *handle = barrier->handle;
     const int count = handle->leader_count, index = handle->leader_index;
-    const int tag = (int) (barrier->round & MPIX_ENDPOINTS_TAG_MOST);
+    const int tag = (int) (barrier->round & MPIX_ENDPOINTS_TAG_MAX);
 
-    barrier->error = epdoor_door->irecv(handle->comm, number, NULL, 0, MPI_BYTE,
-                                        handle->leaders[(index - barrier->step + count) % count],
-                                        tag, &barrier->message[0]);
+    barrier->error = epclient_engine->irecv(
+        handle->comm, number, NULL, 0, MPI_BYTE,
+        handle->leaders[(index - barrier->step + count) % count], tag, &barrier->message[0]);
     if (MPI_SUCCESS == barrier->error) {
-        barrier->error = epdoor_door->isend(handle->comm, number, NULL, 0, MPI_BYTE,
-                                            handle->leaders[(index + barrier->step) % count], tag,
-                                            &barrier->message[1]);
+        barrier->error = epclient_engine->isend(handle->comm, number, NULL, 0, MPI_BYTE,
+                                                handle->leaders[(index + barrier->step) % count],
+                                                tag, &barrier->message[1]);
     }
     return MPI_SUCCESS == barrier->error;
 }
@@ -357,7 +358,7 @@ static bool advance(void *context)
 
 static handle_t *handle_of(MPI_Comm comm)
 {
-    return epdoor_door->object(comm, number);
+    return epclient_engine->client_object(comm, number);
 }
 
 /** The handle comes to its next barrier. */
@@ -373,33 +374,34 @@ static void begin(barrier_t *barrier)
     raise_word(&handle->process.lines[handle->process.index].word, 2 * barrier->round);
 }
 
-/** As the door's wait does. */
+/** As the engine's wait does. */
 static int wait_in_pieces(barrier_t *barrier)
 {
     mpix_endpoints_wait_t wait = {{0}};
     int rc = MPI_SUCCESS;
 
     while (!advance(barrier)) {
-        rc = epdoor_door->wait_turn(barrier->handle->comm, MPIX_ENDPOINTS_ANYBODY, &wait);
+        rc = epclient_engine->wait_progress(barrier->handle->comm, MPIX_ENDPOINTS_ANY_RANK, &wait);
         if (MPI_SUCCESS != rc) {
             rc = advance(barrier) ? MPI_SUCCESS : rc;
             break;
         }
     }
     if (0 != wait.words[0]) {
-        epdoor_door->wait_end(&wait);
+        epclient_engine->wait_end(&wait);
     }
     return rc;
 }
 
-int epdoor_barrier(MPI_Comm comm)
+int epclient_barrier(MPI_Comm comm)
 {
     barrier_t barrier = {.handle = handle_of(comm), .request = MPI_REQUEST_NULL};
     int rc;
 
     begin(&barrier);
-    rc = 0 == barrier.round % 2 ? epdoor_door->wait(comm, MPIX_ENDPOINTS_ANYBODY, advance, &barrier)
-                                : wait_in_pieces(&barrier);
+    rc = 0 == barrier.round % 2
+             ? epclient_engine->wait(comm, MPIX_ENDPOINTS_ANY_RANK, advance, &barrier)
+             : wait_in_pieces(&barrier);
     if (MPI_SUCCESS != rc && 0 == barrier.handle->process.index) {
         barrier.error = rc;
         release(&barrier, &barrier.handle->process); /* those who wait for this one */
@@ -418,9 +420,9 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
     const stage_t before = barrier->stage;
 
     if (!advance(barrier)) {
-        return before == barrier->stage ? MPIX_ENDPOINTS_STEP_NOTHING : MPIX_ENDPOINTS_STEP_SOME;
+        return before == barrier->stage ? MPIX_ENDPOINTS_STEP_IDLE : MPIX_ENDPOINTS_STEP_PROGRESS;
     }
-    epdoor_door->request_done(barrier->request, barrier->error);
+    epclient_engine->request_done(barrier->request, barrier->error);
     return MPIX_ENDPOINTS_STEP_DONE; /* by whom it was waited for may have freed it */
 }
 
@@ -428,9 +430,9 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
 static void go_on_later(barrier_t *barrier)
 {
     if (0 == barrier->round % 4) {
-        epdoor_door->work_begin(barrier->handle->comm, &barrier->work); /* the long way */
+        epclient_engine->work_begin(barrier->handle->comm, &barrier->work); /* the long way */
     } else {
-        epdoor_door->request_begin(barrier->request, &barrier->work);
+        epclient_engine->request_begin(barrier->request, &barrier->work);
     }
 }
 
@@ -442,7 +444,7 @@ static int start(void *context)
     begin(barrier);
     if (advance(barrier) && MPI_SUCCESS == barrier->error) {
         ++barrier->handle->overs;
-        return MPIX_ENDPOINTS_OVER;
+        return MPIX_ENDPOINTS_REQUEST_COMPLETE;
     }
     go_on_later(barrier);
     return MPI_SUCCESS;
@@ -471,13 +473,13 @@ static int request_of(MPI_Comm comm, bool persistent, const MPI_Datatype *types,
     }
     barrier->work.step = step;
     barrier->handle = handle_of(comm);
-    rc = epdoor_door->request_new(comm, &request_ops, barrier, persistent, &barrier->request);
+    rc = epclient_engine->request_new(comm, &request_ops, barrier, persistent, &barrier->request);
     if (MPI_SUCCESS != rc) {
         free(barrier);
         return rc;
     }
     if (NULL != types) {
-        epdoor_door->request_types(barrier->request, barrier->types, NULL);
+        epclient_engine->request_types(barrier->request, barrier->types, NULL);
     }
     *request = barrier->request;
     if (!persistent) {
@@ -487,57 +489,58 @@ static int request_of(MPI_Comm comm, bool persistent, const MPI_Datatype *types,
     return MPI_SUCCESS;
 }
 
-int epdoor_ibarrier(MPI_Comm comm, MPI_Request *request)
+int epclient_ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     return request_of(comm, false, NULL, request);
 }
 
-int epdoor_ibarrier_types(MPI_Comm comm, const MPI_Datatype *types, MPI_Request *request)
+int epclient_ibarrier_types(MPI_Comm comm, const MPI_Datatype *types, MPI_Request *request)
 {
     return request_of(comm, false, types, request);
 }
 
-int epdoor_barrier_init(MPI_Comm comm, MPI_Request *request)
+int epclient_barrier_init(MPI_Comm comm, MPI_Request *request)
 {
     return request_of(comm, true, NULL, request);
 }
 
-int epdoor_overs(MPI_Comm comm)
+int epclient_overs(MPI_Comm comm)
 {
     return handle_of(comm)->overs;
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-int epdoor_open(int (*fails)(MPI_Comm comm))
+int epclient_open(int (*fails)(MPI_Comm comm))
 {
-    epdoor_door = mpix_endpoints_door(MPIX_ENDPOINTS_DOOR_ABI);
+    epclient_engine = mpix_endpoints_engine(MPIX_ENDPOINTS_ENGINE_ABI);
     make_fails = fails;
-    return NULL == epdoor_door ? MPI_ERR_INTERN : epdoor_door->enrol(&guest, &number);
+    return NULL == epclient_engine ? MPI_ERR_INTERN
+                                   : epclient_engine->client_register(&client, &number);
 }
 
-int epdoor_number(void)
+int epclient_number(void)
 {
     return number;
 }
 
-int epdoor_handles(void)
+int epclient_handles(void)
 {
     return atomic_load(&handles);
 }
 
-int epdoor_send(MPI_Comm comm, int rank, uint64_t value)
+int epclient_send(MPI_Comm comm, int rank, uint64_t value)
 {
-    return epdoor_door->post(comm, number, rank, &value, sizeof(value));
+    return epclient_engine->am_send(comm, number, rank, &value, sizeof(value));
 }
 
-uint64_t epdoor_sum(MPI_Comm comm)
+uint64_t epclient_sum(MPI_Comm comm)
 {
-    (void) epdoor_door->turn(comm);
+    (void) epclient_engine->progress(comm);
     return atomic_load_explicit(&handle_of(comm)->sum, memory_order_acquire);
 }
 
-uint64_t epdoor_out_of_order(MPI_Comm comm)
+uint64_t epclient_out_of_order(MPI_Comm comm)
 {
     return atomic_load_explicit(&handle_of(comm)->out_of_order, memory_order_relaxed);
 }

@@ -1,0 +1,33 @@
+/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
+/*
+ * Copyright (c) 2026      The Open MPI Endpoints project contributors.
+ *                         All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ *
+ * Memory for clients, of a process or of a node: pml_epml_service_memory.c.
+ */
+
+#ifndef MCA_PML_EPML_SERVICE_MEMORY_H
+#define MCA_PML_EPML_SERVICE_MEMORY_H
+
+#include "ompi_config.h"
+
+#include "../object/object.h"
+
+BEGIN_C_DECLS
+
+/** See memory_get in mpix_endpoints_engine_t.  @return OMPI_SUCCESS or an error of Open MPI's */
+int mca_pml_epml_service_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoints_scope_t reach,
+                                    int number, uint32_t key, size_t size,
+                                    mpix_endpoints_memory_t **memory_p);
+
+END_C_DECLS
+
+#endif /* MCA_PML_EPML_SERVICE_MEMORY_H */
