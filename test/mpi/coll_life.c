@@ -17,7 +17,7 @@
  *
  *   --rounds N  per case (default 1000)
  *
- * Guards: seam_progress.c, cid_nb.c, coll_epcoll_pending.c,
+ * Guards: seam_progress.c, pml_epml_cid_nb.c, coll_epcoll_pending.c,
  * coll_epcoll_nonblocking.c, coll_epcoll_component.c,
  * coll_epcoll_module.c
  */

@@ -15,7 +15,7 @@
  * 7.4.2): the user's receives and messages with the same tag stay his.  And it tells calls of
  * several threads apart, whichever two tags they have.
  *
- * Guards: pml_epml_agree.c, mpiext_endpoints_cid.h, cid.c
+ * Guards: pml_epml_cid_message.c, pml_epml_cid.h, pml_epml_cid.c
  */
 
 #include "ept.h"

@@ -21,8 +21,8 @@
  *
  * EPT-LIBS: -ldl
  *
- * Guards: activate.c, activate_nb.c, cid.c, cid_assign.c, cid_nb.c, coll_epcoll_component.c,
- * pml_epml_agree.c, pml_epml_explore.c, pml_epml_merge.c, pml_epml_round_endpoints.c,
+ * Guards: pml_epml_cid_activate.c, pml_epml_cid_activate_nb.c, pml_epml_cid.c, pml_epml_cid_assign.c, pml_epml_cid_nb.c, coll_epcoll_component.c,
+ * pml_epml_cid_message.c, pml_epml_explore.c, pml_epml_merge.c, pml_epml_round_endpoints.c,
  * pml_epml_round_handles.c, pml_epml_round_room.c, pml_epml_tour.c, pml_epml_web.c
  */
 

@@ -35,7 +35,7 @@
  * MPI_UNWEIGHTED is an array of no elements, of which compilers complain:
  * EPT-CFLAGS: -Wno-stringop-overread
  *
- * Guards: pml_epml_context.c, pml_epml_comm.c, pml_epml_comms.c, pml_epml_peer.c, endpoints/c,
+ * Guards: pml_epml_context.c, pml_epml_comm.c, pml_epml_comms.c, pml_epml_peer.c, epml/cid,
  * pml_epml_intern.c
  */
 

@@ -30,11 +30,11 @@ my $build = $ARGV[0] // $top;
 # docs/architecture.md ("The engine's layers"), epofi.md, epshm.md, collectives.md and extension.md
 # say what each is for.  Sources beside the folders are on top of all, headers below.
 my %LAYERS = (
-    'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls service create)],
+    'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls service cid create)],
     'opal/mca/btl/epofi' => [qw(base sockets fabric share object peer proto engine)],
     'opal/mca/btl/epshm' => [qw(base segment), [qw(threads node)]],
     'ompi/mca/coll/epcoll' => [qw(block base data local between), [qw(direct pending)], 'calls'],
-    'ompi/mpiext/endpoints/c' => [qw(base entry interpose), [qw(agree files static)],
+    'ompi/mpiext/endpoints/c' => [qw(base entry interpose), [qw(files static)],
         qw(seams calls fortran)],
     # Within a layer: what it shows to those above is its header, beside the folders.
     'ompi/mpiext/endpoints/c/files' => [qw(fbtl members), [qw(fcoll sharedfp)], 'hooks'],

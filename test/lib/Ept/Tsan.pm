@@ -33,7 +33,7 @@ use File::Path qw(make_path);
 #   check_vector_collectives, check_reduce_scatter, check_nonblocking, check_collectives: parts of
 #     tests that read what a nonblocking collective has brought; libnbc, not seen, hands it over.
 my $SUPPRESSIONS = join '', map { "race:$_\n" }
-    qw(ompi_comm_activate_nb mpix_endpoints_steps_request cid_agreed activated module_construct
+    qw(ompi_comm_activate_nb mca_pml_epml_cid_steps_request cid_agreed activated module_construct
        comm_query mca_btl_epofi_socket_unwatch mca_btl_epofi_guess_ idle_free
        mca_coll_epcoll_pending_free opal_lifo_ opal_read_counted_pointer wrap
        wait_sync_update

@@ -17,7 +17,7 @@
  * pml/epml is linked with libmpix_endpoints, so whichever of the two is loaded first, both see the
  * same copy of the library; the PML registers its table when it is selected and takes it back when
  * it is finalized.  The extension holds the user's functions and the seams into libmpi, the PML
- * everything that knows what an endpoint is.
+ * everything that knows what an endpoint or a message is.
  */
 
 #ifndef OMPI_COMMON_EP_LINK_H
@@ -33,10 +33,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 11
-
-/** What agree_send sends. */
-#define MPIX_ENDPOINTS_AGREE_WORDS 2
+#define MPIX_ENDPOINTS_LINK_ABI 12
 
 /** Why endpoints could not be created; each becomes an error code of class MPIX_ERR_ENDPOINTS or
  * of the class named. */
@@ -79,54 +76,32 @@ typedef struct mpix_endpoints_pml_t {
     bool (*is_endpoint_comm)(const ompi_communicator_t *comm);
 
     /**
-     * Draw context ids that no live communicator of any process has, nor will get: first, first +
-     * 1, ... first + count - 1.  Local, any thread.
-     */
-    uint64_t (*context_ids)(uint32_t count);
-
-    /**
-     * Make newcomm an endpoint communicator that belongs to the same endpoint as comm: give it a
-     * table slot (c_index), a c_contextid of its own, OMPI_COMM_GLOBAL_INDEX, and the context id
-     * under which its messages are matched from now on.  Local.
+     * ompi_comm_nextcid and its nonblocking form for a parent that is an endpoint communicator: the
+     * members agree on a context id, and newcomm gets a slot, the id and its state in the PML.
      *
      * @param[in] newcomm  being built, groups set
-     * @param[in] comm     endpoint communicator it descends from
-     * @param[in] context  from context_ids, the same on all members of newcomm
-     * @param[in] member   false: this endpoint only helps the others, and frees newcomm again
+     * @param[in] comm     the parent
+     * @param[in] arg0     in mode OMPI_COMM_CID_GROUP the user's tag (int)
+     * @param[in] mode     OMPI_COMM_CID_...
      *
-     * @return OMPI_SUCCESS; MPI_ERR_GROUP (not all members of newcomm are members of comm); or an
-     *         OMPI error code
+     * @return OMPI_SUCCESS; MPI_ERR_GROUP (not all members of newcomm are members of comm);
+     *         MPI_ERR_UNSUPPORTED_OPERATION (a mode that endpoints do not have); or an error
      */
-    int (*comm_assign)(ompi_communicator_t *newcomm, ompi_communicator_t *comm, uint64_t context,
-                       bool member);
+    int (*comm_nextcid)(ompi_communicator_t *newcomm, ompi_communicator_t *comm, const void *arg0,
+                        int mode);
+    int (*comm_nextcid_nb)(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
+                           struct ompi_request_t **request_p);
 
     /**
-     * Tell another member of an endpoint communicator something that nobody but agree_recv
-     * receives, whatever its tag.  Blocks until it has been sent, which needs no receive;
-     * progresses the endpoint.  Without memory it waits for some.
-     *
-     * @param[in] rank   in comm, the remote group's if it is an intercommunicator
-     * @param[in] tag    of the user's, 0 or more
-     * @param[in] words  MPIX_ENDPOINTS_AGREE_WORDS
-     *
-     * @return OMPI_SUCCESS, or an error: it has not been sent, and will not be
+     * ompi_comm_activate and its nonblocking form, likewise: the members wait until all of them have
+     * set up the new communicator.  The arguments are libmpi's.
      */
-    int (*agree_send)(ompi_communicator_t *comm, int rank, int tag, const uint64_t *words);
-
-    /**
-     * Wait for what a member has sent; several threads may wait for different tags.  Takes no
-     * memory but for a way to that member; if that cannot be had, nothing will come.
-     *
-     * @return OMPI_SUCCESS, or an error: it will not come
-     */
-    int (*agree_recv)(ompi_communicator_t *comm, int rank, int tag, uint64_t *words);
-
-    /**
-     * A new communicator, after comm_assign, is about to be freed, because its members' agreement
-     * has failed here; elsewhere it may have succeeded.  Tell them, so that nobody waits in it:
-     * its collectives fail.  Without memory it waits for some.
-     */
-    void (*comm_leave)(ompi_communicator_t *newcomm);
+    int (*comm_activate)(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
+                         ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
+                         bool send_first, int mode);
+    int (*comm_activate_nb)(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
+                            ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
+                            bool send_first, int mode, struct ompi_request_t **request);
 
     /**
      * Wait until the requests of an endpoint communicator that are started are complete, also those
@@ -245,6 +220,11 @@ typedef struct mpix_endpoints_pml_t {
  * @return OMPI_SUCCESS, or OMPI_ERR_NOT_SUPPORTED if table->abi is not the library's own
  */
 OMPI_DECLSPEC int mpix_endpoints_register_pml(const mpix_endpoints_pml_t *table);
+
+/** libmpi's own ompi_comm_activate_nb, for the PML, which continues with it in some cases. */
+OMPI_DECLSPEC int mpix_endpoints_libmpi_comm_activate_nb(
+    ompi_communicator_t **newcomm, ompi_communicator_t *comm, ompi_communicator_t *bridgecomm,
+    const void *arg0, const void *arg1, bool send_first, int mode, struct ompi_request_t **request);
 
 /**
  * Are the seams into libmpi in force (docs/seams.md, "Seams")?  Looked into at the first

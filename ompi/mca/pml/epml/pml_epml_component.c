@@ -19,6 +19,7 @@
 #include "ompi_config.h"
 
 #include "create/create.h"
+#include "cid/cid.h"
 #include "calls/calls.h"
 #include "engine/engine.h"
 #include "proto/proto.h"
@@ -77,6 +78,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool enable_progress
 #if !defined(__SANITIZE_THREAD__) /* which knows nothing of membarrier */
     mca_pml_epml_may_bias = epml_lock_setup();
 #endif
+    mca_pml_epml_cid_steps_init();
     if (OMPI_SUCCESS != mpix_endpoints_register_pml(&mca_pml_epml_link)) {
         EPML_SHOW_HELP("extension differs", true);
         (void) mca_pml_epml_base_finalize();

@@ -23,6 +23,7 @@
 #include "ompi/mca/pml/base/pml_base_bsend.h"
 #include "opal/mca/base/mca_base_framework.h"
 #if OMPI_MAJOR_VERSION >= 6
+#    include "ompi/runtime/ompi_mpit_events.h"
 #    include "ompi/util/count_disp_array.h"
 #endif
 
@@ -94,6 +95,50 @@ static inline bool mca_pml_epml_compat_bsend_attached(void)
     return NULL != mca_pml_bsend_addr;
 #endif
 }
+
+/**
+ * What the activation of an intracommunicator is, besides pml_add_comm, a barrier and the choice of
+ * its collectives: from 6.0 on members note whether any two of them share a node, and tools are
+ * told.  The first is what a member knows by itself, the second is for when all have met.
+ *
+ * @param[in] shares  any member's answer to the first
+ */
+#if OMPI_MAJOR_VERSION >= 6
+static inline bool mca_pml_epml_compat_shares_node(const ompi_communicator_t *newcomm)
+{
+    return 1 != ompi_group_count_local_peers(newcomm->c_local_group);
+}
+
+static inline void mca_pml_epml_compat_activated(ompi_communicator_t *newcomm, bool shares)
+{
+    const struct {
+        int32_t size, pad;
+        uint64_t handle;
+    } payload = {.size = ompi_comm_size(newcomm), .handle = (uintptr_t) newcomm};
+
+    newcomm->c_flags &= ~(uint32_t) OMPI_COMM_DISJOINT;
+    newcomm->c_flags |= OMPI_COMM_DISJOINT_SET | (shares ? 0 : OMPI_COMM_DISJOINT);
+    if (NULL != ompi_event_comm_created) {
+        mca_base_event_raise(ompi_event_comm_created, NULL, &payload);
+    }
+}
+#else
+static inline bool mca_pml_epml_compat_shares_node(const ompi_communicator_t *newcomm)
+{
+    (void) newcomm;
+    return false;
+}
+
+static inline void mca_pml_epml_compat_activated(ompi_communicator_t *newcomm, bool shares)
+{
+    (void) newcomm;
+    (void) shares;
+}
+#endif
+
+/** Do members of one side of an intercommunicator wait for each other in libmpi's activation?  From
+ * 6.0 on they do not: its own PMLs keep what comes for communicators that they do not know yet. */
+#define EPML_COMPAT_SIDES_MEET (OMPI_MAJOR_VERSION < 6)
 
 END_C_DECLS
 

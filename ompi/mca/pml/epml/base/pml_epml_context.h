@@ -23,7 +23,10 @@
 
 BEGIN_C_DECLS
 
-/** See mpix_endpoints_pml_t. */
+/**
+ * Draw context ids that no live communicator of any process has, nor will get: first, first + 1, ...
+ * first + count - 1.  Local, any thread.
+ */
 uint64_t mca_pml_epml_context_ids(uint32_t count);
 
 /** May a process of this job have drawn this id? */

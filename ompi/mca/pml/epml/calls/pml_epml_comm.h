@@ -23,6 +23,19 @@
 
 BEGIN_C_DECLS
 
+/**
+ * Make newcomm an endpoint communicator that belongs to the same endpoint as comm: give it a table
+ * slot (c_index), a c_contextid of its own, OMPI_COMM_GLOBAL_INDEX, and the context id under which
+ * its messages are matched from now on.  Local.
+ *
+ * @param[in] newcomm  being built, groups set
+ * @param[in] comm     endpoint communicator it descends from
+ * @param[in] context  from mca_pml_epml_context_ids, the same on all members of newcomm
+ * @param[in] member   false: this endpoint only helps the others, and frees newcomm again
+ *
+ * @return OMPI_SUCCESS; MPI_ERR_GROUP (not all members of newcomm are members of comm); or an OMPI
+ *         error code
+ */
 int mca_pml_epml_comm_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
                              uint64_t context, bool member);
 

@@ -11,18 +11,17 @@
 /**
  * @file
  *
- * Making communicators of endpoints together with others: creations, intercommunicators, agreements
+ * Making communicators of endpoints together with others: creations, intercommunicators,
  * and the meetings in which they take place.
  *
  * Called through the link table of libmpix_endpoints.
  *
- * Below it: service, calls, engine, loss, proto, wire, object, base.
+ * Below it: cid, service, calls, engine, loss, proto, wire, object, base.
  */
 
 #ifndef MCA_PML_EPML_CREATE_LAYER_H
 #define MCA_PML_EPML_CREATE_LAYER_H
 
-#include "pml_epml_agree.h"
 #include "pml_epml_among.h"
 #include "pml_epml_card.h"
 #include "pml_epml_create.h"

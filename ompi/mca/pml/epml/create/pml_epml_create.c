@@ -25,12 +25,12 @@
 
 #include "ompi_config.h"
 
+#include "../cid/cid.h"
 #include "../service/service.h"
 #include "../calls/calls.h"
 #include "../engine/engine.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_agree.h"
 #include "pml_epml_among.h"
 #include "pml_epml_create.h"
 #include "pml_epml_creation.h"
@@ -186,11 +186,10 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .abi = MPIX_ENDPOINTS_LINK_ABI,
     .create_endpoints = create_endpoints,
     .is_endpoint_comm = mca_pml_epml_is_endpoint_comm,
-    .context_ids = mca_pml_epml_context_ids,
-    .comm_assign = mca_pml_epml_comm_assign,
-    .agree_send = mca_pml_epml_agree_send,
-    .agree_recv = mca_pml_epml_agree_recv,
-    .comm_leave = mca_pml_epml_comm_leave,
+    .comm_nextcid = mca_pml_epml_cid_agree,
+    .comm_nextcid_nb = mca_pml_epml_cid_agree_nb,
+    .comm_activate = mca_pml_epml_cid_activate,
+    .comm_activate_nb = mca_pml_epml_cid_activate_nb,
     .comm_drain = mca_pml_epml_comm_drain,
     .attach_buffer = mca_pml_epml_attach_buffer,
     .detach_buffer = mca_pml_epml_detach_buffer,

@@ -20,8 +20,8 @@
 
 #include "ompi_config.h"
 
+#include "../cid/cid.h"
 #include "../object/object.h"
-#include "pml_epml_agree.h"
 #include "pml_epml_meeting.h"
 #include "pml_epml_tour.h"
 

@@ -21,10 +21,10 @@
 
 #include "ompi_config.h"
 
+#include "../cid/cid.h"
 #include "../engine/engine.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_agree.h"
 #include "pml_epml_card.h"
 #include "pml_epml_creation.h"
 #include "pml_epml_handle.h"

@@ -328,7 +328,7 @@ _Static_assert(EPML_SAME_LINE(requests, wire.backlogs.first), "what each call an
 _Static_assert(EPML_SAME_LINE(flow.bytes, flow.exhausted), "what a kept message looks at");
 
 /** Context ids have 62 bits (mca_pml_epml_context_ids).  With this one, messages by which members
- * of the communicator agree on another one (pml_epml_agree.c), and which no receive of anybody's
+ * of the communicator agree on another one (pml_epml_cid_message.c), and which no receive of anybody's
  * matches.  The last one is EPML_PART_CONTEXT. */
 #define EPML_AGREE_CONTEXT (UINT64_C(1) << 62)
 

@@ -27,12 +27,12 @@
 #include "mpiext_endpoints_compat.h"
 #include "mpiext_endpoints_end.h"
 #include "mpiext_endpoints_errors.h"
-#include "mpiext_endpoints_group.h"
 #include "mpiext_endpoints_help.h"
 #include "mpiext_endpoints_ompio.h"
 #include "mpiext_endpoints_table.h"
 #include "mpiext_endpoints_told.h"
 
 #include "ompi/mca/common/ep/common_ep_array.h"
+#include "ompi/mca/common/ep/common_ep_group.h"
 
 #endif /* MPIEXT_ENDPOINTS_BASE_LAYER_H */

@@ -27,9 +27,6 @@
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/group/group.h"
-#if OMPI_MAJOR_VERSION >= 6
-#    include "ompi/runtime/ompi_mpit_events.h"
-#endif
 
 #include "opal/util/proc.h"
 
@@ -148,46 +145,6 @@ typedef ptrdiff_t mpix_endpoints_disp_unit_t;
 typedef int mpix_endpoints_disp_unit_t;
 #endif
 
-/**
- * What the activation of an intracommunicator is, besides pml_add_comm, a barrier and the choice of
- * its collectives: from 6.0 on members note whether any two of them share a node, and tools are
- * told.  The first is what a member knows by itself, the second is for when all have met.
- *
- * @param[in] shares  any member's answer to the first
- */
-#if OMPI_MAJOR_VERSION >= 6
-static inline bool mpix_endpoints_compat_shares_node(const ompi_communicator_t *newcomm)
-{
-    return 1 != ompi_group_count_local_peers(newcomm->c_local_group);
-}
-
-static inline void mpix_endpoints_compat_activated(ompi_communicator_t *newcomm, bool shares)
-{
-    const struct {
-        int32_t size, pad;
-        uint64_t handle;
-    } payload = {.size = ompi_comm_size(newcomm), .handle = (uintptr_t) newcomm};
-
-    newcomm->c_flags &= ~(uint32_t) OMPI_COMM_DISJOINT;
-    newcomm->c_flags |= OMPI_COMM_DISJOINT_SET | (shares ? 0 : OMPI_COMM_DISJOINT);
-    if (NULL != ompi_event_comm_created) {
-        mca_base_event_raise(ompi_event_comm_created, NULL, &payload);
-    }
-}
-#else
-static inline bool mpix_endpoints_compat_shares_node(const ompi_communicator_t *newcomm)
-{
-    (void) newcomm;
-    return false;
-}
-
-static inline void mpix_endpoints_compat_activated(ompi_communicator_t *newcomm, bool shares)
-{
-    (void) newcomm;
-    (void) shares;
-}
-#endif
-
 /** A duplicate that is made without libmpi's activation: what comm's own has found out of its
  * members holds for it as well. */
 static inline void mpix_endpoints_compat_alike(ompi_communicator_t *copy,
@@ -200,10 +157,6 @@ static inline void mpix_endpoints_compat_alike(ompi_communicator_t *copy,
     (void) comm;
 #endif
 }
-
-/** Do members of one side of an intercommunicator wait for each other in libmpi's activation?  From
- * 6.0 on they do not: its own PMLs keep what comes for communicators that they do not know yet. */
-#define MPIX_ENDPOINTS_SIDES_MEET (OMPI_MAJOR_VERSION < 6)
 
 /** A communicator that is there from MPI_Init on (c_flags): below pml/epml's mark, and far above
  * the bits that Open MPI 5 and 6 use, as that is.  libmpi passes no flags on to communicators that

@@ -19,7 +19,6 @@
 #include "ompi_config.h"
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
-#include "../agree/agree.h"
 #include "../base/base.h"
 #include "../interpose/interpose.h"
 #include "calls.h"
@@ -96,7 +95,6 @@ static int create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info, MPI_C
         return mpix_endpoints_error_code_of(error, rc);
     }
     for (int i = 0; i < my_num_ep; ++i) {
-        mpix_endpoints_notes_begin(ep_comms[i]);
     }
     return MPI_SUCCESS;
 }

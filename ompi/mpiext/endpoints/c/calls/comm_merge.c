@@ -22,7 +22,6 @@
 #include "ompi_config.h"
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
-#include "../agree/agree.h"
 #include "../base/base.h"
 #include "../interpose/interpose.h"
 #include "calls.h"
@@ -102,7 +101,6 @@ static int merge(arguments_t *arguments, MPI_Comm *newcomm)
     if (OMPI_SUCCESS != rc) {
         return mpix_endpoints_error_code_of(error, rc);
     }
-    mpix_endpoints_notes_begin(*newcomm);
     return MPI_SUCCESS;
 }
 

@@ -31,7 +31,6 @@
 #include "ompi_config.h"
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
-#include "../agree/agree.h"
 #include "../base/base.h"
 #include "calls.h"
 #include "mpiext_endpoints_function.h"
@@ -82,7 +81,7 @@ static int address_space_colour(ompi_communicator_t *comm)
     ompi_group_t *first = comm->c_local_group, *second = comm->c_remote_group;
     int colour;
 
-    if (OMPI_COMM_IS_INTER(comm) && !mpix_endpoints_cid_local_draws(comm)) {
+    if (OMPI_COMM_IS_INTER(comm) && !mpix_endpoints_group_local_draws(comm)) {
         first = comm->c_remote_group;
         second = comm->c_local_group;
     }

@@ -28,7 +28,6 @@
 
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
 #include "../static/static.h"
-#include "../agree/agree.h"
 #include "../base/base.h"
 #include "calls.h"
 #include "mpiext_endpoints_function.h"
@@ -78,9 +77,6 @@ static void begin_notes(int count)
 {
     for (int i = 0; i < count; ++i) {
         const mpix_endpoint_t *endpoint = mpix_endpoints_process_endpoint(i);
-
-        mpix_endpoints_notes_begin(endpoint->process);
-        mpix_endpoints_notes_begin(endpoint->self);
     }
 }
 

@@ -20,7 +20,6 @@
 #include "ompi_config.h"
 
 #include "ompi/mca/common/ep/common_ep_link.h"
-#include "../agree/agree.h"
 #include "../base/base.h"
 #include "../files/files.h"
 #include "../static/static.h"
@@ -36,7 +35,6 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
     mpix_endpoints_help_init(NULL != table);
     /* Not by the first threads that use it, which Open MPI does not order. */
     if (NULL != table) {
-        mpix_endpoints_steps_init();
         mpix_endpoints_announce_publish();
     } else {
         mpix_endpoints_announce_forget();

@@ -19,26 +19,53 @@
 
 #include "ompi_config.h"
 
-#include "../agree/agree.h"
 #include "../base/base.h"
 #include "seams.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
+#include "ompi/mca/common/ep/common_ep_link.h"
+#include "ompi/proc/proc.h"
 #include "ompi/request/request.h"
+
+/** Has this group members that no launcher knows? */
+static bool group_has_endpoints(ompi_group_t *group)
+{
+    opal_jobid_t job = ompi_proc_local_proc->super.proc_name.jobid;
+
+    for (int i = 0; i < group->grp_proc_count; ++i) {
+        opal_process_name_t name = ompi_group_get_proc_name(group, i);
+
+        if (job == name.jobid && mpix_endpoints_job_size() <= name.vpid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/**
+ * A communicator out of a group alone (MPI_Comm_create_from_group): libmpi agrees through the
+ * launcher, which has never heard of endpoints and would wait for them forever.
+ */
+static bool seam_refuses_group(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
+{
+    return NULL == comm && NULL != mpix_endpoints_table()
+           && (group_has_endpoints(newcomm->c_local_group)
+               || (OMPI_COMM_IS_INTER(newcomm) && group_has_endpoints(newcomm->c_remote_group)));
+}
 
 int MPIX_ENDPOINTS_SEAM(ompi_comm_nextcid)(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
                                            ompi_communicator_t *bridgecomm, const void *arg0,
                                            const void *arg1, bool send_first, int mode)
 {
-    if (OPAL_UNLIKELY(mpix_endpoints_cid_refused(newcomm, comm))) {
+    if (OPAL_UNLIKELY(seam_refuses_group(newcomm, comm))) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
         return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_nextcid)(newcomm, comm, bridgecomm, arg0, arg1,
                                                           send_first, mode);
     }
-    return mpix_endpoints_cid_agree(newcomm, comm, arg0, mode);
+    return mpix_endpoints_table()->comm_nextcid(newcomm, comm, arg0, mode);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_nextcid);
 
@@ -48,14 +75,14 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_nextcid_nb)(ompi_communicator_t *newcomm,
                                               const void *arg1, bool send_first, int mode,
                                               ompi_request_t **request_p)
 {
-    if (OPAL_UNLIKELY(mpix_endpoints_cid_refused(newcomm, comm))) {
+    if (OPAL_UNLIKELY(seam_refuses_group(newcomm, comm))) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
         return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_nextcid_nb)(newcomm, comm, bridgecomm, arg0, arg1,
                                                              send_first, mode, request_p);
     }
-    return mpix_endpoints_cid_agree_nb(newcomm, comm, mode, request_p);
+    return mpix_endpoints_table()->comm_nextcid_nb(newcomm, comm, mode, request_p);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_nextcid_nb);
 
@@ -68,7 +95,8 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_activate)(ompi_communicator_t **newcomm,
         return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_activate)(newcomm, comm, bridgecomm, arg0, arg1,
                                                            send_first, mode);
     }
-    return mpix_endpoints_activate(newcomm, comm, bridgecomm, arg0, arg1, send_first, mode);
+    return mpix_endpoints_table()->comm_activate(newcomm, comm, bridgecomm, arg0, arg1, send_first,
+                                                 mode);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_activate);
 
@@ -82,7 +110,15 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_activate_nb)(ompi_communicator_t **newcomm,
         return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_activate_nb)(newcomm, comm, bridgecomm, arg0, arg1,
                                                               send_first, mode, request);
     }
-    return mpix_endpoints_activate_nb(newcomm, comm, bridgecomm, arg0, arg1, send_first, mode,
-                                      request);
+    return mpix_endpoints_table()->comm_activate_nb(newcomm, comm, bridgecomm, arg0, arg1,
+                                                    send_first, mode, request);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_activate_nb);
+
+MPIX_ENDPOINTS_EXPORT int mpix_endpoints_libmpi_comm_activate_nb(
+    ompi_communicator_t **newcomm, ompi_communicator_t *comm, ompi_communicator_t *bridgecomm,
+    const void *arg0, const void *arg1, bool send_first, int mode, ompi_request_t **request)
+{
+    return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_activate_nb)(newcomm, comm, bridgecomm, arg0, arg1,
+                                                          send_first, mode, request);
+}

@@ -21,7 +21,6 @@
 
 #include "ompi_config.h"
 
-#include "../agree/agree.h"
 #include "../base/base.h"
 #include "seams.h"
 
@@ -45,7 +44,6 @@ static int intercomm_create(const mpix_endpoints_pml_t *table, ompi_communicator
     if (OMPI_SUCCESS != rc) {
         return mpix_endpoints_error_code_of(error, rc);
     }
-    mpix_endpoints_notes_begin(*newcomm);
     return OMPI_SUCCESS;
 }
 

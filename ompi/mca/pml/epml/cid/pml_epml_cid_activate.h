@@ -15,27 +15,28 @@
  * members may use.
  */
 
-#ifndef MPIEXT_ENDPOINTS_ACTIVATE_H
-#define MPIEXT_ENDPOINTS_ACTIVATE_H
+#ifndef MCA_PML_EPML_CID_ACTIVATE_H
+#define MCA_PML_EPML_CID_ACTIVATE_H
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_cid.h"
-#include "mpiext_endpoints_tree.h"
+#include "pml_epml_cid.h"
+#include "pml_epml_cid_tree.h"
 
 #include "ompi/request/request.h"
 
 BEGIN_C_DECLS
 
 /** ompi_comm_activate of an endpoint: the same arguments, the same results. */
-int mpix_endpoints_activate(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
-                            ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
-                            bool send_first, int mode);
+int mca_pml_epml_cid_activate(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
+                              ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
+                              bool send_first, int mode);
 
 /** ompi_comm_activate_nb of an endpoint, likewise. */
-int mpix_endpoints_activate_nb(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
-                               ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
-                               bool send_first, int mode, ompi_request_t **request);
+int mca_pml_epml_cid_activate_nb(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
+                                 ompi_communicator_t *bridgecomm, const void *arg0,
+                                 const void *arg1, bool send_first, int mode,
+                                 ompi_request_t **request);
 
 /**
  * Nothing if rc is OMPI_SUCCESS.  Otherwise this member cannot go on with the new communicator: so
@@ -46,15 +47,15 @@ int mpix_endpoints_activate_nb(ompi_communicator_t **newcomm, ompi_communicator_
  *
  * @return rc
  */
-int mpix_endpoints_activation_cancel(const mpix_endpoints_tree_t *tree, int rc);
+int mca_pml_epml_cid_activation_cancel(const mca_pml_epml_cid_tree_t *tree, int rc);
 
 /** The tag of the activation that ends a blocking agreement in mode INTRA: one at a time, in an
  * order that all members of comm see. */
-static inline int mpix_endpoints_activation_tag(void)
+static inline int mca_pml_epml_cid_activation_tag(void)
 {
-    return mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_ACTIVATE, 0);
+    return mca_pml_epml_cid_tag(EPML_CID_ACTIVATE, 0);
 }
 
 END_C_DECLS
 
-#endif /* MPIEXT_ENDPOINTS_ACTIVATE_H */
+#endif /* MCA_PML_EPML_CID_ACTIVATE_H */

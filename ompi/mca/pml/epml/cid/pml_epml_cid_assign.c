@@ -22,21 +22,15 @@
 
 #include "ompi_config.h"
 
+#include "../calls/calls.h"
+#include "../object/object.h"
 #include "../base/base.h"
-#include "mpiext_endpoints_cid.h"
-#include "mpiext_endpoints_notes.h"
+#include "pml_epml_cid.h"
+#include "pml_epml_cid_notes.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
-#include "ompi/proc/proc.h"
-
-bool mpix_endpoints_cid_local_draws(ompi_communicator_t *comm)
-{
-    opal_process_name_t local = ompi_group_get_proc_name(comm->c_local_group, 0);
-    opal_process_name_t remote = ompi_group_get_proc_name(comm->c_remote_group, 0);
-
-    return local.jobid != remote.jobid ? local.jobid < remote.jobid : local.vpid < remote.vpid;
-}
+#include "ompi/mca/common/ep/common_ep_group.h"
 
 /**
  * Is newcomm an intracommunicator of one side of comm?  MPI_Comm_split_type makes one of an
@@ -60,14 +54,13 @@ static bool cid_is_whole(const ompi_communicator_t *newcomm, const ompi_communic
            && newcomm->c_remote_group->grp_proc_count == comm->c_remote_group->grp_proc_count;
 }
 
-uint32_t mpix_endpoints_cid_block(const ompi_communicator_t *newcomm,
-                                  const ompi_communicator_t *comm)
+uint32_t mca_pml_epml_cid_block(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
 {
     return cid_is_whole(newcomm, comm) ? 1 : (uint32_t) comm->c_local_group->grp_proc_count;
 }
 
-int mpix_endpoints_cid_lowest_rank(ompi_group_t *new_group, int count, ompi_group_t *group,
-                                   int *index_p)
+int mca_pml_epml_cid_lowest_rank(ompi_group_t *new_group, int count, ompi_group_t *group,
+                                 int *index_p)
 {
     int lowest = MPI_UNDEFINED;
 
@@ -85,8 +78,8 @@ int mpix_endpoints_cid_lowest_rank(ompi_group_t *new_group, int count, ompi_grou
     return lowest;
 }
 
-int mpix_endpoints_cid_comm_rank(const ompi_communicator_t *newcomm,
-                                 const ompi_communicator_t *comm, int rank)
+int mca_pml_epml_cid_comm_rank(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm,
+                               int rank)
 {
     int comm_rank = rank;
 
@@ -106,38 +99,39 @@ static int cid_offset(ompi_communicator_t *newcomm, ompi_communicator_t *comm, i
     if (OMPI_COMM_CID_INTER == mode) {
         /* All members, not the first: the two sides need not have the same order of them
          * (MPI_Comm_create in libmpi lists the remote side in the order of the old ranks). */
-        bool local = mpix_endpoints_cid_local_draws(comm);
+        bool local = mpix_endpoints_group_local_draws(comm);
         ompi_group_t *new_group = local ? newcomm->c_local_group : newcomm->c_remote_group;
 
-        return mpix_endpoints_cid_lowest_rank(new_group, new_group->grp_proc_count,
-                                              local ? comm->c_local_group : comm->c_remote_group,
-                                              NULL);
+        return mca_pml_epml_cid_lowest_rank(new_group, new_group->grp_proc_count,
+                                            local ? comm->c_local_group : comm->c_remote_group,
+                                            NULL);
     }
-    return mpix_endpoints_cid_comm_rank(newcomm, comm, 0);
+    return mca_pml_epml_cid_comm_rank(newcomm, comm, 0);
 }
 
-int mpix_endpoints_cid_place(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
-                             uint64_t context, uint64_t number)
+int mca_pml_epml_cid_place(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                           uint64_t context, uint64_t number)
 {
-    mpix_endpoints_notes_init(newcomm, context, number);
-    return mpix_endpoints_table()->comm_assign(newcomm, comm, context,
-                                               mpix_endpoints_cid_participates(newcomm));
+    const int rc = mca_pml_epml_comm_assign(newcomm, comm, context,
+                                            mca_pml_epml_cid_participates(newcomm));
+
+    mca_pml_epml_cid_notes_init(newcomm, context, number);
+    return rc;
 }
 
-int mpix_endpoints_cid_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
-                              uint64_t base, uint64_t number)
+int mca_pml_epml_cid_assign(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int mode,
+                            uint64_t base, uint64_t number)
 {
     int offset;
 
-    if (!mpix_endpoints_cid_participates(newcomm)) {
+    if (!mca_pml_epml_cid_participates(newcomm)) {
         /* Freed again without a message sent; but until then it must look like a communicator. */
-        return mpix_endpoints_cid_place(newcomm, comm, mpix_endpoints_table()->context_ids(1),
-                                        number);
+        return mca_pml_epml_cid_place(newcomm, comm, mca_pml_epml_context_ids(1), number);
     }
     if (cid_is_half(newcomm, comm)) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     offset = cid_offset(newcomm, comm, mode);
-    return 0 <= offset ? mpix_endpoints_cid_place(newcomm, comm, base + (uint64_t) offset, number)
+    return 0 <= offset ? mca_pml_epml_cid_place(newcomm, comm, base + (uint64_t) offset, number)
                        : MPI_ERR_GROUP;
 }

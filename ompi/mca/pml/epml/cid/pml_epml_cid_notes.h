@@ -17,8 +17,8 @@
  * (MPI_Comm_create_from_group); in communicators of endpoints it is free for our notes.
  */
 
-#ifndef MPIEXT_ENDPOINTS_NOTES_H
-#define MPIEXT_ENDPOINTS_NOTES_H
+#ifndef MCA_PML_EPML_CID_NOTES_H
+#define MCA_PML_EPML_CID_NOTES_H
 
 #include "ompi_config.h"
 
@@ -26,46 +26,34 @@
 
 BEGIN_C_DECLS
 
-/** Start the notes of a new communicator of endpoints. */
-static inline void mpix_endpoints_notes_init(ompi_communicator_t *comm, uint64_t context,
-                                             uint64_t number)
+/** Start the notes of a new communicator of endpoints, whose slot it has already
+ * (mca_pml_epml_comm_place starts them with zeros, for those that come about without an agreement). */
+static inline void mca_pml_epml_cid_notes_init(ompi_communicator_t *comm, uint64_t context,
+                                               uint64_t number)
 {
     comm->c_contextidb.block_cid.cid_base = context;
     comm->c_contextidb.block_cid.cid_sub.u64 = number;
     comm->c_contextidb.block_nexttag = 0;
 }
 
-/** Likewise of one that came about without an agreement, and of its local communicator, if any:
- * their context ids are not asked for, only those of descendants are. */
-static inline void mpix_endpoints_notes_begin(ompi_communicator_t *comm)
-{
-    if (MPI_COMM_NULL == comm) {
-        return;
-    }
-    mpix_endpoints_notes_init(comm, 0, 0);
-    if (OMPI_COMM_IS_INTER(comm)) {
-        mpix_endpoints_notes_init(comm->c_local_comm, 0, 0);
-    }
-}
-
 /** The context id that the members have agreed on. */
-static inline uint64_t mpix_endpoints_notes_context(const ompi_communicator_t *comm)
+static inline uint64_t mca_pml_epml_cid_notes_context(const ompi_communicator_t *comm)
 {
     return comm->c_contextidb.block_cid.cid_base;
 }
 
 /** Which nonblocking agreement on its parent the communicator comes from. */
-static inline uint64_t mpix_endpoints_notes_number(const ompi_communicator_t *comm)
+static inline uint64_t mca_pml_epml_cid_notes_number(const ompi_communicator_t *comm)
 {
     return comm->c_contextidb.block_cid.cid_sub.u64;
 }
 
 /** Count a nonblocking agreement on the communicator; libmpi begins them one at a time. */
-static inline uint64_t mpix_endpoints_notes_count(ompi_communicator_t *comm)
+static inline uint64_t mca_pml_epml_cid_notes_count(ompi_communicator_t *comm)
 {
     return ++comm->c_contextidb.block_nexttag;
 }
 
 END_C_DECLS
 
-#endif /* MPIEXT_ENDPOINTS_NOTES_H */
+#endif /* MCA_PML_EPML_CID_NOTES_H */

@@ -11,11 +11,11 @@
 /**
  * @file
  *
- * The tree along which members agree, each at its place (tree.c).
+ * The tree along which members agree, each at its place (pml_epml_cid_tree.c).
  */
 
-#ifndef MPIEXT_ENDPOINTS_TREE_H
-#define MPIEXT_ENDPOINTS_TREE_H
+#ifndef MCA_PML_EPML_CID_TREE_H
+#define MCA_PML_EPML_CID_TREE_H
 
 #include "ompi_config.h"
 
@@ -26,23 +26,23 @@
 BEGIN_C_DECLS
 
 /** Those who agree, at one of them. */
-typedef struct mpix_endpoints_tree_t {
+typedef struct mca_pml_epml_cid_tree_t {
     ompi_communicator_t *comm;    /**< whose members they are */
     ompi_communicator_t *newcomm; /**< all members of it, and no others; NULL: all of comm */
     int rank;                     /**< own, in newcomm or comm */
     int size;
-    int tag; /**< the user's, or one of mpix_endpoints_cid_tag */
-} mpix_endpoints_tree_t;
+    int tag; /**< the user's, or one of mca_pml_epml_cid_tag */
+} mca_pml_epml_cid_tree_t;
 
 /**
  * From rank 0 to all.
  *
- * @param[in,out] words  rank 0's; MPIX_ENDPOINTS_CID_WORDS
+ * @param[in,out] words  rank 0's; EPML_CID_WORDS
  *
  * @return OMPI_SUCCESS, or an error: this member has nothing, or cannot tell those below it, who do
  *         not know that.  All must meet, and say so
  */
-int mpix_endpoints_tree_spread(const mpix_endpoints_tree_t *tree, uint64_t *words);
+int mca_pml_epml_cid_tree_bcast(const mca_pml_epml_cid_tree_t *tree, uint64_t *words);
 
 /**
  * All wait for all, up the tree and down again.
@@ -52,8 +52,8 @@ int mpix_endpoints_tree_spread(const mpix_endpoints_tree_t *tree, uint64_t *word
  *
  * @return rc if that is an error, otherwise an error if another member had one
  */
-int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc, bool *any);
+int mca_pml_epml_cid_tree_barrier(const mca_pml_epml_cid_tree_t *tree, int rc, bool *any);
 
 END_C_DECLS
 
-#endif /* MPIEXT_ENDPOINTS_TREE_H */
+#endif /* MCA_PML_EPML_CID_TREE_H */

@@ -11,7 +11,7 @@
 /**
  * @file
  *
- * The tree along which members agree, for the blocking forms (cid.c, activate.c): the lowest bit of
+ * The tree along which members agree, for the blocking forms (pml_epml_cid.c, pml_epml_cid_activate.c): the lowest bit of
  * a rank leads to its parent, the bits below that one to its children.
  *
  * Every member sends and receives all messages of the tree whatever has gone wrong, with itself or
@@ -25,18 +25,18 @@
 
 #include "ompi_config.h"
 
-#include "ompi/mca/common/ep/common_ep_link.h"
+#include "../calls/calls.h"
+#include "../object/object.h"
 #include "../base/base.h"
-#include "mpiext_endpoints_cid.h"
-#include "mpiext_endpoints_tree.h"
+#include "pml_epml_cid.h"
+#include "pml_epml_cid_message.h"
+#include "pml_epml_cid_tree.h"
 
 #include "ompi/constants.h"
 
-#define CID_STATUS MPIX_ENDPOINTS_CID_STATUS
-#define CID_ANY MPIX_ENDPOINTS_CID_ID /* where there is no id to tell of */
-#define CID_WORDS MPIX_ENDPOINTS_CID_WORDS
-
-_Static_assert(MPIX_ENDPOINTS_AGREE_WORDS == CID_WORDS, "what agree_send sends");
+#define CID_STATUS EPML_CID_STATUS
+#define CID_ANY EPML_CID_ID /* where there is no id to tell of */
+#define CID_WORDS EPML_CID_WORDS
 
 /** In words[CID_STATUS]: somebody has failed, and that because a member is lost. */
 enum { FAILED = 0x1, LOST = 0x2 };
@@ -52,17 +52,16 @@ static int error_of(uint64_t status)
 }
 
 /** The rank in comm of one in the tree. */
-static int comm_rank(const mpix_endpoints_tree_t *tree, int rank)
+static int comm_rank(const mca_pml_epml_cid_tree_t *tree, int rank)
 {
     return NULL == tree->newcomm ? rank
-                                 : mpix_endpoints_cid_comm_rank(tree->newcomm, tree->comm, rank);
+                                 : mca_pml_epml_cid_comm_rank(tree->newcomm, tree->comm, rank);
 }
 
 /** Notes in the words that they could not be had. */
-static int tree_receive(const mpix_endpoints_tree_t *tree, int rank, uint64_t *words)
+static int tree_receive(const mca_pml_epml_cid_tree_t *tree, int rank, uint64_t *words)
 {
-    const int rc = mpix_endpoints_table()->agree_recv(tree->comm, comm_rank(tree, rank), tree->tag,
-                                                      words);
+    const int rc = mca_pml_epml_cid_recv(tree->comm, comm_rank(tree, rank), tree->tag, words);
 
     if (OMPI_SUCCESS != rc) {
         words[CID_STATUS] = status_of(rc);
@@ -70,13 +69,13 @@ static int tree_receive(const mpix_endpoints_tree_t *tree, int rank, uint64_t *w
     return rc;
 }
 
-static int tree_send(const mpix_endpoints_tree_t *tree, int rank, const uint64_t *words)
+static int tree_send(const mca_pml_epml_cid_tree_t *tree, int rank, const uint64_t *words)
 {
-    return mpix_endpoints_table()->agree_send(tree->comm, comm_rank(tree, rank), tree->tag, words);
+    return mca_pml_epml_cid_send(tree->comm, comm_rank(tree, rank), tree->tag, words);
 }
 
 /** The bit that leads to the parent; of the root, one that is above all ranks. */
-static int parent_bit(const mpix_endpoints_tree_t *tree)
+static int parent_bit(const mca_pml_epml_cid_tree_t *tree)
 {
     int bit = 1;
 
@@ -87,7 +86,7 @@ static int parent_bit(const mpix_endpoints_tree_t *tree)
 }
 
 /** To all children of the member whose parent is over there. */
-static int tell_children(const mpix_endpoints_tree_t *tree, int bit, const uint64_t *words)
+static int tell_children(const mca_pml_epml_cid_tree_t *tree, int bit, const uint64_t *words)
 {
     int rc = OMPI_SUCCESS;
 
@@ -101,7 +100,7 @@ static int tell_children(const mpix_endpoints_tree_t *tree, int bit, const uint6
     return rc;
 }
 
-int mpix_endpoints_tree_spread(const mpix_endpoints_tree_t *tree, uint64_t *words)
+int mca_pml_epml_cid_tree_bcast(const mca_pml_epml_cid_tree_t *tree, uint64_t *words)
 {
     const int bit = parent_bit(tree);
     int rc = OMPI_SUCCESS, told;
@@ -116,7 +115,7 @@ int mpix_endpoints_tree_spread(const mpix_endpoints_tree_t *tree, uint64_t *word
     return rc;
 }
 
-int mpix_endpoints_tree_meet(const mpix_endpoints_tree_t *tree, int rc, bool *any)
+int mca_pml_epml_cid_tree_barrier(const mca_pml_epml_cid_tree_t *tree, int rc, bool *any)
 {
     const int top = parent_bit(tree);
     uint64_t words[CID_WORDS] = {0};

@@ -27,28 +27,31 @@
  *   GROUP         create_group, only the new members take part: rank 0 of the new communicator
  *                 draws; likewise, with the user's tag
  * MPI_Intercomm_create does not come here (seam_intercomm.c).
- * Here is the blocking form; cid_nb.c has the nonblocking one, cid_assign.c what both do with the
- * id, activate.c what follows.
+ * Here is the blocking form; pml_epml_cid_nb.c has the nonblocking one, pml_epml_cid_assign.c what both do with the
+ * id, pml_epml_cid_activate.c what follows.
  *
  * Tests: comm_tree, comm_nomem, comm_group_tag, cut (left_)
  */
 
 #include "ompi_config.h"
 
+#include "../calls/calls.h"
+#include "../object/object.h"
 #include "../base/base.h"
-#include "mpiext_endpoints_activate.h"
-#include "mpiext_endpoints_cid.h"
-#include "mpiext_endpoints_tree.h"
+#include "pml_epml_cid_activate.h"
+#include "pml_epml_cid.h"
+#include "pml_epml_cid_tree.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
 #include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/common/ep/common_ep_group.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/proc/proc.h"
 
-#define CID_ID MPIX_ENDPOINTS_CID_ID
-#define CID_STATUS MPIX_ENDPOINTS_CID_STATUS
-#define CID_WORDS MPIX_ENDPOINTS_CID_WORDS
+#define CID_ID EPML_CID_ID
+#define CID_STATUS EPML_CID_STATUS
+#define CID_WORDS EPML_CID_WORDS
 
 /* ---- the modes ------------------------------------------------------------------------------- */
 
@@ -61,29 +64,28 @@ static int cid_bcast(void *buf, int words, int root, ompi_communicator_t *comm)
 /** @param[in] rank, rc  of cid_own_group */
 static int cid_intra(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int rank, int rc)
 {
-    mpix_endpoints_tree_t tree = {.comm = comm,
-                                  .rank = ompi_comm_rank(comm),
-                                  .size = ompi_comm_size(comm),
-                                  .tag = mpix_endpoints_cid_tag(MPIX_ENDPOINTS_CID_AGREE, 0)};
+    mca_pml_epml_cid_tree_t tree = {.comm = comm,
+                                    .rank = ompi_comm_rank(comm),
+                                    .size = ompi_comm_size(comm),
+                                    .tag = mca_pml_epml_cid_tag(EPML_CID_AGREE, 0)};
     uint64_t words[CID_WORDS] = {0, 0};
     int spread_rc;
 
     if (0 == tree.rank) {
-        words[CID_ID] = mpix_endpoints_table()->context_ids(mpix_endpoints_cid_block(newcomm,
-                                                                                     comm));
+        words[CID_ID] = mca_pml_epml_context_ids(mca_pml_epml_cid_block(newcomm, comm));
     }
-    spread_rc = mpix_endpoints_tree_spread(&tree, words);
+    spread_rc = mca_pml_epml_cid_tree_bcast(&tree, words);
     if (OMPI_SUCCESS == rc) {
         rc = spread_rc;
     }
     if (OMPI_SUCCESS == rc) {
-        rc = mpix_endpoints_cid_assign(newcomm, comm, OMPI_COMM_CID_INTRA, words[CID_ID], 0);
+        rc = mca_pml_epml_cid_assign(newcomm, comm, OMPI_COMM_CID_INTRA, words[CID_ID], 0);
     }
     tree.newcomm = newcomm;
     tree.rank = rank;
     tree.size = newcomm->c_local_group->grp_proc_count;
-    tree.tag = mpix_endpoints_activation_tag();
-    return mpix_endpoints_activation_cancel(&tree, rc);
+    tree.tag = mca_pml_epml_cid_activation_tag();
+    return mca_pml_epml_cid_activation_cancel(&tree, rc);
 }
 
 /** The root of a broadcast over an intercommunicator, from rank 0 of the side that draws. */
@@ -97,27 +99,26 @@ static int cid_inter_root(const ompi_communicator_t *comm, bool local_draws)
 
 static int cid_inter(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
 {
-    bool local_draws = mpix_endpoints_cid_local_draws(comm);
+    bool local_draws = mpix_endpoints_group_local_draws(comm);
     uint64_t base = 0;
     int rc;
 
     if (local_draws && 0 == ompi_comm_rank(comm)) {
-        base = mpix_endpoints_table()->context_ids(mpix_endpoints_cid_block(newcomm, comm));
+        base = mca_pml_epml_context_ids(mca_pml_epml_cid_block(newcomm, comm));
     }
     rc = cid_bcast(&base, 1, cid_inter_root(comm, local_draws), comm);
     if (OMPI_SUCCESS == rc && local_draws) {
         rc = cid_bcast(&base, 1, 0, comm->c_local_comm);
     }
-    return OMPI_SUCCESS == rc
-               ? mpix_endpoints_cid_assign(newcomm, comm, OMPI_COMM_CID_INTER, base, 0)
-               : rc;
+    return OMPI_SUCCESS == rc ? mca_pml_epml_cid_assign(newcomm, comm, OMPI_COMM_CID_INTER, base, 0)
+                              : rc;
 }
 
 /** Are all members of newcomm members of comm?  The same answer on all of them. */
 static bool cid_is_part(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
 {
     for (int i = 0; i < newcomm->c_local_group->grp_proc_count; ++i) {
-        if (0 > mpix_endpoints_cid_comm_rank(newcomm, comm, i)) {
+        if (0 > mca_pml_epml_cid_comm_rank(newcomm, comm, i)) {
             return false;
         }
     }
@@ -130,11 +131,11 @@ static bool cid_is_part(ompi_communicator_t *newcomm, ompi_communicator_t *comm)
 static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, int tag, int rank,
                      int rc)
 {
-    const mpix_endpoints_tree_t tree = {.comm = comm,
-                                        .newcomm = newcomm,
-                                        .rank = rank,
-                                        .size = newcomm->c_local_group->grp_proc_count,
-                                        .tag = tag};
+    const mca_pml_epml_cid_tree_t tree = {.comm = comm,
+                                          .newcomm = newcomm,
+                                          .rank = rank,
+                                          .size = newcomm->c_local_group->grp_proc_count,
+                                          .tag = tag};
     uint64_t words[CID_WORDS] = {0, 0};
     int spread_rc;
 
@@ -142,45 +143,19 @@ static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, in
         return MPI_ERR_GROUP;
     }
     if (0 == rank) {
-        words[CID_ID] = mpix_endpoints_table()->context_ids(1);
+        words[CID_ID] = mca_pml_epml_context_ids(1);
     }
-    spread_rc = mpix_endpoints_tree_spread(&tree, words);
+    spread_rc = mca_pml_epml_cid_tree_bcast(&tree, words);
     if (OMPI_SUCCESS == rc) {
         rc = spread_rc;
     }
     if (OMPI_SUCCESS == rc) {
-        rc = mpix_endpoints_cid_place(newcomm, comm, words[CID_ID], 0);
+        rc = mca_pml_epml_cid_place(newcomm, comm, words[CID_ID], 0);
     }
-    return mpix_endpoints_activation_cancel(&tree, rc);
+    return mca_pml_epml_cid_activation_cancel(&tree, rc);
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
-
-/** Has this group members that no launcher knows? */
-static bool group_has_endpoints(ompi_group_t *group)
-{
-    opal_jobid_t job = ompi_proc_local_proc->super.proc_name.jobid;
-
-    for (int i = 0; i < group->grp_proc_count; ++i) {
-        opal_process_name_t name = ompi_group_get_proc_name(group, i);
-
-        if (job == name.jobid && mpix_endpoints_job_size() <= name.vpid) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/**
- * A communicator out of a group alone (MPI_Comm_create_from_group): libmpi agrees through the
- * launcher, which has never heard of endpoints and would wait for them forever.
- */
-bool mpix_endpoints_cid_refused(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)
-{
-    return NULL == comm && NULL != mpix_endpoints_table()
-           && (group_has_endpoints(newcomm->c_local_group)
-               || (OMPI_COMM_IS_INTER(newcomm) && group_has_endpoints(newcomm->c_remote_group)));
-}
 
 /**
  * Whose is newcomm?  libmpi asks the group that the user gave, and a group knows its own owner: one
@@ -231,8 +206,8 @@ static int cid_own_group(ompi_communicator_t *newcomm, int rank)
     return OMPI_SUCCESS;
 }
 
-int mpix_endpoints_cid_agree(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
-                             const void *arg0, int mode)
+int mca_pml_epml_cid_agree(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
+                           const void *arg0, int mode)
 {
     const int rank = cid_own_rank(newcomm, comm), rc = cid_own_group(newcomm, rank);
 

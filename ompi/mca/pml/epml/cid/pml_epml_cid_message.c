@@ -18,7 +18,7 @@
  * among the messages that wait.  So neither side takes memory that it might not get halfway
  * through.
  *
- * Called by the extension's cid.c and activate.c.
+ * Called by pml_epml_cid_tree.c and by create.
  *
  * Tests: comm_group_tag, comm_nomem, cut (left_part, left_early)
  */
@@ -30,13 +30,14 @@
 #include "../wire/wire.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_agree.h"
+#include "pml_epml_cid.h"
+#include "pml_epml_cid_message.h"
 
 #include "ompi/constants.h"
 
-#define AGREE_BYTES (MPIX_ENDPOINTS_AGREE_WORDS * sizeof(uint64_t))
+#define AGREE_BYTES (EPML_CID_WORDS * sizeof(uint64_t))
 
-int mca_pml_epml_agree_send(ompi_communicator_t *comm, int rank, int tag, const uint64_t *words)
+int mca_pml_epml_cid_send(ompi_communicator_t *comm, int rank, int tag, const uint64_t *words)
 {
     const mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     const mca_pml_epml_hdr_match_t hdr = {.common = {.kind = EPML_HDR_EAGER},
@@ -118,7 +119,7 @@ static int check_way(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, uint64_t 
                : OMPI_ERR_WOULD_BLOCK;
 }
 
-int mca_pml_epml_agree_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t *words)
+int mca_pml_epml_cid_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t *words)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     mca_pml_epml_ep_t *ep = epml_comm->ep;

@@ -15,12 +15,12 @@
  * of agreement and activation go on.
  */
 
-#ifndef MPIEXT_ENDPOINTS_STEPS_H
-#define MPIEXT_ENDPOINTS_STEPS_H
+#ifndef MCA_PML_EPML_CID_STEPS_H
+#define MCA_PML_EPML_CID_STEPS_H
 
 #include "ompi_config.h"
 
-#include "mpiext_endpoints_cid.h"
+#include "pml_epml_cid.h"
 
 #include "ompi/communicator/comm_request.h"
 #include "ompi/communicator/communicator.h"
@@ -29,36 +29,36 @@
 BEGIN_C_DECLS
 
 /** An agreement or an activation; its request owns it. */
-typedef struct mpix_endpoints_steps_t {
+typedef struct mca_pml_epml_cid_steps_t {
     opal_object_t super;
     ompi_communicator_t *newcomm;
     ompi_communicator_t *comm;
     int mode;
     uint64_t number; /**< of an agreement */
     int tag;
-    int root;                                 /**< rank in newcomm->c_local_comm that broadcasts */
-    int remote;                               /**< rank that the root exchanges with */
-    uint64_t words[MPIX_ENDPOINTS_CID_WORDS]; /**< own, then agreed */
-    uint64_t received[MPIX_ENDPOINTS_CID_WORDS]; /**< from the remote root */
-    ompi_comm_request_callback_fn_t last;        /**< what follows the broadcast */
-} mpix_endpoints_steps_t;
+    int root;                             /**< rank in newcomm->c_local_comm that broadcasts */
+    int remote;                           /**< rank that the root exchanges with */
+    uint64_t words[EPML_CID_WORDS];       /**< own, then agreed */
+    uint64_t received[EPML_CID_WORDS];    /**< from the remote root */
+    ompi_comm_request_callback_fn_t last; /**< what follows the broadcast */
+} mca_pml_epml_cid_steps_t;
 
 /** Before there are threads. */
-void mpix_endpoints_steps_init(void);
+void mca_pml_epml_cid_steps_init(void);
 
-static inline mpix_endpoints_steps_t *mpix_endpoints_steps_of(ompi_comm_request_t *request)
+static inline mca_pml_epml_cid_steps_t *mca_pml_epml_cid_steps_of(ompi_comm_request_t *request)
 {
-    return (mpix_endpoints_steps_t *) request->context;
+    return (mca_pml_epml_cid_steps_t *) request->context;
 }
 
 /** Make a request that runs its first step in libmpi's progress, or at once.
  *
  * @return NULL: out of memory */
-ompi_comm_request_t *mpix_endpoints_steps_request(ompi_communicator_t *newcomm,
-                                                  ompi_communicator_t *comm, int mode);
+ompi_comm_request_t *mca_pml_epml_cid_steps_request(ompi_communicator_t *newcomm,
+                                                    ompi_communicator_t *comm, int mode);
 
 /** Note the failure of a step; the other members are told in the next message. */
-void mpix_endpoints_steps_note_errors(ompi_comm_request_t *request);
+void mca_pml_epml_cid_steps_note_errors(ompi_comm_request_t *request);
 
 /**
  * Schedule the next step for when some messages are through.
@@ -67,23 +67,24 @@ void mpix_endpoints_steps_note_errors(ompi_comm_request_t *request);
  *
  * @return rc, or an error
  */
-int mpix_endpoints_steps_then(ompi_comm_request_t *request, ompi_comm_request_callback_fn_t step,
-                              ompi_request_t *requests[], int count, int rc);
+int mca_pml_epml_cid_steps_then(ompi_comm_request_t *request, ompi_comm_request_callback_fn_t step,
+                                ompi_request_t *requests[], int count, int rc);
 
 /** Start a request whose first step has been scheduled, or give it up.
  *
  * @param[in] rc  what scheduling has come to
  *
  * @return rc */
-int mpix_endpoints_steps_start(ompi_comm_request_t *request, int rc, ompi_request_t **request_p);
+int mca_pml_epml_cid_steps_start(ompi_comm_request_t *request, int rc, ompi_request_t **request_p);
 
 /** Send the words to a rank of comm. */
-int mpix_endpoints_steps_isend(mpix_endpoints_steps_t *steps, int rank, ompi_request_t **request);
+int mca_pml_epml_cid_steps_isend(mca_pml_epml_cid_steps_t *steps, int rank,
+                                 ompi_request_t **request);
 
 /** A step on an intercommunicator: the roots exchange their words, and broadcast them on each side;
  * then comes the last step. */
-int mpix_endpoints_steps_exchange(ompi_comm_request_t *request);
+int mca_pml_epml_cid_steps_exchange(ompi_comm_request_t *request);
 
 END_C_DECLS
 
-#endif /* MPIEXT_ENDPOINTS_STEPS_H */
+#endif /* MCA_PML_EPML_CID_STEPS_H */

@@ -14,11 +14,12 @@
  * Groups: whose they are.
  */
 
-#ifndef MPIEXT_ENDPOINTS_GROUP_H
-#define MPIEXT_ENDPOINTS_GROUP_H
+#ifndef OMPI_COMMON_EP_GROUP_H
+#define OMPI_COMMON_EP_GROUP_H
 
 #include "ompi_config.h"
 
+#include "ompi/communicator/communicator.h"
 #include "ompi/group/group.h"
 
 BEGIN_C_DECLS
@@ -43,6 +44,16 @@ static inline int mpix_endpoints_group_rank_of(const ompi_group_t *group, const 
     return MPI_UNDEFINED;
 }
 
+/** Does the local group of an intercommunicator come first, by a rule that gives both sides the same
+ * answer?  It then draws the ids for both. */
+static inline bool mpix_endpoints_group_local_draws(const ompi_communicator_t *comm)
+{
+    const opal_process_name_t local = ompi_group_get_proc_name(comm->c_local_group, 0);
+    const opal_process_name_t remote = ompi_group_get_proc_name(comm->c_remote_group, 0);
+
+    return local.jobid != remote.jobid ? local.jobid < remote.jobid : local.vpid < remote.vpid;
+}
+
 END_C_DECLS
 
-#endif /* MPIEXT_ENDPOINTS_GROUP_H */
+#endif /* OMPI_COMMON_EP_GROUP_H */
