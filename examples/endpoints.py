@@ -1,12 +1,8 @@
 #!/usr/bin/env python3
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # endpoints.py [THREADS]: Python threads that are ranks, with mpi4py 4.0 or later.  Each thread sends
 # an object to the next rank, across threads and processes, then all add up their ranks.  What works

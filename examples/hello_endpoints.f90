@@ -1,11 +1,7 @@
 !
-! Copyright (c) 2026      The Open MPI Endpoints project contributors.
-!                         All rights reserved.
-! $COPYRIGHT$
+! Copyright (c) 2026 The Open MPI Endpoints project contributors.
 !
-! Additional copyrights may follow
-!
-! $HEADER$
+! SPDX-License-Identifier: BSD-3-Clause
 !
 ! Every thread of every process is an MPI rank and says so: hello_endpoints.c in Fortran, with module mpi_f08.
 !

@@ -1,11 +1,7 @@
 !
-! Copyright (c) 2026      The Open MPI Endpoints project contributors.
-!                         All rights reserved.
-! $COPYRIGHT$
+! Copyright (c) 2026 The Open MPI Endpoints project contributors.
 !
-! Additional copyrights may follow
-!
-! $HEADER$
+! SPDX-License-Identifier: BSD-3-Clause
 !
 ! A thread for each endpoint that the process has had since it began MPI; each is attached to its own, and keeps
 ! with it, as an attribute, what it has computed.  The thread of rank 0 adds that up.  With module mpi.

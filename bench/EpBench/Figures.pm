@@ -1,10 +1,6 @@
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # The experiments of the endpoints paper (Dinan et al., 2014, Figures 3 to 8) and what this project
 # promises beside them: what is run, and the tables.  The plots are in FigurePlot.pm.

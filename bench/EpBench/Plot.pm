@@ -1,10 +1,6 @@
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # Plots: one figure of four panels per scenario and, with several pair counts, one of the totals;
 # one of all at a glance; or those of FigurePlot.pm.

@@ -1,10 +1,6 @@
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # One way, rate and stream at every size: what is run, the table, and whether a longer message is
 # ever the faster one.  The plot is made of Plot.pm's panels.

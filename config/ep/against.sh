@@ -1,12 +1,8 @@
 # shellcheck shell=bash
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # A second build, of a commit of this project, for ./ep bench --against.  It is in the folder against
 # of $state: the commit's files in source, build, install, and in commit the name of the one there.

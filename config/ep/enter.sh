@@ -1,12 +1,8 @@
 #!/usr/bin/env bash
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # enter.sh SYSROOT TOP PATH FOLDER CMD...: run by sysroot.sh in a mount namespace of its own.
 # Mounts what the sysroot needs and becomes CMD in it.  The machine's own folders, except those that

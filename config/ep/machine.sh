@@ -1,12 +1,8 @@
 # shellcheck shell=bash
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # Does the machine's own Open MPI serve?  Otherwise: can a Debian be made to work in?
 

@@ -1,12 +1,8 @@
 # shellcheck shell=bash
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # The newest peers, for ./ep bench --coll and --renew: MPICH and Open MPI of a Debian sid, the one
 # that --ompi 6 works in.  Where it cannot be had, the comparison does without, and says so.

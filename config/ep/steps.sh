@@ -1,12 +1,8 @@
 # shellcheck shell=bash
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # Saying what is going on.  All of it goes to stderr: stdout belongs to the command that is run.
 

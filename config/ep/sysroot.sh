@@ -1,12 +1,8 @@
 # shellcheck shell=bash
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # A Debian inside the project folder, made with debootstrap and entered with chroot: Debian 13, that
 # has Open MPI 5, or sid, which has Open MPI 6.  Everything is mounted in mount namespaces that end

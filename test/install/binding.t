@@ -1,12 +1,8 @@
 #!/usr/bin/perl
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # binding.t: which cores processes get by default.  Open MPI's launcher maps jobs onto machines that are not
 # there: never may it refuse to, no core may have two processes, and the cores must be those of one NUMA

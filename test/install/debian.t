@@ -1,12 +1,8 @@
 #!/usr/bin/perl
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # debian.t BUILD-FOLDER: the Debian packages: they build with what they say that they need, lintian
 # has nothing to say, and autopkgtest installs and runs them.  All in an overlay over this system,

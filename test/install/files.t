@@ -1,12 +1,8 @@
 #!/usr/bin/perl
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # files.t BUILD-FOLDER: what is installed: one version everywhere, nothing twice, nothing left open.
 #

@@ -1,12 +1,8 @@
 #!/usr/bin/perl
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # fortran.t BUILD-FOLDER: what Fortran has is what C has; the wrappers, pkg-config's flags and CMake compile a
 # program, and it runs; Open MPI's own extensions are still there; manual pages show what there is.

@@ -1,12 +1,8 @@
 #!/usr/bin/perl
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # tools.t BUILD-FOLDER: a tool of MPI's profiling interface sees each call once, whether it is preloaded,
 # linked as a library before ours or behind it, or an archive; by the wrappers and by CMake.

@@ -1,12 +1,8 @@
 #!/usr/bin/perl
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # tsan.t BUILD-FOLDER: of a program under ThreadSanitizer that hands data over by messages and collectives
 # nothing is reported, of one with races each of them; compiled with gcc and with clang, by epmpicc, pkg-config

@@ -1,11 +1,7 @@
 !
-! Copyright (c) 2026      The Open MPI Endpoints project contributors.
-!                         All rights reserved.
-! $COPYRIGHT$
+! Copyright (c) 2026 The Open MPI Endpoints project contributors.
 !
-! Additional copyrights may follow
-!
-! $HEADER$
+! SPDX-License-Identifier: BSD-3-Clause
 !
 ! All calls from Fortran, by their values and errors: compiled for mpif.h, for module mpi, and for module
 ! mpi_f08.  A thread for each endpoint, by OpenMP.

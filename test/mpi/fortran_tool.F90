@@ -1,11 +1,7 @@
 !
-! Copyright (c) 2026      The Open MPI Endpoints project contributors.
-!                         All rights reserved.
-! $COPYRIGHT$
+! Copyright (c) 2026 The Open MPI Endpoints project contributors.
 !
-! Additional copyrights may follow
-!
-! $HEADER$
+! SPDX-License-Identifier: BSD-3-Clause
 !
 ! Of fortran_calls.F90: a tool's function in the place of one of ours, which it calls by its other name.
 

@@ -1,12 +1,8 @@
 #!/usr/bin/env python3
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # objects.py ENDPOINTS [fast]: what docs/python.md says that works with mpi4py, each thread a rank, and
 # values checked.  "fast": what duplicates the communicator inside of mpi4py, which waits for ever unless

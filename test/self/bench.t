@@ -1,12 +1,8 @@
 #!/usr/bin/perl
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # bench.t BUILD-FOLDER: what run-bench makes of figures of collectives that are given to it: table,
 # goals, the page's rows; which points are run where; and whose goals they are.

@@ -1,12 +1,8 @@
 #!/usr/bin/perl
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # guards.t BUILD-FOLDER: each source file names the tests that guard it ("Tests: NAME, NAME" at the
 # end of its head comment), each test what it guards ("Guards: FILE, FOLDER"); what they name is

@@ -1,12 +1,8 @@
 #!/usr/bin/perl
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # links.t BUILD-FOLDER: what the pages link to is there, headings included; so is what comments and
 # help texts name of docs/, and what pages name of ours; every page is in the tarball, and what else

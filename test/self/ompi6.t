@@ -1,12 +1,8 @@
 #!/usr/bin/perl
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # ompi6.t BUILD-FOLDER: what .ci/run has run before, with Open MPI 6, so that the summary counts it.
 # Debian sid changes by itself: what fails with an Open MPI that nobody has tried yet, or for want of

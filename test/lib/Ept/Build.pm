@@ -1,11 +1,7 @@
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # Compiles the test programs that the chosen jobs need, those that are out of date, two at a time.
 #

@@ -1,11 +1,7 @@
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # The fuzzers of what comes off the network (test/fuzz).  By default they replay the corpus, and random
 # changes of it, with the usual build.  Guided ones (--long) are a build of our library and components

@@ -1,11 +1,7 @@
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # The names that sources and tests give each other: "Tests: NAME, ..." in a source, "Guards: SOURCE, ..."
 # in a test (README.md, "Adding one").  self/guards compares them, and --since chooses by them.

@@ -1,11 +1,7 @@
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # Runs one job for Runner.pm: its output is TAP.  Session.pm runs its command, Command.pm says which
 # that is, Kinds.pm and Checkers.pm how it is judged, Verdict.pm what is said of it.

@@ -1,11 +1,7 @@
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # What runs beside the MPI tests: unit tests, models, the runner's own tests, counts of instructions,
 # fuzzing, what is installed, MPICH's tests, libraries'.  A job is what Matrix.pm says.

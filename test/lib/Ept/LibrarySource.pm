@@ -1,11 +1,7 @@
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # Gets a library of LibraryTable.pm into the build folder: Debian's packages of it, unpacked, and the
 # source of its tests.

@@ -1,12 +1,7 @@
-dnl -*- autoconf -*-
 dnl
-dnl Copyright (c) 2026      The Open MPI Endpoints project contributors.
-dnl                         All rights reserved.
-dnl $COPYRIGHT$
+dnl Copyright (c) 2026 The Open MPI Endpoints project contributors.
 dnl
-dnl Additional copyrights may follow
-dnl
-dnl $HEADER$
+dnl SPDX-License-Identifier: BSD-3-Clause
 dnl
 
 # For Open MPI's own configure: docs/tree.md.

@@ -1,11 +1,7 @@
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # Where processes are, and how they reach each other: nodes and networks, shared memory that they
 # lack, more ranks than cores, and what epinfo says of it.

@@ -1,11 +1,7 @@
 #
-# Copyright (c) 2026      The Open MPI Endpoints project contributors.
-#                         All rights reserved.
-# $COPYRIGHT$
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
 #
-# Additional copyrights may follow
-#
-# $HEADER$
+# SPDX-License-Identifier: BSD-3-Clause
 #
 # Endpoints from the beginning on, and threads that are attached to them.
 # What an entry is: lib/Ept/Matrix.pm.

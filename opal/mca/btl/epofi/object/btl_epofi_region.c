@@ -1,12 +1,7 @@
-/* -*- Mode: C; c-basic-offset:4 ; indent-tabs-mode:nil -*- */
 /*
- * Copyright (c) 2026      The Open MPI Endpoints project contributors.
- *                         All rights reserved.
- * $COPYRIGHT$
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
  *
- * Additional copyrights may follow
- *
- * $HEADER$
+ * SPDX-License-Identifier: BSD-3-Clause
  */
 /**
  * @file
