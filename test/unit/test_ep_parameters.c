@@ -173,7 +173,7 @@ static void case_registered(void)
     (void) setenv("OMPI_MCA_btl_eptest_color", "blue", 1);
     (void) setenv("OMPI_MCA_btl_eptest_size", "1k", 1);
     TAP_EQ(OPAL_SUCCESS, opal_init_util(NULL, NULL));
-    TAP_EQ(OPAL_SUCCESS, ep_parameters_register(&component, table));
+    TAP_EQ(OPAL_SUCCESS, ep_parameters_register(&component, "of a test", table));
     TAP_EQ(2, values.color);
     TAP_EQ(1024, values.size);
     TAP_EQ(true, values.sure);

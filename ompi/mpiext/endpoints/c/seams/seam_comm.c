@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * New communicators: libmpi asks for a context id, then puts the communicator to use.  Endpoints do
- * both among themselves (cid.c and activate.c, with their nonblocking forms).
+ * New communicators: libmpi asks for a context id, then puts the communicator to use.  For endpoints
+ * the PML does both (its layer cid).
  *
  * Tests: comm_ops
  */
