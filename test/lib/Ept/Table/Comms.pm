@@ -126,9 +126,9 @@ our @ENTRIES = (
     { program => 'comm_flat', variant => 'net', configs => ['2x2/tcp'], long => 1,
       env => $NO_CACHES, args => '--rounds 100', plain => 0, timeout => 120 },
     { program => 'comm_flat', variant => 'long', long => 1, plain => 0, timeout => 300,
-      env => $NO_CACHES, configs => ['1x8'], args => '--rounds 10000' },
+      env => $NO_CACHES, configs => ['1x8'], args => '--rounds 3000' },
     { program => 'comm_flat', variant => 'long', long => 1, plain => 0, timeout => 300,
-      env => $NO_CACHES, configs => ['2x4/tcp'], args => '--rounds 5000' },
+      env => $NO_CACHES, configs => ['2x4/tcp'], args => '--rounds 1500' },
 
     # Creation.
     { program => 'create', configs => [qw(1x4 2x2 4x4/tcp)], longer => [qw(1x1 2x1 4x1)] },
