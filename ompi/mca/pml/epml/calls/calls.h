@@ -28,6 +28,7 @@
 #include "pml_epml_ipart.h"
 #include "pml_epml_libnbc.h"
 #include "pml_epml_module.h"
+#include "pml_epml_notes.h"
 #include "pml_epml_open.h"
 #include "pml_epml_report.h"
 #include "pml_epml_seen.h"

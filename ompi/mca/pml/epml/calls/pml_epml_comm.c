@@ -25,6 +25,7 @@
 #include "pml_epml_comm.h"
 #include "pml_epml_hints.h"
 #include "pml_epml_hold.h"
+#include "pml_epml_notes.h"
 
 #include "ompi/constants.h"
 #include "ompi/mca/common/ep/common_ep_array.h"
@@ -50,10 +51,7 @@ int mca_pml_epml_comm_place(ompi_communicator_t *newcomm, uint64_t context)
     /* Handles of one communicator differ, or they would compare as identical. */
     newcomm->c_contextid.cid_sub.u64 = (uint64_t) slot;
     newcomm->c_flags |= OMPI_COMM_GLOBAL_INDEX | EPML_COMM_FLAG;
-    /* Notes of agreements on it: pml_epml_cid_notes.h. */
-    newcomm->c_contextidb.block_cid.cid_base = 0;
-    newcomm->c_contextidb.block_cid.cid_sub.u64 = 0;
-    newcomm->c_contextidb.block_nexttag = 0;
+    mca_pml_epml_notes_init(newcomm, 0, 0); /* an agreement writes its own */
 #if OPAL_ENABLE_FT_MPI
     /* Open MPI's epochs count up from 0.  A revocation is for the slot and the epoch that a
      * communicator has at its sender, and would be passed on to the handle's members. */

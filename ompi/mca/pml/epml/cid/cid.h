@@ -21,7 +21,6 @@
 #include "pml_epml_cid.h"
 #include "pml_epml_cid_activate.h"
 #include "pml_epml_cid_message.h"
-#include "pml_epml_cid_notes.h"
 #include "pml_epml_cid_steps.h"
 #include "pml_epml_cid_tree.h"
 

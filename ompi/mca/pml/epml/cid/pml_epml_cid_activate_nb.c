@@ -21,7 +21,6 @@
 #include "../base/base.h"
 #include "pml_epml_cid_activate.h"
 #include "pml_epml_cid.h"
-#include "pml_epml_cid_notes.h"
 #include "pml_epml_cid_steps.h"
 
 #include "ompi/communicator/communicator.h"
@@ -96,7 +95,7 @@ static int activate_inter(ompi_communicator_t **newcomm_p, ompi_communicator_t *
     ompi_communicator_t *newcomm = *newcomm_p;
     ompi_comm_request_t *request = mca_pml_epml_cid_steps_request(newcomm, comm,
                                                                   OMPI_COMM_CID_INTER);
-    uint64_t context = mca_pml_epml_cid_notes_context(newcomm);
+    uint64_t context = mca_pml_epml_notes_context(newcomm);
     int tag = mca_pml_epml_cid_tag(EPML_CID_ACTIVATE, context), rc;
     mca_pml_epml_cid_steps_t *steps;
     ompi_request_t *local;
@@ -125,7 +124,7 @@ static int activate_inter(ompi_communicator_t **newcomm_p, ompi_communicator_t *
  * processes, whose counts may be equal. */
 static uint64_t activation_key(const ompi_communicator_t *newcomm)
 {
-    const uint64_t context = mca_pml_epml_cid_notes_context(newcomm);
+    const uint64_t context = mca_pml_epml_notes_context(newcomm);
 
     return context + (context >> 39) * UINT32_C(2654435761);
 }

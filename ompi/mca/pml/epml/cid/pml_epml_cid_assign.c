@@ -21,7 +21,6 @@
 #include "../object/object.h"
 #include "../base/base.h"
 #include "pml_epml_cid.h"
-#include "pml_epml_cid_notes.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
@@ -110,7 +109,7 @@ int mca_pml_epml_cid_place(ompi_communicator_t *newcomm, ompi_communicator_t *co
     const int rc = mca_pml_epml_comm_assign(newcomm, comm, context,
                                             mca_pml_epml_cid_participates(newcomm));
 
-    mca_pml_epml_cid_notes_init(newcomm, context, number);
+    mca_pml_epml_notes_init(newcomm, context, number);
     return rc;
 }
 

@@ -27,7 +27,6 @@
 #include "../object/object.h"
 #include "../base/base.h"
 #include "pml_epml_cid.h"
-#include "pml_epml_cid_notes.h"
 #include "pml_epml_cid_steps.h"
 
 #include "ompi/communicator/communicator.h"
@@ -75,7 +74,7 @@ static int cid_agree_intra(ompi_comm_request_t *request)
     int rank = ompi_comm_rank(steps->comm), rc;
     ompi_request_t *receive;
 
-    steps->number = mca_pml_epml_cid_notes_count(steps->comm);
+    steps->number = mca_pml_epml_notes_count(steps->comm);
     steps->tag = mca_pml_epml_cid_tag(EPML_CID_AGREE, steps->number);
     if (0 == rank) {
         steps->words[CID_ID] = mca_pml_epml_context_ids(mca_pml_epml_cid_block(steps->newcomm,
@@ -101,7 +100,7 @@ static int cid_agree_inter(ompi_comm_request_t *request)
         || steps->comm->c_local_group->grp_proc_count != local->c_local_group->grp_proc_count) {
         return MPI_ERR_UNSUPPORTED_OPERATION; /* not idup; libmpi has nothing else nonblocking */
     }
-    steps->tag = mca_pml_epml_cid_tag(EPML_CID_AGREE_INTER, mca_pml_epml_cid_notes_number(local));
+    steps->tag = mca_pml_epml_cid_tag(EPML_CID_AGREE_INTER, mca_pml_epml_notes_number(local));
     steps->last = cid_agreed;
     if (0 == ompi_comm_rank(steps->comm)) {
         steps->words[CID_ID] = mca_pml_epml_context_ids(1);

@@ -12,8 +12,8 @@
  * (MPI_Comm_create_from_group); in communicators of endpoints it is free for our notes.
  */
 
-#ifndef MCA_PML_EPML_CID_NOTES_H
-#define MCA_PML_EPML_CID_NOTES_H
+#ifndef MCA_PML_EPML_NOTES_H
+#define MCA_PML_EPML_NOTES_H
 
 #include "ompi_config.h"
 
@@ -21,10 +21,10 @@
 
 BEGIN_C_DECLS
 
-/** Start the notes of a new communicator of endpoints, whose slot it has already
- * (mca_pml_epml_comm_place starts them with zeros, for those that come about without an agreement). */
-static inline void mca_pml_epml_cid_notes_init(ompi_communicator_t *comm, uint64_t context,
-                                               uint64_t number)
+/** Start the notes of a new communicator of endpoints: with zeros when it gets its slot, then with
+ * the result of the agreement, if there was one. */
+static inline void mca_pml_epml_notes_init(ompi_communicator_t *comm, uint64_t context,
+                                           uint64_t number)
 {
     comm->c_contextidb.block_cid.cid_base = context;
     comm->c_contextidb.block_cid.cid_sub.u64 = number;
@@ -32,23 +32,23 @@ static inline void mca_pml_epml_cid_notes_init(ompi_communicator_t *comm, uint64
 }
 
 /** The context id that the members have agreed on. */
-static inline uint64_t mca_pml_epml_cid_notes_context(const ompi_communicator_t *comm)
+static inline uint64_t mca_pml_epml_notes_context(const ompi_communicator_t *comm)
 {
     return comm->c_contextidb.block_cid.cid_base;
 }
 
 /** Which nonblocking agreement on its parent the communicator comes from. */
-static inline uint64_t mca_pml_epml_cid_notes_number(const ompi_communicator_t *comm)
+static inline uint64_t mca_pml_epml_notes_number(const ompi_communicator_t *comm)
 {
     return comm->c_contextidb.block_cid.cid_sub.u64;
 }
 
 /** Count a nonblocking agreement on the communicator; libmpi begins them one at a time. */
-static inline uint64_t mca_pml_epml_cid_notes_count(ompi_communicator_t *comm)
+static inline uint64_t mca_pml_epml_notes_count(ompi_communicator_t *comm)
 {
     return ++comm->c_contextidb.block_nexttag;
 }
 
 END_C_DECLS
 
-#endif /* MCA_PML_EPML_CID_NOTES_H */
+#endif /* MCA_PML_EPML_NOTES_H */
