@@ -180,7 +180,7 @@ void mpix_tsan_sends(MPI_Comm comm, int rank)
 
 void mpix_tsan_sends_synchronously(MPI_Comm comm, int rank)
 {
-    /* Relaxed: whoever waits for the send has got the request from this thread. */
+    /* Relaxed: a thread that waits for the send has its request from this thread, in order. */
     atomic_store_explicit(&is_synchronous, true, memory_order_relaxed);
     mpix_tsan_sends(comm, rank);
 }

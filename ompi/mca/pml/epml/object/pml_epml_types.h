@@ -247,8 +247,8 @@ typedef struct mca_pml_epml_ep_fetch_t {
 /** What is known of losses, and asking for them.  loss. */
 typedef struct mca_pml_epml_ep_loss_t {
     bool ask_soon; /**< do not wait for pml_epml_ask: others have lost somebody */
-    /** Somebody is lost, or has left: new communicators may have lost members.  Written under the
-     * lock; who waits looks at it for a hint. */
+    /** A peer is lost, or has left: new communicators may have lost members.  Written under the lock;
+     * a waiting thread reads it without, as a hint. */
     atomic_bool any;
     /** What members of communicators have said that are not here yet, or no more; the oldest
      * goes. */

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Who is where, for the engine's clients: whose process, whose node, which of those there.  All
- * of it is known since creation, or to the launcher's library in this process: no message, and
- * nobody is asked.
+ * Locality of members, for the engine's clients: their processes, their nodes, and the members in
+ * each.  Processes are known from creation, nodes from the launcher's library in this process.  No
+ * message is sent.
  *
  * Called by the layer service.
  *

@@ -63,11 +63,11 @@ static int service_members(const ompi_communicator_t *comm, mpix_endpoints_scope
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-/** Turns in vain between looks at who is lost. */
+/** Unsuccessful rounds of a wait between checks for losses. */
 #define LOOK_LONG 64
 
-/** @param[in] asks  the thread waits for that rank: to be looked after when it is silent */
-static bool lost(const mca_pml_epml_comm_t *comm, int rank, bool asks)
+/** Is a rank lost?  The thread counts as waiting for it: its liveness is checked when it is silent. */
+static bool lost(const mca_pml_epml_comm_t *comm, int rank)
 {
     mca_pml_epml_ep_t *ep = comm->ep;
     bool is;
@@ -77,16 +77,14 @@ static bool lost(const mca_pml_epml_comm_t *comm, int rank, bool asks)
         mca_pml_epml_lost_look(ep);
     }
     is = 0 > rank ? comm->loss.member : mca_pml_epml_lost_is(ep, comm->peers->member[rank]);
-    if (asks) {
-        mca_pml_epml_lost_note_probe(comm, rank, MPI_ANY_TAG); /* no request says so */
-    }
+    mca_pml_epml_lost_note_probe(comm, rank, MPI_ANY_TAG); /* no request says so */
     mca_pml_epml_unlock(ep);
     return is;
 }
 
 static bool service_is_lost(const ompi_communicator_t *comm, int rank)
 {
-    return lost(mca_pml_epml_comm(comm), rank, true);
+    return lost(mca_pml_epml_comm(comm), rank);
 }
 
 static void service_check_liveness(const ompi_communicator_t *comm)
@@ -94,7 +92,7 @@ static void service_check_liveness(const ompi_communicator_t *comm)
     mca_pml_epml_lost_look_after(mca_pml_epml_comm(comm));
 }
 
-static void door_leave(const ompi_communicator_t *comm)
+static void service_leave(const ompi_communicator_t *comm)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
 
@@ -112,14 +110,14 @@ _Static_assert(sizeof(mca_pml_epml_waiter_t) <= sizeof(mpix_endpoints_wait_t)
                    && 0 == offsetof(mca_pml_epml_waiter_t, counted),
                "a client has it as words, and looks at the first one");
 
-/** Is whoever is waited for lost? */
+/** Is the rank that a thread waits for lost? */
 static __attribute__((noinline)) int look(const mca_pml_epml_comm_t *comm, int from)
 {
-    /* Within a process nobody can be, but may have left.  Relaxed: a hint. */
+    /* A member of the same process cannot be lost, but it may have left.  Relaxed: a hint. */
     const bool may_be = mca_pml_epml_ep_has_ways(comm->ep)
                         || atomic_load_explicit(&comm->ep->loss.any, memory_order_relaxed);
 
-    return may_be && lost(comm, from, true) ? MPI_ERR_PROC_FAILED : MPI_SUCCESS;
+    return may_be && lost(comm, from) ? MPI_ERR_PROC_FAILED : MPI_SUCCESS;
 }
 
 static inline int wait_turn(const mca_pml_epml_comm_t *comm, int from,
@@ -266,7 +264,7 @@ const mpix_endpoints_engine_t mca_pml_epml_service = {
     .members = service_members,
     .is_lost = service_is_lost,
     .check_liveness = service_check_liveness,
-    .leave = door_leave,
+    .leave = service_leave,
     .accelerator = mca_pml_epml_device_accelerator,
     .is_device = mca_pml_epml_device_is,
     .refuse_device = mca_pml_epml_device_refuse,
