@@ -1,0 +1,260 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * osc/epwin: windows on communicators of endpoints.  The objects:
+ *
+ *     component  parameters, and the engine's interface
+ *     window     shared by the handles of a process: the table of peers (mca_osc_epwin_window_t)
+ *     control    control words of one member, in memory that all members of its domain map
+ *     module     one per window handle: the epoch state, and the messages under way
+ *
+ * A *domain* is a set of members that share control memory: the members of a node, or, where the
+ * node's memory is not complete, those of a process.  Within a domain, synchronization uses the
+ * control words directly.  Between domains it uses active messages, whose handler at the target
+ * performs the same operations on the same words.
+ *
+ * Data are accessed directly where the target's memory is mapped (EPWIN_WAY_DIRECT), otherwise by
+ * active messages.  All atomic operations on a target's memory are executed by CPUs of its node, by
+ * the same functions (target/), so operations of all ways are atomic with each other.
+ *
+ * Tests: win_basic
+ */
+
+#ifndef MCA_OSC_EPWIN_H
+#define MCA_OSC_EPWIN_H
+
+#include "ompi_config.h"
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpi.h"
+#include "osc_epwin_compat.h"
+#include "osc_epwin_lock.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/common/ep/common_ep_engine.h"
+#include "ompi/op/op.h"
+#include "ompi/win/win.h"
+#include "opal/prefetch.h"
+
+BEGIN_C_DECLS
+
+#define EPWIN_LINE 64
+
+typedef struct mca_osc_epwin_component_t {
+    ompi_osc_base_component_t super;
+    const mpix_endpoints_engine_t *engine; /**< NULL: pml/epml is not selected */
+    int client;                            /**< our number as its client */
+
+    /* parameters */
+    int priority;
+    size_t pending_limit; /**< bytes of messages under way to a target */
+} mca_osc_epwin_component_t;
+
+OMPI_DECLSPEC extern mca_osc_epwin_component_t mca_osc_epwin_component;
+
+/** Keys of memory that is got from the engine for a duplicate. */
+enum {
+    EPWIN_KEY_WINDOW,  /**< mca_osc_epwin_window_t, of the process */
+    EPWIN_KEY_CONTROL, /**< of the domain */
+    EPWIN_KEY_DATA     /**< of allocated and shared windows */
+};
+
+/* ---- control memory --------------------------------------------------------------------------- */
+
+/** Control words of one member, each group of writers on a line of its own. */
+typedef struct mca_osc_epwin_control_t {
+    mca_osc_epwin_lock_t lock; /**< of MPI_Win_lock; written by origins */
+    /** Accumulates that no atomic instruction performs: 0, or the holder's rank + 1. */
+    alignas(EPWIN_LINE) _Atomic uint32_t accumulate;
+    /** Calls of MPI_Win_complete of origins for this target; only grows. */
+    alignas(EPWIN_LINE) _Atomic uint64_t completed;
+} mca_osc_epwin_control_t;
+
+_Static_assert(3 * EPWIN_LINE == sizeof(mca_osc_epwin_control_t), "three lines");
+
+/** Control memory of a domain.  Behind the controls, by slot: the *post* rows, one per member, of
+ * a bit per rank of the window.  Bit t of the row of an origin: target t has called MPI_Win_post
+ * for it, and it has not called MPI_Win_start since. */
+typedef struct mca_osc_epwin_domain_t {
+    mca_osc_epwin_lock_t lock; /**< MPI_Win_lock_all against exclusive locks of its members */
+    mca_osc_epwin_control_t control[];
+} mca_osc_epwin_domain_t;
+
+/* ---- the table of peers ----------------------------------------------------------------------- */
+
+typedef enum mca_osc_epwin_way_t {
+    EPWIN_WAY_DIRECT, /**< its memory is mapped here, at base */
+    EPWIN_WAY_MESSAGE /**< active messages */
+} mca_osc_epwin_way_t;
+
+/** A member, as this process reaches it.  Constant once the window exists. */
+typedef struct mca_osc_epwin_peer_t {
+    char *base;    /**< EPWIN_WAY_DIRECT: address here, NULL for a dynamic window; otherwise NULL */
+    uint64_t size; /**< bytes; UINT64_MAX for a dynamic window */
+    uint64_t unit; /**< bytes of a displacement unit */
+    uint32_t domain;    /**< number of its domain, the same at all members */
+    uint32_t slot : 30; /**< of its control in its domain */
+    uint32_t way : 2;   /**< mca_osc_epwin_way_t */
+} mca_osc_epwin_peer_t;
+
+_Static_assert(32 == sizeof(mca_osc_epwin_peer_t), "what a member costs in each process");
+
+struct mca_osc_epwin_regions_t; /* osc_epwin_regions.c */
+
+/** Shared by the handles of a process; in the engine's memory of the process. */
+typedef struct mca_osc_epwin_window_t {
+    bool is_made; /**< filled in; under a lock in create/ */
+    struct mca_osc_epwin_regions_t *regions; /**< dynamic: attached memory of the members of this
+                                              * process, by their index there; else NULL */
+    mca_osc_epwin_peer_t peers[];            /**< by rank */
+} mca_osc_epwin_window_t;
+
+/* ---- modules ---------------------------------------------------------------------------------- */
+
+/** The access epoch of a handle. */
+typedef enum mca_osc_epwin_access_t {
+    EPWIN_ACCESS_NONE,
+    EPWIN_ACCESS_FENCE,
+    EPWIN_ACCESS_START,
+    EPWIN_ACCESS_LOCK, /**< one or more of MPI_Win_lock */
+    EPWIN_ACCESS_LOCK_ALL
+} mca_osc_epwin_access_t;
+
+/** Values of open_target besides a rank. */
+enum {
+    EPWIN_OPEN_ALL = -1,  /**< operations may address any target */
+    EPWIN_OPEN_NONE = -2, /**< no target */
+    EPWIN_OPEN_SOME = -3  /**< several: mca_osc_epwin_is_open_slow */
+};
+
+/** How a lock is held. */
+typedef enum mca_osc_epwin_hold_t {
+    EPWIN_HOLD_NOTHING, /**< MPI_MODE_NOCHECK */
+    EPWIN_HOLD_SHARED,
+    EPWIN_HOLD_EXCLUSIVE
+} mca_osc_epwin_hold_t;
+
+/** A lock of MPI_Win_lock that this handle holds. */
+typedef struct mca_osc_epwin_held_t {
+    int rank;
+    mca_osc_epwin_hold_t hold;
+} mca_osc_epwin_held_t;
+
+struct mca_osc_epwin_origin_t; /* am/: messages of this handle as origin; NULL: none yet */
+struct mca_osc_epwin_queue_t;  /* am/: messages to this handle as target */
+
+/** A window handle; used by the thread of its endpoint, except queue, which the engine's handler and
+ * steps use in any thread.  It is the client's object of the duplicate, and lives as long. */
+typedef struct mca_osc_epwin_module_t {
+    ompi_osc_base_module_t super;
+
+    /* Used by each operation. */
+    const mca_osc_epwin_peer_t *peers; /**< window->peers */
+    int open_target;                   /**< that operations may address, or EPWIN_OPEN_... */
+    /** Plain stores into memory of others since the last full fence or locked instruction: a flush
+     * needs a fence (docs/windows.md). */
+    bool is_dirty;
+    uint8_t access;      /**< mca_osc_epwin_access_t */
+    bool is_exposed;     /**< between MPI_Win_post and MPI_Win_wait */
+    bool is_all_nocheck; /**< MPI_Win_lock_all with MPI_MODE_NOCHECK */
+    uint16_t flavor;     /**< MPI_WIN_FLAVOR_... */
+    int rank, size;      /**< in the window's group */
+
+    ompi_communicator_t *comm; /**< the duplicate: barriers, messages, memory */
+    ompi_win_t *win;           /**< NULL once it is freed */
+    mca_osc_epwin_window_t *window;
+    mca_osc_epwin_domain_t *domain; /**< of this member */
+    uint32_t domain_number;
+    uint32_t domain_size;                      /**< members of it */
+    mpix_endpoints_memory_t *memory[3];        /**< by EPWIN_KEY_...; NULL: none */
+    struct mca_osc_epwin_origin_t *origin;     /**< NULL: no message has been sent */
+    struct mca_osc_epwin_queue_t *queue;
+
+    /* sync/ */
+    mca_osc_epwin_held_t *held; /**< of held_room; EPWIN_ACCESS_LOCK */
+    uint32_t held_count, held_room;
+    uint32_t exclusives;        /**< exclusive locks held in the own domain */
+    ompi_group_t *start_group, *post_group; /**< of start_ranks, post_ranks; retained; for the next
+                                             * call with the same group */
+    int *start_ranks, *post_ranks;          /**< in the window's group */
+    int start_count, post_count;
+    uint64_t completed_seen; /**< of control->completed, by MPI_Win_wait */
+} mca_osc_epwin_module_t;
+
+static inline mca_osc_epwin_module_t *mca_osc_epwin_module(const ompi_win_t *win)
+{
+    return (mca_osc_epwin_module_t *) win->w_osc_module;
+}
+
+/** The control of a member of the own domain. */
+static inline mca_osc_epwin_control_t *
+mca_osc_epwin_control(const mca_osc_epwin_module_t *module, int rank)
+{
+    return &module->domain->control[module->peers[rank].slot];
+}
+
+/** May this handle use the target's control words directly? */
+static inline bool mca_osc_epwin_is_near(const mca_osc_epwin_module_t *module, int rank)
+{
+    return module->peers[rank].domain == module->domain_number;
+}
+
+/** 64-bit words of a post row. */
+static inline size_t mca_osc_epwin_row_words(const mca_osc_epwin_module_t *module)
+{
+    return ((size_t) module->size + 63) / 64;
+}
+
+/** The post row of a member of the own domain. */
+static inline _Atomic uint64_t *mca_osc_epwin_row(const mca_osc_epwin_module_t *module, int rank)
+{
+    return (_Atomic uint64_t *) &module->domain->control[module->domain_size]
+           + module->peers[rank].slot * mca_osc_epwin_row_words(module);
+}
+
+/** Bytes of a domain's control memory. */
+static inline size_t mca_osc_epwin_domain_bytes(size_t members, size_t ranks)
+{
+    return sizeof(mca_osc_epwin_domain_t)
+           + members * (sizeof(mca_osc_epwin_control_t) + (ranks + 63) / 64 * sizeof(uint64_t));
+}
+
+/** Orders all stores of this thread before its later loads, if there were any since the last time.
+ * A flush needs it: of two threads that each put, flush and get the other's word, one must see the
+ * other's put (MPI-4.1, 12.5.4: the operation is complete at the target). */
+static inline void mca_osc_epwin_settle(mca_osc_epwin_module_t *module)
+{
+    if (module->is_dirty) {
+        module->is_dirty = false;
+        atomic_thread_fence(memory_order_seq_cst);
+    } else {
+        atomic_signal_fence(memory_order_seq_cst);
+    }
+}
+
+/** May an operation address a target?  Several targets are open. */
+bool mca_osc_epwin_is_open_slow(const mca_osc_epwin_module_t *module, int target);
+
+/** May an operation address a target, in the handle's access epoch? */
+static inline bool mca_osc_epwin_is_open(const mca_osc_epwin_module_t *module, int target)
+{
+    const int open = module->open_target;
+
+    return OPAL_LIKELY(EPWIN_OPEN_ALL == open || target == open)
+           || (EPWIN_OPEN_SOME == open && mca_osc_epwin_is_open_slow(module, target));
+}
+
+END_C_DECLS
+
+#endif /* MCA_OSC_EPWIN_H */

@@ -1,0 +1,61 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * Waiting: a short spin, then the engine's wait.
+ */
+
+#ifndef MCA_OSC_EPWIN_WAIT_H
+#define MCA_OSC_EPWIN_WAIT_H
+
+#include "ompi_config.h"
+
+#include "osc_epwin.h"
+
+BEGIN_C_DECLS
+
+/** Tests of a condition before the engine's wait: less than the time of a context switch. */
+#define EPWIN_SPINS 200
+
+/** A pause in a spin: the core's other thread gets its share. */
+static inline void mca_osc_epwin_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" : : : "memory");
+#endif
+}
+
+/** Spins for a wait: 1 where threads share cores. */
+static inline unsigned int mca_osc_epwin_spins(void)
+{
+    return mca_osc_epwin_component.engine->is_oversubscribed() ? 1 : EPWIN_SPINS;
+}
+
+/**
+ * Wait until a condition holds: spin, then progress the endpoint, help others, and yield.
+ *
+ * @param[in] from   the rank that is waited for, or MPIX_ENDPOINTS_ANY_RANK
+ * @param[in] until  the condition; an acquire, if data depend on it
+ * @return MPI_SUCCESS; MPI_ERR_PROC_FAILED: it does not hold, and from is lost
+ */
+static inline int mca_osc_epwin_wait(const mca_osc_epwin_module_t *module, int from,
+                                     bool (*until)(void *context), void *context)
+{
+    for (unsigned int spins = mca_osc_epwin_spins(); 0 < spins; --spins) {
+        if (until(context)) {
+            return MPI_SUCCESS;
+        }
+        mca_osc_epwin_pause();
+    }
+    return mca_osc_epwin_component.engine->wait(module->comm, from, until, context);
+}
+
+END_C_DECLS
+
+#endif /* MCA_OSC_EPWIN_WAIT_H */

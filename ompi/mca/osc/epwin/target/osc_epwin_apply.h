@@ -1,0 +1,87 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * Atomic operations on a target's memory: accumulates, get_accumulate, fetch_and_op,
+ * compare_and_swap.  Used by origins that map the memory, and at the target for messages.
+ *
+ * The method depends on the basic type and on the alignment alone, never on count, layout or call:
+ * all operations that may meet on a location use the same one (MPI-4.1, 12.7.1: atomicity holds for
+ * the same basic type).
+ *
+ *     integers, logicals, bytes of 1, 2, 4, 8 bytes, aligned   atomic instructions
+ *     all others                                               the accumulate lock of the target
+ */
+
+#ifndef MCA_OSC_EPWIN_APPLY_H
+#define MCA_OSC_EPWIN_APPLY_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+
+BEGIN_C_DECLS
+
+/** The basic type of an accumulate. */
+typedef struct mca_osc_epwin_basic_t {
+    ompi_datatype_t *type; /**< predefined */
+    uint32_t size;         /**< bytes of an element */
+    bool is_word;          /**< of a class and size that atomic instructions serve, if aligned */
+} mca_osc_epwin_basic_t;
+
+/** @return MPI_SUCCESS; MPI_ERR_TYPE: it has elements of several basic types, or none */
+int mca_osc_epwin_basic(ompi_datatype_t *type, mca_osc_epwin_basic_t *basic);
+
+/** Are elements at an address operated on by atomic instructions?  Otherwise apply needs the
+ * target's accumulate lock. */
+static inline bool mca_osc_epwin_is_atomic(const mca_osc_epwin_basic_t *basic, const void *at)
+{
+    return basic->is_word && 0 == ((uintptr_t) at & (basic->size - 1));
+}
+
+/**
+ * target[i] = target[i] op operand[i] for contiguous elements, each atomically; any thread.
+ *
+ * @param[in]  op        predefined, MPI_REPLACE or MPI_NO_OP; defined for the type
+ * @param[in]  operand   NULL for MPI_NO_OP; need not be aligned
+ * @param[out] result    NULL, or the elements before; need not be aligned
+ * @param[in]  elements  at target: all atomic or none (mca_osc_epwin_is_atomic)
+ */
+void mca_osc_epwin_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
+                         const void *operand, void *result, size_t elements);
+
+/** Compare and swap one element, likewise.  @param[out] result  the element before */
+void mca_osc_epwin_apply_swap(const mca_osc_epwin_basic_t *basic, void *target,
+                              const void *compare, const void *operand, void *result);
+
+/** Try to take a target's accumulate lock.  @param[in] rank  of the caller's member */
+static inline bool mca_osc_epwin_accumulate_try(mca_osc_epwin_control_t *control, int rank)
+{
+    uint32_t none = 0;
+
+    /* Acquire: orders the previous holder's accesses before the caller's; partner:
+     * mca_osc_epwin_accumulate_release. */
+    return 0 == atomic_load_explicit(&control->accumulate, memory_order_relaxed)
+           && atomic_compare_exchange_strong_explicit(&control->accumulate, &none,
+                                                      (uint32_t) rank + 1, memory_order_acquire,
+                                                      memory_order_relaxed);
+}
+
+/** Take it, in the module's own thread: waits as MPI_Recv does, for the holder.
+ * @return MPI_SUCCESS; MPI_ERR_PROC_FAILED: the holder is lost, it is not taken */
+int mca_osc_epwin_accumulate_acquire(const mca_osc_epwin_module_t *module,
+                                     mca_osc_epwin_control_t *control);
+
+static inline void mca_osc_epwin_accumulate_release(mca_osc_epwin_control_t *control)
+{
+    /* Release: orders the holder's accesses before the next holder's. */
+    atomic_store_explicit(&control->accumulate, 0, memory_order_release);
+}
+
+END_C_DECLS
+
+#endif /* MCA_OSC_EPWIN_APPLY_H */

@@ -1,0 +1,76 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * A walk over the target's layout of an operation, in pieces: each piece is a list of contiguous
+ * runs.  The origin's side of an operation is packed or unpacked piece by piece with a convertor.
+ * Accumulates in mapped memory and all messages use it.
+ */
+
+#ifndef MCA_OSC_EPWIN_WALK_H
+#define MCA_OSC_EPWIN_WALK_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+
+#include "opal/datatype/opal_convertor.h"
+
+BEGIN_C_DECLS
+
+/** Contiguous bytes of a target. */
+typedef struct mca_osc_epwin_run_t {
+    int64_t at;    /**< byte displacement in the target's memory; an address in a dynamic window */
+    uint64_t size; /**< bytes */
+} mca_osc_epwin_run_t;
+
+typedef struct mca_osc_epwin_walk_t {
+    opal_convertor_t convertor; /**< of the target's layout */
+    uint64_t left;              /**< bytes that no piece has had */
+    mca_osc_epwin_run_t rest;   /**< of the last run that did not fit; size 0: none */
+    uint32_t unit;              /**< pieces end at multiples of this many bytes of each run */
+    bool is_plain;              /**< one run: no convertor */
+} mca_osc_epwin_walk_t;
+
+/**
+ * @param[in] at     byte displacement of the buffer in the target's memory
+ * @param[in] unit   bytes of a basic element, which is never split; 1: split anywhere
+ * @return MPI_SUCCESS, MPI_ERR_NO_MEM
+ */
+int mca_osc_epwin_walk_begin(mca_osc_epwin_walk_t *walk, int64_t at, size_t count,
+                             const ompi_datatype_t *type, uint32_t unit);
+
+/**
+ * The next piece.
+ *
+ * @param[out]    runs     of *count_p
+ * @param[in,out] count_p  room in runs, at least 1; number of them
+ * @param[in]     bytes    at most, at least unit
+ * @return bytes of the piece; 0: there are no more
+ */
+size_t mca_osc_epwin_walk_next(mca_osc_epwin_walk_t *walk, mca_osc_epwin_run_t *runs,
+                               uint32_t *count_p, size_t bytes);
+
+void mca_osc_epwin_walk_end(mca_osc_epwin_walk_t *walk);
+
+/** The origin's side: a convertor that packs from, or unpacks into, a buffer of the user.
+ * @return MPI_SUCCESS, MPI_ERR_NO_MEM */
+int mca_osc_epwin_pack_begin(opal_convertor_t *convertor, const void *buffer, size_t count,
+                             const ompi_datatype_t *type);
+int mca_osc_epwin_unpack_begin(opal_convertor_t *convertor, void *buffer, size_t count,
+                               const ompi_datatype_t *type);
+
+/** The next bytes of it. */
+void mca_osc_epwin_pack_next(opal_convertor_t *convertor, void *to, size_t bytes);
+void mca_osc_epwin_unpack_next(opal_convertor_t *convertor, const void *from, size_t bytes);
+
+/** Likewise end of both. */
+void mca_osc_epwin_pack_end(opal_convertor_t *convertor);
+
+END_C_DECLS
+
+#endif /* MCA_OSC_EPWIN_WALK_H */
