@@ -23,6 +23,8 @@
 #include "ompi_config.h"
 
 #include "../base/base.h"
+#include "osc_epwin_range.h"
+#include "osc_epwin_walk.h"
 
 BEGIN_C_DECLS
 
@@ -36,6 +38,9 @@ typedef struct mca_osc_epwin_basic_t {
 /** @return MPI_SUCCESS; MPI_ERR_TYPE: it has elements of several basic types, or none */
 int mca_osc_epwin_basic(ompi_datatype_t *type, mca_osc_epwin_basic_t *basic);
 
+/** Is an operation defined for a basic type?  MPI_REPLACE and MPI_NO_OP are for all. */
+bool mca_osc_epwin_has_op(const mca_osc_epwin_basic_t *basic, const ompi_op_t *op);
+
 /** Are elements at an address operated on by atomic instructions?  Otherwise apply needs the
  * target's accumulate lock. */
 static inline bool mca_osc_epwin_is_atomic(const mca_osc_epwin_basic_t *basic, const void *at)
@@ -44,7 +49,8 @@ static inline bool mca_osc_epwin_is_atomic(const mca_osc_epwin_basic_t *basic, c
 }
 
 /**
- * target[i] = target[i] op operand[i] for contiguous elements, each atomically; any thread.
+ * target[i] = target[i] op operand[i] for packed elements, each atomically; any thread.  Packed:
+ * without the padding of a predefined pair, as the walk's runs and convertors have them.
  *
  * @param[in]  op        predefined, MPI_REPLACE or MPI_NO_OP; defined for the type
  * @param[in]  operand   NULL for MPI_NO_OP; need not be aligned
@@ -53,6 +59,19 @@ static inline bool mca_osc_epwin_is_atomic(const mca_osc_epwin_basic_t *basic, c
  */
 void mca_osc_epwin_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
                          const void *operand, void *result, size_t elements);
+
+/**
+ * The same for the runs of a piece.
+ *
+ * @param[in] memory  that the runs are relative to
+ */
+void mca_osc_epwin_apply_runs(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char *memory,
+                              const mca_osc_epwin_run_t *runs, uint32_t count,
+                              const void *operand, void *result);
+
+/** Do the runs of a piece need the accumulate lock?  Some element is not atomic. */
+bool mca_osc_epwin_runs_need_lock(const mca_osc_epwin_basic_t *basic, const char *memory,
+                                  const mca_osc_epwin_run_t *runs, uint32_t count);
 
 /** Compare and swap one element, likewise.  @param[out] result  the element before */
 void mca_osc_epwin_apply_swap(const mca_osc_epwin_basic_t *basic, void *target,

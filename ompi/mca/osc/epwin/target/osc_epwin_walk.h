@@ -18,7 +18,11 @@
 
 #include "../base/base.h"
 
+#include "osc_epwin_range.h"
+
 #include "opal/datatype/opal_convertor.h"
+
+#include <sys/uio.h>
 
 BEGIN_C_DECLS
 
@@ -28,17 +32,21 @@ typedef struct mca_osc_epwin_run_t {
     uint64_t size; /**< bytes */
 } mca_osc_epwin_run_t;
 
+/** Runs that a walk asks of Open MPI's convertor at a time. */
+#define EPWIN_WALK_RUNS 16
+
 typedef struct mca_osc_epwin_walk_t {
-    opal_convertor_t convertor; /**< of the target's layout */
-    uint64_t left;              /**< bytes that no piece has had */
-    mca_osc_epwin_run_t rest;   /**< of the last run that did not fit; size 0: none */
-    uint32_t unit;              /**< pieces end at multiples of this many bytes of each run */
-    bool is_plain;              /**< one run: no convertor */
+    opal_convertor_t convertor; /**< of the target's layout; not of a plain one */
+    struct iovec runs[EPWIN_WALK_RUNS];
+    uint32_t next, count; /**< of runs: those that no piece has had */
+    uint32_t unit;        /**< pieces end at multiples of this many bytes */
+    bool is_plain;        /**< one run: no convertor */
 } mca_osc_epwin_walk_t;
 
 /**
  * @param[in] at     byte displacement of the buffer in the target's memory
- * @param[in] unit   bytes of a basic element, which is never split; 1: split anywhere
+ * @param[in] unit   bytes of a basic element, which no piece splits; 1: split anywhere.  (An
+ *                   element may have two runs: MPI_SHORT_INT)
  * @return MPI_SUCCESS, MPI_ERR_NO_MEM
  */
 int mca_osc_epwin_walk_begin(mca_osc_epwin_walk_t *walk, int64_t at, size_t count,
@@ -48,7 +56,7 @@ int mca_osc_epwin_walk_begin(mca_osc_epwin_walk_t *walk, int64_t at, size_t coun
  * The next piece.
  *
  * @param[out]    runs     of *count_p
- * @param[in,out] count_p  room in runs, at least 1; number of them
+ * @param[in,out] count_p  room in runs, at least 2; number of them
  * @param[in]     bytes    at most, at least unit
  * @return bytes of the piece; 0: there are no more
  */
@@ -68,7 +76,7 @@ int mca_osc_epwin_unpack_begin(opal_convertor_t *convertor, void *buffer, size_t
 void mca_osc_epwin_pack_next(opal_convertor_t *convertor, void *to, size_t bytes);
 void mca_osc_epwin_unpack_next(opal_convertor_t *convertor, const void *from, size_t bytes);
 
-/** Likewise end of both. */
+/** End of either. */
 void mca_osc_epwin_pack_end(opal_convertor_t *convertor);
 
 END_C_DECLS

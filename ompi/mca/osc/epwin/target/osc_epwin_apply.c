@@ -1,0 +1,355 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * Atomic operations on elements in memory: osc_epwin_apply.h.
+ *
+ * Words are operated on by atomic instructions; where there is none for an operation, by a loop of
+ * compare-and-swap around libmpi's function for it.  They are acquire and release, so that an
+ * accumulate can hand over data (MPI-4.1, 12.7.2: with the flush of the other side).
+ *
+ * Elements of a pair with padding (MPI_DOUBLE_INT) are packed in messages and in the user's derived
+ * types, but libmpi's functions work on the padded structure.  They are copied to and fro, under
+ * the lock.
+ *
+ * Called by the layers calls and am.
+ *
+ * Tests: win_accumulate, win_random, mpich/rma
+ */
+
+#include "ompi_config.h"
+
+#include "osc_epwin_apply.h"
+
+#include <string.h>
+
+/* ---- words ------------------------------------------------------------------------------------ */
+
+/* MPI_SUM, MPI_BAND, ... of a type for which they are defined, MPI_REPLACE, MPI_NO_OP. */
+#define EPWIN_WORD(bits)                                                                          \
+    static inline uint##bits##_t word##bits##_op(_Atomic uint##bits##_t *at,                      \
+                                                 uint##bits##_t operand, ompi_op_t *op,           \
+                                                 ompi_datatype_t *type)                           \
+    {                                                                                             \
+        uint##bits##_t old, next;                                                                 \
+                                                                                                  \
+        switch (op->o_f_to_c_index) {                                                             \
+        case OMPI_OP_BASE_FORTRAN_SUM:                                                            \
+            return atomic_fetch_add_explicit(at, operand, memory_order_acq_rel);                  \
+        case OMPI_OP_BASE_FORTRAN_BAND:                                                           \
+            return atomic_fetch_and_explicit(at, operand, memory_order_acq_rel);                  \
+        case OMPI_OP_BASE_FORTRAN_BOR:                                                            \
+            return atomic_fetch_or_explicit(at, operand, memory_order_acq_rel);                   \
+        case OMPI_OP_BASE_FORTRAN_BXOR:                                                           \
+            return atomic_fetch_xor_explicit(at, operand, memory_order_acq_rel);                  \
+        case OMPI_OP_BASE_FORTRAN_REPLACE:                                                        \
+            return atomic_exchange_explicit(at, operand, memory_order_acq_rel);                   \
+        case OMPI_OP_BASE_FORTRAN_NO_OP:                                                          \
+            return atomic_load_explicit(at, memory_order_acquire);                                \
+        default:                                                                                  \
+            old = atomic_load_explicit(at, memory_order_relaxed);                                 \
+            do {                                                                                  \
+                next = old;                                                                       \
+                ompi_op_reduce(op, &operand, &next, 1, type);                                     \
+            } while (!atomic_compare_exchange_weak_explicit(at, &old, next, memory_order_acq_rel, \
+                                                            memory_order_relaxed));               \
+            return old;                                                                           \
+        }                                                                                         \
+    }                                                                                             \
+                                                                                                  \
+    static void word##bits##_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op,             \
+                                   void *target, const void *operand, void *result,               \
+                                   size_t elements)                                               \
+    {                                                                                             \
+        for (size_t i = 0; i < elements; ++i) {                                                   \
+            uint##bits##_t value = 0;                                                             \
+                                                                                                  \
+            if (NULL != operand) {                                                                \
+                memcpy(&value, (const char *) operand + i * sizeof(value), sizeof(value));        \
+            }                                                                                     \
+            value = word##bits##_op((_Atomic uint##bits##_t *) target + i, value, op,             \
+                                    basic->type);                                                 \
+            if (NULL != result) {                                                                 \
+                memcpy((char *) result + i * sizeof(value), &value, sizeof(value));               \
+            }                                                                                     \
+        }                                                                                         \
+    }                                                                                             \
+                                                                                                  \
+    static inline void word##bits##_swap(void *target, const void *compare, const void *operand,  \
+                                         void *result)                                            \
+    {                                                                                             \
+        uint##bits##_t expected, value;                                                           \
+                                                                                                  \
+        memcpy(&expected, compare, sizeof(expected));                                             \
+        memcpy(&value, operand, sizeof(value));                                                   \
+        (void) atomic_compare_exchange_strong_explicit((_Atomic uint##bits##_t *) target,         \
+                                                       &expected, value, memory_order_acq_rel,    \
+                                                       memory_order_acquire);                     \
+        memcpy(result, &expected, sizeof(expected));                                              \
+    }                                                                                             \
+                                                                                                  \
+    _Static_assert(sizeof(_Atomic uint##bits##_t) == sizeof(uint##bits##_t), "has no lock")
+
+EPWIN_WORD(8);
+EPWIN_WORD(16);
+EPWIN_WORD(32);
+EPWIN_WORD(64);
+
+static void word_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
+                       const void *operand, void *result, size_t elements)
+{
+    switch (basic->size) {
+    case 1:
+        word8_apply(basic, op, target, operand, result, elements);
+        break;
+    case 2:
+        word16_apply(basic, op, target, operand, result, elements);
+        break;
+    case 4:
+        word32_apply(basic, op, target, operand, result, elements);
+        break;
+    default:
+        word64_apply(basic, op, target, operand, result, elements);
+        break;
+    }
+}
+
+/* ---- under the lock --------------------------------------------------------------------------- */
+
+/** Padded pairs: libmpi's function works on elements at a distance of the extent. */
+#define EPWIN_PADDED_MAX 32
+
+/** Packed to padded, or back: a value, and an int at the next multiple of its size. */
+static void pair_copy(const mca_osc_epwin_basic_t *basic, char *padded, char *packed, bool pack)
+{
+    const size_t value = basic->size - sizeof(int);
+    const size_t index = (value + sizeof(int) - 1) / sizeof(int) * sizeof(int);
+
+    if (pack) {
+        memcpy(packed, padded, value);
+        memcpy(packed + value, padded + index, sizeof(int));
+    } else {
+        memcpy(padded, packed, value);
+        memcpy(padded + index, packed + value, sizeof(int));
+    }
+}
+
+/** An element at a time, of packed pairs. */
+static void pairs_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char *target,
+                        const char *operand, size_t elements)
+{
+    for (size_t i = 0; i < elements; ++i, target += basic->size, operand += basic->size) {
+        alignas(EPWIN_PADDED_MAX) char left[EPWIN_PADDED_MAX] = {0}, right[EPWIN_PADDED_MAX] = {0};
+
+        pair_copy(basic, left, (char *) (uintptr_t) operand, false);
+        pair_copy(basic, right, target, false);
+        ompi_op_reduce(op, left, right, 1, basic->type);
+        pair_copy(basic, right, target, true);
+    }
+}
+
+static void locked_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
+                         const void *operand, void *result, size_t elements)
+{
+    const size_t bytes = elements * basic->size;
+
+    if (NULL != result) {
+        memcpy(result, target, bytes);
+    }
+    switch (op->o_f_to_c_index) {
+    case OMPI_OP_BASE_FORTRAN_NO_OP:
+        return;
+    case OMPI_OP_BASE_FORTRAN_REPLACE:
+        memcpy(target, operand, bytes);
+        return;
+    default:
+        break;
+    }
+    if (OPAL_LIKELY(mca_osc_epwin_is_plain(basic->type))) {
+        ompi_op_reduce(op, (void *) (uintptr_t) operand, target, elements, basic->type);
+    } else {
+        pairs_apply(basic, op, target, operand, elements);
+    }
+}
+
+/* ---- both ------------------------------------------------------------------------------------- */
+
+int mca_osc_epwin_basic(ompi_datatype_t *type, mca_osc_epwin_basic_t *basic)
+{
+    ompi_datatype_t *found = ompi_datatype_is_predefined(type)
+                                 ? type
+                                 : ompi_datatype_get_single_predefined_type_from_args(type);
+    uint32_t class_of;
+
+    if (OPAL_UNLIKELY(NULL == found)) {
+        return MPI_ERR_TYPE;
+    }
+    class_of = found->super.flags & OMPI_DATATYPE_FLAG_DATA_TYPE;
+    basic->type = found;
+    basic->size = (uint32_t) found->super.size;
+    basic->is_word = OMPI_DATATYPE_FLAG_DATA_FLOAT != class_of
+                     && OMPI_DATATYPE_FLAG_DATA_COMPLEX != class_of && 8 >= basic->size
+                     && 0 < basic->size && 0 == (basic->size & (basic->size - 1))
+                     && mca_osc_epwin_is_plain(found);
+    return MPI_SUCCESS;
+}
+
+bool mca_osc_epwin_has_op(const mca_osc_epwin_basic_t *basic, const ompi_op_t *op)
+{
+    int number;
+
+    switch (op->o_f_to_c_index) {
+    case OMPI_OP_BASE_FORTRAN_NO_OP:
+    case OMPI_OP_BASE_FORTRAN_REPLACE:
+        return true;
+    default:
+        break;
+    }
+    number = ompi_op_ddt_map[basic->type->id];
+    return (op->o_flags & OMPI_OP_FLAGS_INTRINSIC) && -1 != number
+           && NULL != op->o_func.intrinsic.fns[number];
+}
+
+void mca_osc_epwin_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
+                         const void *operand, void *result, size_t elements)
+{
+    if (mca_osc_epwin_is_atomic(basic, target)) {
+        word_apply(basic, op, target, operand, result, elements);
+    } else {
+        locked_apply(basic, op, target, operand, result, elements);
+    }
+}
+
+/** An element of the largest basic type with padding. */
+#define EPWIN_PACKED_MAX 32
+
+/** Elements of a padded pair, which may consist of several runs: gathered, and scattered again. */
+static void split_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char *memory,
+                        const mca_osc_epwin_run_t *runs, uint32_t count, const char *operand,
+                        char *result)
+{
+    uint32_t run = 0;
+    uint64_t in_run = 0;
+
+    while (run < count) {
+        char element[EPWIN_PACKED_MAX], *part[EPWIN_PACKED_MAX];
+        uint32_t have = 0;
+
+        for (; have < basic->size && run < count; ++have) {
+            part[have] = memory + runs[run].at + in_run;
+            element[have] = *part[have];
+            if (++in_run == runs[run].size) {
+                ++run;
+                in_run = 0;
+            }
+        }
+        locked_apply(basic, op, element, operand, result, 1);
+        for (uint32_t i = 0; i < have; ++i) {
+            *part[i] = element[i];
+        }
+        operand = NULL == operand ? NULL : operand + basic->size;
+        result = NULL == result ? NULL : result + basic->size;
+    }
+}
+
+void mca_osc_epwin_apply_runs(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char *memory,
+                              const mca_osc_epwin_run_t *runs, uint32_t count,
+                              const void *operand, void *result)
+{
+    const char *from = operand;
+    char *to = result;
+
+    if (OPAL_UNLIKELY(!mca_osc_epwin_is_plain(basic->type))) {
+        split_apply(basic, op, memory, runs, count, from, to);
+        return;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        mca_osc_epwin_apply(basic, op, memory + runs[i].at, from, to, runs[i].size / basic->size);
+        from = NULL == from ? NULL : from + runs[i].size;
+        to = NULL == to ? NULL : to + runs[i].size;
+    }
+}
+
+bool mca_osc_epwin_runs_need_lock(const mca_osc_epwin_basic_t *basic, const char *memory,
+                                  const mca_osc_epwin_run_t *runs, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        if (!mca_osc_epwin_is_atomic(basic, memory + runs[i].at)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void mca_osc_epwin_apply_swap(const mca_osc_epwin_basic_t *basic, void *target,
+                              const void *compare, const void *operand, void *result)
+{
+    if (!mca_osc_epwin_is_atomic(basic, target)) {
+        const bool is_equal = 0 == memcmp(target, compare, basic->size);
+
+        memcpy(result, target, basic->size);
+        if (is_equal) {
+            memcpy(target, operand, basic->size);
+        }
+        return;
+    }
+    switch (basic->size) {
+    case 1:
+        word8_swap(target, compare, operand, result);
+        break;
+    case 2:
+        word16_swap(target, compare, operand, result);
+        break;
+    case 4:
+        word32_swap(target, compare, operand, result);
+        break;
+    default:
+        word64_swap(target, compare, operand, result);
+        break;
+    }
+}
+
+/* ---- the accumulate lock ---------------------------------------------------------------------- */
+
+typedef struct accumulate_wait_t {
+    mca_osc_epwin_control_t *control;
+    int rank;
+} accumulate_wait_t;
+
+static bool accumulate_is_taken(void *context)
+{
+    const accumulate_wait_t *wait = context;
+
+    return mca_osc_epwin_accumulate_try(wait->control, wait->rank);
+}
+
+int mca_osc_epwin_accumulate_acquire(const mca_osc_epwin_module_t *module,
+                                     mca_osc_epwin_control_t *control)
+{
+    accumulate_wait_t wait = {.control = control, .rank = module->rank};
+    int rc;
+
+    if (OPAL_LIKELY(mca_osc_epwin_accumulate_try(control, module->rank))) {
+        return MPI_SUCCESS;
+    }
+    do {
+        /* Relaxed: a hint at who holds it.  The holder may be another one by the time that the wait
+         * ends with the loss of this one. */
+        const uint32_t holder = atomic_load_explicit(&control->accumulate, memory_order_relaxed);
+
+        if (0 < holder && holder > (uint32_t) module->size) {
+            return MPI_ERR_OTHER; /* another process has written nonsense */
+        }
+        rc = mca_osc_epwin_wait(module,
+                                0 == holder ? MPIX_ENDPOINTS_ANY_RANK : (int) holder - 1,
+                                accumulate_is_taken, &wait);
+        if (MPI_SUCCESS == rc
+            || holder == atomic_load_explicit(&control->accumulate, memory_order_relaxed)) {
+            return rc;
+        }
+    } while (true);
+}
