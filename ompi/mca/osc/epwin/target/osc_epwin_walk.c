@@ -22,6 +22,8 @@
 
 #include "opal/util/proc.h"
 
+#include <string.h>
+
 int mca_osc_epwin_walk_begin(mca_osc_epwin_walk_t *walk, int64_t at, size_t count,
                              const ompi_datatype_t *type, uint32_t unit)
 {
@@ -114,51 +116,84 @@ void mca_osc_epwin_walk_end(mca_osc_epwin_walk_t *walk)
 
 /* ---- the origin's side ------------------------------------------------------------------------ */
 
-int mca_osc_epwin_pack_begin(opal_convertor_t *convertor, const void *buffer, size_t count,
+int mca_osc_epwin_pack_begin(mca_osc_epwin_pack_t *pack, const void *buffer, size_t count,
                              const ompi_datatype_t *type)
 {
-    OBJ_CONSTRUCT(convertor, opal_convertor_t);
+    pack->carry_next = pack->carry_end = 0;
+    OBJ_CONSTRUCT(&pack->convertor, opal_convertor_t);
     if (OPAL_SUCCESS
         != opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &type->super, count,
-                                                    buffer, 0, convertor)) {
-        OBJ_DESTRUCT(convertor);
+                                                    buffer, 0, &pack->convertor)) {
+        OBJ_DESTRUCT(&pack->convertor);
         return MPI_ERR_NO_MEM;
     }
     return MPI_SUCCESS;
 }
 
-int mca_osc_epwin_unpack_begin(opal_convertor_t *convertor, void *buffer, size_t count,
+int mca_osc_epwin_unpack_begin(mca_osc_epwin_pack_t *pack, void *buffer, size_t count,
                                const ompi_datatype_t *type)
 {
-    OBJ_CONSTRUCT(convertor, opal_convertor_t);
+    OBJ_CONSTRUCT(&pack->convertor, opal_convertor_t);
     if (OPAL_SUCCESS
         != opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &type->super, count,
-                                                    buffer, 0, convertor)) {
-        OBJ_DESTRUCT(convertor);
+                                                    buffer, 0, &pack->convertor)) {
+        OBJ_DESTRUCT(&pack->convertor);
         return MPI_ERR_NO_MEM;
     }
     return MPI_SUCCESS;
 }
 
-void mca_osc_epwin_pack_next(opal_convertor_t *convertor, void *to, size_t bytes)
+/** Whole elements, at most so many bytes.  @return bytes */
+static size_t pack_elements(mca_osc_epwin_pack_t *pack, void *to, size_t bytes)
 {
     struct iovec piece = {.iov_base = to, .iov_len = bytes};
     uint32_t pieces = 1;
     size_t packed = bytes;
 
-    (void) opal_convertor_pack(convertor, &piece, &pieces, &packed);
+    if (pack->convertor.flags & CONVERTOR_COMPLETED) {
+        return 0;
+    }
+    (void) opal_convertor_pack(&pack->convertor, &piece, &pieces, &packed);
+    return packed;
 }
 
-void mca_osc_epwin_unpack_next(opal_convertor_t *convertor, const void *from, size_t bytes)
+/** Bytes that the last call has carried over.  @return bytes */
+static size_t pack_carried(mca_osc_epwin_pack_t *pack, void *to, size_t bytes)
+{
+    const uint32_t carried = pack->carry_end - pack->carry_next;
+    const size_t size = carried < bytes ? carried : bytes;
+
+    memcpy(to, pack->carry + pack->carry_next, size);
+    pack->carry_next += (uint32_t) size;
+    return size;
+}
+
+void mca_osc_epwin_pack_next(mca_osc_epwin_pack_t *pack, void *to, size_t bytes)
+{
+    char *at = to;
+    size_t done = OPAL_UNLIKELY(pack->carry_next < pack->carry_end) ? pack_carried(pack, at, bytes)
+                                                                    : 0;
+
+    if (done < bytes) {
+        done += pack_elements(pack, at + done, bytes - done);
+    }
+    if (OPAL_UNLIKELY(done < bytes)) { /* less than an element of it */
+        pack->carry_next = 0;
+        pack->carry_end = (uint32_t) pack_elements(pack, pack->carry, sizeof(pack->carry));
+        (void) pack_carried(pack, at + done, bytes - done);
+    }
+}
+
+void mca_osc_epwin_unpack_next(mca_osc_epwin_pack_t *pack, const void *from, size_t bytes)
 {
     struct iovec piece = {.iov_base = (void *) (uintptr_t) from, .iov_len = bytes};
     uint32_t pieces = 1;
     size_t unpacked = bytes;
 
-    (void) opal_convertor_unpack(convertor, &piece, &pieces, &unpacked);
+    (void) opal_convertor_unpack(&pack->convertor, &piece, &pieces, &unpacked);
 }
 
-void mca_osc_epwin_pack_end(opal_convertor_t *convertor)
+void mca_osc_epwin_pack_end(mca_osc_epwin_pack_t *pack)
 {
-    OBJ_DESTRUCT(convertor);
+    OBJ_DESTRUCT(&pack->convertor);
 }

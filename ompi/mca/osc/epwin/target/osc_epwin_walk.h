@@ -65,19 +65,29 @@ size_t mca_osc_epwin_walk_next(mca_osc_epwin_walk_t *walk, mca_osc_epwin_run_t *
 
 void mca_osc_epwin_walk_end(mca_osc_epwin_walk_t *walk);
 
-/** The origin's side: a convertor that packs from, or unpacks into, a buffer of the user.
- * @return MPI_SUCCESS, MPI_ERR_NO_MEM */
-int mca_osc_epwin_pack_begin(opal_convertor_t *convertor, const void *buffer, size_t count,
+/** Bytes of the largest predefined element. */
+#define EPWIN_ELEMENT_MAX 32
+
+/** The origin's side: packs from, or unpacks into, a buffer of the user, any number of bytes at a
+ * time.  (Open MPI's convertor packs whole elements only.) */
+typedef struct mca_osc_epwin_pack_t {
+    opal_convertor_t convertor;
+    unsigned char carry[EPWIN_ELEMENT_MAX]; /**< packed, for the next call */
+    uint32_t carry_next, carry_end;
+} mca_osc_epwin_pack_t;
+
+/** @return MPI_SUCCESS, MPI_ERR_NO_MEM */
+int mca_osc_epwin_pack_begin(mca_osc_epwin_pack_t *pack, const void *buffer, size_t count,
                              const ompi_datatype_t *type);
-int mca_osc_epwin_unpack_begin(opal_convertor_t *convertor, void *buffer, size_t count,
+int mca_osc_epwin_unpack_begin(mca_osc_epwin_pack_t *pack, void *buffer, size_t count,
                                const ompi_datatype_t *type);
 
-/** The next bytes of it. */
-void mca_osc_epwin_pack_next(opal_convertor_t *convertor, void *to, size_t bytes);
-void mca_osc_epwin_unpack_next(opal_convertor_t *convertor, const void *from, size_t bytes);
+/** The next bytes of it: as many as there are, at most. */
+void mca_osc_epwin_pack_next(mca_osc_epwin_pack_t *pack, void *to, size_t bytes);
+void mca_osc_epwin_unpack_next(mca_osc_epwin_pack_t *pack, const void *from, size_t bytes);
 
 /** End of either. */
-void mca_osc_epwin_pack_end(opal_convertor_t *convertor);
+void mca_osc_epwin_pack_end(mca_osc_epwin_pack_t *pack);
 
 END_C_DECLS
 
