@@ -92,5 +92,6 @@ mca_btl_epshm_component_t mca_btl_epshm_component = {
         .ep_create = create,
         .ep_report = mca_btl_epshm_report,
         .ep_memory_get = mca_btl_epshm_node_memory_get,
+        .ep_copy = mca_btl_epshm_node_copy,
     },
 };

@@ -30,7 +30,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever a structure or a rule of this file changes. */
-#define MCA_BTL_EP_ABI 8
+#define MCA_BTL_EP_ABI 9
 
 /** The version of a component of ours, not of the Open MPI that it is built for: configure gives
  * the three numbers, with commas between them. */
@@ -452,6 +452,20 @@ typedef int (*mca_btl_ep_memory_get_fn_t)(const mca_btl_ep_memory_name_t *name, 
                                           unsigned int processes, mca_btl_ep_memory_t **memory_p);
 
 /**
+ * Copy between memory of this process and of another process of the node, without that process.
+ * Any thread.
+ *
+ * @param[in] address, length  of any module of the other process
+ * @param[in] remote           address in that process
+ * @param[in] to_remote        write it; otherwise read it
+ *
+ * @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE: the kernel does not copy, or not there; of a write
+ *         some may have been done
+ */
+typedef int (*mca_btl_ep_copy_fn_t)(const void *address, size_t length, void *local,
+                                    uint64_t remote, size_t size, bool to_remote);
+
+/**
  * An endpoint BTL's component.  btl_init, which Open MPI's own BTL selection calls, offers no
  * module; pml/epml opens the component by name and calls ep_create.
  */
@@ -465,6 +479,7 @@ typedef struct mca_btl_ep_component_t {
     mca_btl_ep_report_fn_t ep_report;
     mca_btl_ep_check_fn_t ep_check;           /**< may be NULL */
     mca_btl_ep_memory_get_fn_t ep_memory_get; /**< NULL: it shares none */
+    mca_btl_ep_copy_fn_t ep_copy;             /**< NULL: it copies none */
     mca_btl_ep_room_fn_t ep_room;             /**< NULL: there is always room */
     mca_btl_ep_network_fn_t ep_network;       /**< NULL: none */
 } mca_btl_ep_component_t;

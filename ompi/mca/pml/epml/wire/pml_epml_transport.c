@@ -348,6 +348,16 @@ int mca_pml_epml_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t si
                : component->ep_memory_get(name, size, processes, memory_p);
 }
 
+int mca_pml_epml_node_copy(const void *address, size_t length, void *local, uint64_t remote,
+                           size_t size, bool to_remote)
+{
+    const mca_btl_ep_component_t *component = transports.shm.component; /* as above */
+
+    return NULL == component->ep_copy
+               ? OMPI_ERR_NOT_AVAILABLE
+               : component->ep_copy(address, length, local, remote, size, to_remote);
+}
+
 int mca_pml_epml_net_progress_kept(void)
 {
     int events = 0;

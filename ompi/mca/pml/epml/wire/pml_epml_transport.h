@@ -74,6 +74,10 @@ int mca_pml_epml_net_reserved(void);
 int mca_pml_epml_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,
                                  unsigned int processes, mca_btl_ep_memory_t **memory_p);
 
+/** Copy to or from memory of another process of the node.  See mca_btl_ep_copy_fn_t. */
+int mca_pml_epml_node_copy(const void *address, size_t length, void *local, uint64_t remote,
+                           size_t size, bool to_remote);
+
 /** Progress the kept modules.  @return number of events */
 int mca_pml_epml_net_progress_kept(void);
 

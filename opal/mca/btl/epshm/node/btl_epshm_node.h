@@ -167,6 +167,12 @@ bool mca_btl_epshm_node_address_read(const void *blob, size_t length,
 int mca_btl_epshm_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,
                                   unsigned int processes, mca_btl_ep_memory_t **memory_p);
 
+/* ---- btl_epshm_node_get.c --------------------------------------------------------------------- */
+
+/** See mca_btl_ep_copy_fn_t. */
+int mca_btl_epshm_node_copy(const void *blob, size_t length, void *local, uint64_t remote,
+                            size_t size, bool to_remote);
+
 /* ---- btl_epshm_node_peer.c: ways to others --------------------------------------------------- */
 
 int mca_btl_epshm_node_connect(mca_btl_ep_module_t *module, const void *address, size_t length,

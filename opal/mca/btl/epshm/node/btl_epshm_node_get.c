@@ -72,3 +72,25 @@ void mca_btl_epshm_node_set_get(mca_btl_base_module_t *btl)
     btl->btl_get_limit = SIZE_MAX;
     btl->btl_get_alignment = 0;
 }
+
+int mca_btl_epshm_node_copy(const void *blob, size_t length, void *local, uint64_t remote,
+                            size_t size, bool to_remote)
+{
+    epshm_node_address_t address;
+    epshm_neighbour_t *neighbour;
+
+    if (!mca_btl_epshm_component.single_copy || NULL == mca_smsc
+        || mca_smsc_base_has_feature(MCA_SMSC_FEATURE_REQUIRE_REGISTRATION)
+        || !mca_btl_epshm_node_address_read(blob, length, &address)) {
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    neighbour = mca_btl_epshm_neighbour_find(address.process.vpid);
+    if (NULL == neighbour
+        && OPAL_SUCCESS
+               != mca_btl_epshm_neighbour_attach(&address.process, address.stamp, address.size,
+                                                 &neighbour)) {
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    return to_remote ? mca_btl_epshm_neighbour_copy_to(neighbour, local, remote, size)
+                     : mca_btl_epshm_neighbour_copy(neighbour, local, remote, size, NULL);
+}

@@ -67,6 +67,10 @@ void mca_btl_epshm_neighbours_forget(void);
 int mca_btl_epshm_neighbour_copy(epshm_neighbour_t *neighbour, void *local, uint64_t remote,
                                  size_t size, void *registration);
 
+/** Write it, likewise, where no registration is needed.  On an error some of it may be written. */
+int mca_btl_epshm_neighbour_copy_to(epshm_neighbour_t *neighbour, const void *local,
+                                    uint64_t remote, size_t size);
+
 END_C_DECLS
 
 #endif /* MCA_BTL_EPSHM_NEIGHBOUR_H */

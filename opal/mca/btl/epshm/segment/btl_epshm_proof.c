@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Reading another process's memory, by Open MPI's smsc (CMA, XPMEM, KNEM), and being sure whose it
+ * Reading and writing another process's memory, by Open MPI's smsc (CMA, XPMEM, KNEM), and being sure whose it
  * is.
  *
  * CMA names a process by its number, and numbers mean different processes in different namespaces,
@@ -86,6 +86,13 @@ static int copy(epshm_neighbour_t *neighbour, void *local, uint64_t remote, size
                          size, registration);
 }
 
+static int copy_to(epshm_neighbour_t *neighbour, void *local, uint64_t remote, size_t size,
+                   void *registration)
+{
+    return MCA_SMSC_CALL(copy_to, neighbour->single_copy, local, (void *) (uintptr_t) remote, size,
+                         registration);
+}
+
 /** Is it the neighbour's memory that is read?  If not, or if none can be, none is tried again. */
 static __attribute__((noinline)) bool prove(epshm_neighbour_t *neighbour)
 {
@@ -106,8 +113,11 @@ static __attribute__((noinline)) bool prove(epshm_neighbour_t *neighbour)
     return false;
 }
 
-int mca_btl_epshm_neighbour_copy(epshm_neighbour_t *neighbour, void *local, uint64_t remote,
-                                 size_t size, void *registration)
+/** A copy in either direction, if it is the neighbour's memory. */
+static inline int copy_proven(epshm_neighbour_t *neighbour, void *local, uint64_t remote,
+                              size_t size, void *registration,
+                              int (*function)(epshm_neighbour_t *, void *, uint64_t, size_t,
+                                              void *))
 {
     uint64_t proven;
 
@@ -120,10 +130,22 @@ int mca_btl_epshm_neighbour_copy(epshm_neighbour_t *neighbour, void *local, uint
     if (OPAL_UNLIKELY(0 == proven || now_ns() - proven > PROVEN_FOR_NS) && !prove(neighbour)) {
         return OPAL_ERR_NOT_AVAILABLE;
     }
-    if (OPAL_UNLIKELY(OPAL_SUCCESS != copy(neighbour, local, remote, size, registration))) {
+    if (OPAL_UNLIKELY(OPAL_SUCCESS != function(neighbour, local, remote, size, registration))) {
         /* This buffer cannot be read, or nothing of that process: then no other is tried. */
         (void) prove(neighbour);
         return OPAL_ERR_NOT_AVAILABLE;
     }
     return OPAL_SUCCESS;
+}
+
+int mca_btl_epshm_neighbour_copy(epshm_neighbour_t *neighbour, void *local, uint64_t remote,
+                                 size_t size, void *registration)
+{
+    return copy_proven(neighbour, local, remote, size, registration, copy);
+}
+
+int mca_btl_epshm_neighbour_copy_to(epshm_neighbour_t *neighbour, const void *local,
+                                    uint64_t remote, size_t size)
+{
+    return copy_proven(neighbour, (void *) (uintptr_t) local, remote, size, NULL, copy_to);
 }
