@@ -8,7 +8,8 @@
 #
 # Guards: docs/parameters.md, configure.ac, common_ep_parameters.h, pml_epml_parameters.c,
 # btl_epofi_parameters.c, btl_epshm_parameters.c, coll_epcoll_component.c, coll_epcoll_parameters.c,
-# coll_epcoll_variables.c
+# coll_epcoll_variables.c, osc_epwin_component.c, osc_epwin_create.c,
+# osc_epwin_module.c, osc_epwin_parameters.c
 
 use strict;
 use warnings;
@@ -95,11 +96,11 @@ for my $program (map { s{.*/}{}r } glob dirname($libdir) . '/bin/ep*') {
 }
 my @files = map { s{.*/}{}r } glob "$components/*";
 is("@{[grep { !/^mca_\w+\.so$|\.txt$|^modulefiles$/ } @files]}", '', 'only components and texts');
-is(scalar(grep { /^mca_/ } @files), 4, 'four components');
+is(scalar(grep { /^mca_/ } @files), 5, 'five components');
 
 # As Open MPI sees them.
 my @lines = split /\n/, `epmpirun -n 1 ompi_info --parsable --all --level 9 2>&1`;
-for my $component (qw(pml:epml coll:epcoll btl:epshm btl:epofi)) {
+for my $component (qw(pml:epml coll:epcoll osc:epwin btl:epshm btl:epofi)) {
     my @versions = grep { /^mca:\Q$component\E:version:"component:/ } @lines;
 
     is("@versions", qq(mca:$component:version:"component:$version"), "ompi_info: $component");

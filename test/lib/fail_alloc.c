@@ -52,7 +52,8 @@ static __thread bool done;
 static bool is_ours(const char *name)
 {
     return NULL != strstr(name, "mca_pml_epml") || NULL != strstr(name, "mca_btl_ep")
-           || NULL != strstr(name, "mca_coll_epcoll") || NULL != strstr(name, "libmpix_endpoints");
+           || NULL != strstr(name, "mca_coll_epcoll") || NULL != strstr(name, "mca_osc_epwin")
+           || NULL != strstr(name, "libmpix_endpoints");
 }
 
 static int note_ranges(struct dl_phdr_info *info, size_t size, void *data)

@@ -24,8 +24,8 @@ use Ept::Flags;
 my $build = shift // die "usage: flags.t BUILD-FOLDER\n";
 my $top = dirname(dirname(dirname(__FILE__)));
 my $tree = dirname(dirname($build)) . '/build';
-my @COMPONENTS = qw(ompi/mpiext/endpoints ompi/mca/pml/epml ompi/mca/coll/epcoll opal/mca/btl/epshm
-                    opal/mca/btl/epofi);
+my @COMPONENTS = qw(ompi/mpiext/endpoints ompi/mca/pml/epml ompi/mca/coll/epcoll ompi/mca/osc/epwin
+                    opal/mca/btl/epshm opal/mca/btl/epofi);
 
 plan(skip_all => 'a compiler that changes by itself') if '6' eq ($ENV{EP_OMPI} // '');
 plan(skip_all => 'no build tree') if !-f "$tree/config.status";

@@ -30,6 +30,7 @@ my %LAYERS = (
     'opal/mca/btl/epofi' => [qw(base sockets fabric share object peer proto engine)],
     'opal/mca/btl/epshm' => [qw(base segment), [qw(threads node)]],
     'ompi/mca/coll/epcoll' => [qw(block base data local between), [qw(direct pending)], 'calls'],
+    'ompi/mca/osc/epwin' => [qw(base target am sync calls create)],
     'ompi/mpiext/endpoints/c' => [qw(base entry interpose), [qw(files static)],
         qw(seams calls fortran)],
     # Within a layer: what it shows to those above is its header, beside the folders.
@@ -44,6 +45,7 @@ my %INCLUDES = (
     'opal/mca/btl/epshm' => [$SHARED[0]],
     'ompi/mca/pml/epml' => \@SHARED,
     'ompi/mca/coll/epcoll' => \@SHARED,
+    'ompi/mca/osc/epwin' => \@SHARED,
     'ompi/mpiext/endpoints' => \@SHARED,
 );
 # Who writes which part of mca_pml_epml_ep_t, or of a communicator's state.

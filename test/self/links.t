@@ -181,8 +181,8 @@ ok(300 < @code, scalar(@code) . ' times a page names something of ours');
 is(join("\n", @broken), '', 'each is in the sources');
 
 # Likewise a path: from the top, from the page, or from a component, whose folders are layers.
-my @LAYERED = ('ompi/mca/pml/epml', 'ompi/mca/coll/epcoll', 'opal/mca/btl/epshm',
-               'opal/mca/btl/epofi',
+my @LAYERED = ('ompi/mca/pml/epml', 'ompi/mca/coll/epcoll', 'ompi/mca/osc/epwin',
+               'opal/mca/btl/epshm', 'opal/mca/btl/epofi',
                'ompi/mpiext/endpoints', 'ompi/mpiext/endpoints/c');
 my $folders = join '|', map { s{.*/}{}r } grep { -d } map { glob "$top/$_/[a-z]*" } '.', @LAYERED;
 my $paths = 0;

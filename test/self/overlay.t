@@ -65,7 +65,7 @@ like(overlay(), qr/^0: /, 'twice, too');
 ok(!-e "$tree/opal/mca/btl/epshm/gone.c", 'what an older one has left is gone');
 
 for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
-                   ompi/mca/coll/epcoll ompi/mpiext/endpoints/c)) {
+                   ompi/mca/coll/epcoll ompi/mca/osc/epwin ompi/mpiext/endpoints/c)) {
     my $makefile = text_of("$tree/$folder/Makefile.am");
     my ($project) = split m{/}, $folder;
     my @ours = grep { !$outside{$_} } map { s{^\Q$top/$folder\E/}{}r } glob "$top/$folder/{,*/,*/*/}*.c";
@@ -78,7 +78,7 @@ for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
     is(join(' ', grep { !-f "$tree/$folder/$_" && !-f "$tree/$project/mca/common/ep/$_" }
                       @named), '', 'and there');
     # Ours, that is: what a tree has itself is not here.
-    my $header = qr{(?:\.\./)+\w+/\w+\.h|(?:\w+/)*\w*(?:epml|epcoll|common_ep|mpiext_endp)\w*\.h};
+    my $header = qr{(?:\.\./)+\w+/\w+\.h|(?:\w+/)*\w*(?:epml|epcoll|epwin|common_ep|mpiext_endp)\w*\.h};
     my @missing;
     for my $file (glob "$tree/$folder/{,*/,*/*/}*.[ch]") {
         my @wanted = text_of($file) =~ /#\s*include "((?:\.\.\/)*$header)"/g;
@@ -89,6 +89,6 @@ for my $folder (qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml
 }
 ok(-f "$tree/$_/configure.m4", "$_/configure.m4")
     for qw(opal/mca/btl/epshm opal/mca/btl/epofi ompi/mca/pml/epml ompi/mca/coll/epcoll
-           ompi/mpiext/endpoints);
+           ompi/mca/osc/epwin ompi/mpiext/endpoints);
 ok(!-e "$tree/$_/mca/common/ep/Makefile.am", "$_: a folder of headers is no component") for qw(opal ompi);
 done_testing();

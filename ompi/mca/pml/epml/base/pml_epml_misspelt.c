@@ -28,7 +28,8 @@
 
 enum { NAME_BYTES = 64, TEXT_BYTES = 1024 };
 
-static const char *const components[] = {"pml_epml_", "coll_epcoll_", "btl_epshm_", "btl_epofi_"};
+static const char *const components[] = {"pml_epml_", "coll_epcoll_", "osc_epwin_", "btl_epshm_",
+                                         "btl_epofi_"};
 
 extern char **environ;
 
