@@ -182,12 +182,13 @@ typedef struct mca_osc_epwin_module_t {
     struct mca_osc_epwin_queue_t *queue;
 
     /* sync/ */
-    mca_osc_epwin_held_t *held; /**< of held_room; EPWIN_ACCESS_LOCK */
+    mca_osc_epwin_held_t *held; /**< of held_room, by rank; EPWIN_ACCESS_LOCK */
     uint32_t held_count, held_room;
+    mca_osc_epwin_held_t first_held; /**< held, until there are two */
     uint32_t exclusives;        /**< exclusive locks held in the own domain */
     ompi_group_t *start_group, *post_group; /**< of start_ranks, post_ranks; retained; for the next
                                              * call with the same group */
-    int *start_ranks, *post_ranks;          /**< in the window's group */
+    int *start_ranks, *post_ranks;          /**< in the window's group, ascending */
     int start_count, post_count;
     uint64_t completed_seen; /**< of control->completed, by MPI_Win_wait */
 } mca_osc_epwin_module_t;
@@ -242,6 +243,9 @@ static inline void mca_osc_epwin_settle(mca_osc_epwin_module_t *module)
         atomic_signal_fence(memory_order_seq_cst);
     }
 }
+
+/** Index in held of the lock of a rank; if there is none, of the first one of a larger rank. */
+uint32_t mca_osc_epwin_held_find(const mca_osc_epwin_module_t *module, int rank);
 
 /** May an operation address a target?  Several targets are open. */
 bool mca_osc_epwin_is_open_slow(const mca_osc_epwin_module_t *module, int target);

@@ -1,0 +1,63 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * The epoch state of a handle, for the files of this layer.
+ *
+ * Tests: win_sync_errors
+ */
+
+#ifndef MCA_OSC_EPWIN_EPOCH_H
+#define MCA_OSC_EPWIN_EPOCH_H
+
+#include "ompi_config.h"
+
+#include "../base/base.h"
+
+BEGIN_C_DECLS
+
+/** May an access epoch begin?  (Access epochs of a window are disjoint: MPI-4.1, 12.5.  That of a
+ * fence ends with the last operation before.) */
+static inline bool mca_osc_epwin_may_access(const mca_osc_epwin_module_t *module)
+{
+    return EPWIN_ACCESS_NONE == module->access || EPWIN_ACCESS_FENCE == module->access;
+}
+
+/** @param[in] open_target  a rank or EPWIN_OPEN_... */
+static inline void mca_osc_epwin_access_set(mca_osc_epwin_module_t *module,
+                                            mca_osc_epwin_access_t access, int open_target)
+{
+    module->access = (uint8_t) access;
+    module->open_target = open_target;
+}
+
+/** Is an epoch open in which MPI_Win_sync and the flushes of all targets are allowed? */
+static inline bool mca_osc_epwin_is_passive(const mca_osc_epwin_module_t *module)
+{
+    return EPWIN_ACCESS_LOCK == module->access || EPWIN_ACCESS_LOCK_ALL == module->access;
+}
+
+/** This thread has performed a sequentially consistent read-modify-write.  On x86-64 it is a full
+ * fence, so the next flush needs none.  Elsewhere (aarch64 without LSE) later loads may pass it. */
+static inline void mca_osc_epwin_settled(mca_osc_epwin_module_t *module)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    module->is_dirty = false;
+#else
+    (void) module;
+#endif
+}
+
+/** The first of two errors. */
+static inline int mca_osc_epwin_first_error(int first, int next)
+{
+    return MPI_SUCCESS != first ? first : next;
+}
+
+END_C_DECLS
+
+#endif /* MCA_OSC_EPWIN_EPOCH_H */
