@@ -23,8 +23,9 @@
  *    takes any communicator.
  *  - Any thread may call them for any handle.  Only the thread that uses a handle should wait on it:
  *    it acts as the endpoint's thread during the wait.
- *  - A client's callback that runs under a lock (am_handler) calls none of them.  A callback that
- *    other threads depend on (make, step) does not wait.
+ *  - A client's callback that runs under a lock (am_handler) calls none of them, except work_begin
+ *    for the handle of the message.  A callback that other threads depend on (make, step) does not
+ *    wait.
  *  - Errors are MPI error codes.  Outputs are set on success only.
  *
  * Implemented by ompi/mca/pml/epml/service.
@@ -43,14 +44,18 @@
 struct ompi_communicator_t; /* what an MPI_Comm points to */
 struct ompi_datatype_t;     /* likewise an MPI_Datatype */
 struct ompi_request_t;      /* likewise an MPI_Request */
+struct ompi_win_t;          /* likewise an MPI_Win */
 
 /** Incremented whenever this file changes in a way that a client notices. */
-#define MPIX_ENDPOINTS_ENGINE_ABI 7
+#define MPIX_ENDPOINTS_ENGINE_ABI 8
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
-/** Largest active message, in bytes. */
+/** Largest active message that can be sent to any rank, in bytes: the least that am_max returns. */
 #define MPIX_ENDPOINTS_AM_MAX 256
+
+/** The most that am_max returns, and that arrives, in bytes. */
+#define MPIX_ENDPOINTS_AM_LIMIT 8192
 
 /** Tags of isend and irecv are 0 to this. */
 #define MPIX_ENDPOINTS_TAG_MAX 0xffffff
@@ -78,13 +83,17 @@ typedef struct mpix_endpoints_client_t {
 
     /**
      * An active message has arrived.  Called under the endpoint's lock, in any thread that
-     * progresses the endpoint.  It must be short, and must call neither MPI nor this interface;
-     * longer work is left to a step.  Messages of one sender arrive in order.  The data of another
-     * process must be checked before use.
+     * progresses the endpoint.  It must be short, and must call neither MPI nor this interface,
+     * except work_begin for the handle that is addressed: an answer, and anything longer, is left to
+     * a step.  Messages of one sender arrive in order.  The data of another process must be checked
+     * before use.  Messages for a handle without object, or for one that is being freed, are
+     * dropped.
      *
-     * @param[in] object  of the handle that is addressed; never NULL (such messages are dropped)
+     * @param[in] object  of the handle that is addressed; never NULL.  The handle is not freed before
+     *                    the callback has returned
      * @param[in] rank    of the sender
-     * @param[in] size    bytes at data, MPIX_ENDPOINTS_AM_MAX at most
+     * @param[in] data    aligned to 8 bytes; valid during the call; nobody writes to it
+     * @param[in] size    bytes at data, MPIX_ENDPOINTS_AM_LIMIT at most
      * @return false: no correct sender can have sent it.  The message is counted as dropped and
      *         reported; a sending process of this node is treated as lost, as for any other corrupt
      *         message
@@ -293,7 +302,9 @@ typedef struct mpix_endpoints_engine_t {
     bool (*is_oversubscribed)(void);
 
     /** Start work, which advances while the handle's endpoint is progressed, by any thread.  The
-     * handle is retained until it is done.  Never fails. */
+     * handle is retained until it is done.  Never fails.  An am_handler may call it for the handle
+     * that the message is for: whoever progresses the endpoint executes the first step as soon as it
+     * has returned the lock. */
     void (*work_begin)(struct ompi_communicator_t *comm, mpix_endpoints_work_t *work);
 
     /**
@@ -309,6 +320,19 @@ typedef struct mpix_endpoints_engine_t {
      */
     int (*request_new)(struct ompi_communicator_t *comm, const mpix_endpoints_request_ops_t *ops,
                        void *context, bool persistent, struct ompi_request_t **request_p);
+
+    /**
+     * A request of an operation on a window: as request_new, not persistent, with these differences.
+     * For the user it is a request of the window (MPI_Rput and its like): errors go to the window's
+     * error handler.  libmpi attaches nothing to it.  It retains comm, whose endpoint the completion
+     * functions progress, but not the window.
+     *
+     * @param[in] comm  the window's communicator
+     * @param[in] win   exists until the request is freed, as MPI requires of a program
+     */
+    int (*request_new_win)(struct ompi_communicator_t *comm, struct ompi_win_t *win,
+                           const mpix_endpoints_request_ops_t *ops, void *context,
+                           struct ompi_request_t **request_p);
 
     /** Start work for an active request: work_begin for its handle, which the request retains
      * already.  The request must not be completed before the last step, but may be in it. */
@@ -346,8 +370,35 @@ typedef struct mpix_endpoints_engine_t {
     int (*memory_get)(const struct ompi_communicator_t *comm, mpix_endpoints_scope_t scope,
                       int number, uint32_t key, size_t size, mpix_endpoints_memory_t **memory_p);
 
-    /** Do all members within the scope have the memory?  Once the communicator is complete (all
-     * members have returned from make), the answer is the same at all of them and does not change. */
+    /**
+     * As memory_get, but no page is allocated yet: each part is filled (memory_fill), or written to
+     * first, by the member that owns it.  All members of a key call the same of the two functions.
+     * Before a part of a node's memory is filled, nothing of it is accessed: if the node's folder of
+     * shared memory were full, the access would end the process (SIGBUS).
+     *
+     * @return as memory_get
+     */
+    int (*memory_reserve)(const struct ompi_communicator_t *comm, mpix_endpoints_scope_t scope,
+                          int number, uint32_t key, size_t size,
+                          mpix_endpoints_memory_t **memory_p);
+
+    /**
+     * Allocate the pages of a part of memory from memory_reserve, zeroed, unless they are allocated
+     * already.  The calling thread counts as the first to touch them, which decides on their NUMA
+     * node.  A page at an edge of the part is allocated whole.  For memory of a process, and for
+     * memory from memory_get, nothing need be done.  Any thread; parts may overlap.
+     *
+     * @param[in] offset, size  in bytes, within the memory; size may be 0
+     * @return MPI_SUCCESS; MPI_ERR_NO_MEM: there is no room for them, the part must not be accessed;
+     *         MPI_ERR_ARG: not within the memory
+     */
+    int (*memory_fill)(mpix_endpoints_memory_t *memory, size_t offset, size_t size);
+
+    /** Do all members within the scope have the memory?  If it is got in make, then once the
+     * communicator is complete (all members have returned from make), the answer is the same at all
+     * of them and does not change.  If it is got later, the same holds once all members have
+     * returned from memory_get (or memory_reserve), with or without success, and have synchronized
+     * after it, by a barrier for example; and as long as none has put it back. */
     bool (*memory_is_complete)(const mpix_endpoints_memory_t *memory);
 
     /** Put it back, once for each memory_get. */
@@ -373,12 +424,17 @@ typedef struct mpix_endpoints_engine_t {
      * Send an active message, for the receiving client's am_handler.  In order with the others to
      * that rank.  Copied; sent now or soon; makes no progress.
      *
-     * @param[in] size  MPIX_ENDPOINTS_AM_MAX at most
+     * @param[in] size  what am_max returns for the rank at most
      * @return MPI_SUCCESS; MPI_ERR_NO_MEM: not sent, try again; MPI_ERR_PROC_FAILED; MPI_ERR_ARG:
      *         too long
      */
     int (*am_send)(struct ompi_communicator_t *comm, int number, int rank, const void *data,
                    size_t size);
+
+    /** The largest active message to a rank, in bytes: at least MPIX_ENDPOINTS_AM_MAX, at most
+     * MPIX_ENDPOINTS_AM_LIMIT.  Depends on how the rank is reached and on parameters; constant for
+     * the life of the handle.  The two directions between ranks may differ. */
+    size_t (*am_max)(const struct ompi_communicator_t *comm, int rank);
 } mpix_endpoints_engine_t;
 
 /**

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The the engine's clients.  Each has a number, and hangs an object of its own on each handle
+ * The engine's clients.  Each has a number, and hangs an object of its own on each handle
  * while that is made, before the members agree that all of them have theirs: so what fails at one
  * fails at all.
  *

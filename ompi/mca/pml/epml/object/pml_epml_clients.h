@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The the engine's clients, and what they hang on handles: pml_epml_clients.c.
+ * The engine's clients, and what they hang on handles: pml_epml_clients.c.
  */
 
 #ifndef MCA_PML_EPML_CLIENTS_H
