@@ -33,6 +33,14 @@ static int looks;        /**< at losses, not by a turn */
 
 /* ---- what is below --------------------------------------------------------------------------- */
 
+bool mca_pml_epml_may_bias;
+_Atomic uint64_t epml_lock_endings_until;
+
+void mca_pml_epml_run_deferred(mca_pml_epml_request_t *deferred)
+{
+    TAP_CHECK(NULL == deferred, "something was deferred");
+}
+
 bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *where, const mca_pml_epml_peer_t *peer)
 {
     TAP_CHECK(&ep == where, "another endpoint");
@@ -210,6 +218,7 @@ int main(int argc, char **argv)
     static mca_btl_ep_module_t net;
 
     tap_begin(argc, argv, "test_epml_leave", 60);
+    epml_lock_init(&ep.lock, EPML_LOCK_BIAS_AFTER);
     ep.ways.module[EPML_WAY_NET] = &net;
     for (int i = 0; i < 2; ++i) {
         side[i] = calloc(1, sizeof(*side[i]) + MEMBERS * sizeof(side[i]->member[0]));

@@ -97,12 +97,8 @@ static inline bool is_refused(const ompi_communicator_t *comm, const void *buffe
 
 static int refuse(const ompi_communicator_t *comm, int tag, const char *what)
 {
-    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
-
     if (0 > tag && MPI_ANY_TAG != tag) {
-        mca_pml_epml_lock(epml_comm->ep);
-        mca_pml_epml_leave(epml_comm);
-        mca_pml_epml_unlock(epml_comm->ep);
+        mca_pml_epml_leave(mca_pml_epml_comm(comm));
     }
     return mca_pml_epml_device_refuse(comm, what);
 }

@@ -21,7 +21,7 @@
  *
  * Of a death that the launcher tells of everybody hears anyway.
  *
- * Called by pml_epml_lost.c, under the endpoint's lock.
+ * Called by pml_epml_lost.c under the endpoint's lock; mca_pml_epml_leave by others, without it.
  *
  * Tests: cut (left_), device_coll, unit/test_epml_leave
  */
@@ -116,8 +116,10 @@ static void hear(mca_pml_epml_comm_t *comm)
 
 void mca_pml_epml_leave(mca_pml_epml_comm_t *comm)
 {
+    mca_pml_epml_lock(comm->ep);
     hear(comm);
     mca_pml_epml_lost_look(comm->ep); /* which tells the others: this one may not turn again */
+    mca_pml_epml_unlock(comm->ep);
 }
 
 /** Who says it shows when there are members.  Two may: one of them might be wrong. */

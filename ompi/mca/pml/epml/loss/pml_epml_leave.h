@@ -24,7 +24,7 @@ BEGIN_C_DECLS
 void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm);
 
 /** This member takes part in the communicator's collectives no more: they fail, here and, once they
- * have heard of it, at all members, with MPI_ERR_PROC_FAILED.  Under the lock. */
+ * have heard of it, at all members, with MPI_ERR_PROC_FAILED.  Not under the lock. */
 void mca_pml_epml_leave(mca_pml_epml_comm_t *comm);
 
 /** LEFT: a member says so. */

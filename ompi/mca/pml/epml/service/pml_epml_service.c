@@ -94,11 +94,7 @@ static void service_check_liveness(const ompi_communicator_t *comm)
 
 static void service_leave(const ompi_communicator_t *comm)
 {
-    mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
-
-    mca_pml_epml_lock(epml_comm->ep);
-    mca_pml_epml_leave(epml_comm);
-    mca_pml_epml_unlock(epml_comm->ep);
+    mca_pml_epml_leave(mca_pml_epml_comm(comm));
 }
 
 static int service_progress(const ompi_communicator_t *comm)
