@@ -18,7 +18,7 @@
  * Each input finds the same requests under way (fuzz_requests.c, fuzz_parts.c).  At its end all of
  * them are led to their ends by a peer that behaves, and everything must be back where it was.
  *
- * Guards: pml_epml_request.c, epml/proto
+ * Guards: pml_epml_request.c, epml/proto, pml_epml_am.c
  */
 
 #include "fuzz.h"

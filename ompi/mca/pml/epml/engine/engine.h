@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * What turns: one endpoint, all of those that nobody drives, and a thread that waits; the life of
- * an endpoint from its transports to its end; what is counted.
+ * What turns: one endpoint, all of those that nobody drives, and a thread that waits; clients' work
+ * and active messages; the life of an endpoint from its transports to its end; what is counted.
  *
  * Called by MPI's calls and by Open MPI's progress.
  *
@@ -17,6 +17,7 @@
 #ifndef MCA_PML_EPML_ENGINE_LAYER_H
 #define MCA_PML_EPML_ENGINE_LAYER_H
 
+#include "pml_epml_am.h"
 #include "pml_epml_ep.h"
 #include "pml_epml_registry.h"
 #include "pml_epml_turn.h"

@@ -17,9 +17,13 @@
  * Work holds its communicator, or a request does for it, so the endpoint stays; whoever looks for
  * work looks at the place and counts works, neither of which says no while somebody is at it.
  *
+ * Work may be begun under the endpoint's lock, by a message that arrives; work.lock is taken within
+ * it.  A thread that turns the endpoint looks for work after it has given the endpoint's lock back,
+ * so it takes the first step of what has been begun in its turn.
+ *
  * Called by pml_epml_turn.h, pml_epml_registry.c and the engine's interface.
  *
- * Tests: unit/test_epml_work, client
+ * Tests: unit/test_epml_work, unit/test_epml_am, client
  */
 
 #include "ompi_config.h"
@@ -58,14 +62,12 @@ static mpix_endpoints_work_t *take(mca_pml_epml_ep_t *ep)
     return work;
 }
 
-void mca_pml_epml_work_begin(mca_pml_epml_ep_t *ep, ompi_communicator_t *comm,
-                             mpix_endpoints_work_t *work)
+/** @param[in] comm  a reference, which becomes the work's; or NULL */
+static inline void work_add(mca_pml_epml_ep_t *ep, ompi_communicator_t *comm,
+                            mpix_endpoints_work_t *work)
 {
     mpix_endpoints_work_t *none = NULL;
 
-    if (NULL != comm) {
-        OBJ_RETAIN(comm);
-    }
     work->comm = comm;
     /* Release: the work before its place; partner: the acquire in step_place. */
     if (OPAL_UNLIKELY(!atomic_compare_exchange_strong_explicit(&ep->work_place, &none, work,
@@ -74,6 +76,27 @@ void mca_pml_epml_work_begin(mca_pml_epml_ep_t *ep, ompi_communicator_t *comm,
         atomic_fetch_add_explicit(&ep->works, 1, memory_order_relaxed);
         put(ep, work);
     }
+}
+
+void mca_pml_epml_work_begin(mca_pml_epml_ep_t *ep, ompi_communicator_t *comm,
+                             mpix_endpoints_work_t *work)
+{
+    if (NULL != comm) {
+        OBJ_RETAIN(comm);
+    }
+    work_add(ep, comm, work);
+}
+
+static mpix_endpoints_step_t nothing_to_do(mpix_endpoints_work_t *work)
+{
+    (void) work;
+    return MPIX_ENDPOINTS_STEP_DONE;
+}
+
+void mca_pml_epml_work_release(mca_pml_epml_comm_t *comm)
+{
+    comm->release.step = nothing_to_do;
+    work_add(comm->ep, comm->comm, &comm->release); /* which is done with the reference, too */
 }
 
 /** One step.  Its memory may be gone afterwards. */

@@ -18,10 +18,15 @@
 
 BEGIN_C_DECLS
 
-/** See work_begin and request_begin in mpix_endpoints_engine_t.
+/** See work_begin and request_begin in mpix_endpoints_engine_t.  With the endpoint's lock or without:
+ * work.lock is the inner one.
  * @param[in] comm  of ep, that it holds until it is done; NULL: somebody else holds it for it */
 void mca_pml_epml_work_begin(mca_pml_epml_ep_t *ep, ompi_communicator_t *comm,
                              mpix_endpoints_work_t *work);
+
+/** Give back a reference to a handle, the last one perhaps, under its endpoint's lock: whoever turns
+ * the endpoint next does it, without the lock.  The handle must not have such a reference already. */
+void mca_pml_epml_work_release(mca_pml_epml_comm_t *comm);
 
 /** Is there any?  A hint, by any thread. */
 static inline bool mca_pml_epml_work_has(const mca_pml_epml_ep_t *ep)

@@ -23,6 +23,7 @@
 #include "../base/base.h"
 #include "pml_epml_counts.h"
 
+#include "ompi/mca/common/ep/common_ep_engine.h"
 #include "ompi/proc/proc.h"
 #include "ompi/request/request.h"
 #include "opal/class/opal_hash_table.h"
@@ -38,7 +39,6 @@ struct mca_pml_epml_ep_t;
 struct mca_pml_epml_comm_t;
 struct mca_pml_epml_request_t;
 struct mca_pml_epml_part_t;
-struct mpix_endpoints_work_t;
 
 /** Bytes of large messages that a thread copies for endpoints which are not its own, before it goes
  * back to what it waits for: some microseconds.  Their own threads copy all there is. */
@@ -363,6 +363,7 @@ typedef struct mca_pml_epml_comm_t {
                       * message of a collective was never received: members may still ask for
                       * what they have offered; under the ep's lock */
     void **objects; /**< of clients, see pml_epml_clients.h; NULL: none; set under the lock */
+    mpix_endpoints_work_t release; /**< engine: see mca_pml_epml_work_release */
 } mca_pml_epml_comm_t;
 
 /** Does it reach beyond its process? */

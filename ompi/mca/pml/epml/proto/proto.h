@@ -18,7 +18,6 @@
 #ifndef MCA_PML_EPML_PROTO_LAYER_H
 #define MCA_PML_EPML_PROTO_LAYER_H
 
-#include "pml_epml_am.h"
 #include "pml_epml_part.h"
 #include "pml_epml_recv.h"
 #include "pml_epml_recvfrag.h"

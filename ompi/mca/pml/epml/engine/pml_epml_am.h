@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Messages of the engine's clients that no receive waits for: pml_epml_am.c.
+ * Active messages of the engine's clients: pml_epml_am.c.
  */
 
 #ifndef MCA_PML_EPML_AM_H
