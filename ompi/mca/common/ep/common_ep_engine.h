@@ -394,6 +394,19 @@ typedef struct mpix_endpoints_engine_t {
      */
     int (*memory_fill)(mpix_endpoints_memory_t *memory, size_t offset, size_t size);
 
+    /**
+     * Copy between memory of this process and memory of a member in another process of the node, by
+     * the kernel, without that process.  Any thread.
+     *
+     * @param[in] local      buffer here; read if to_member, otherwise written
+     * @param[in] remote     address in the member's process
+     * @param[in] to_member  write the member's memory; otherwise read it
+     * @return MPI_SUCCESS; MPI_ERR_UNSUPPORTED_OPERATION: it is not on the node, the kernel allows no
+     *         such copies, or there is no such memory.  Of a write some may have been done
+     */
+    int (*memory_copy)(const struct ompi_communicator_t *comm, int rank, void *local,
+                       uint64_t remote, size_t size, bool to_member);
+
     /** Do all members within the scope have the memory?  If it is got in make, then once the
      * communicator is complete (all members have returned from make), the answer is the same at all
      * of them and does not change.  If it is got later, the same holds once all members have

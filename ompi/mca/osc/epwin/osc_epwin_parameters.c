@@ -35,6 +35,10 @@ static const ep_parameter_t parameters[] = {
      .level = OPAL_INFO_LVL_5,
      .help = "Bytes of messages to one target that may be under way; further operations wait.  For "
              "targets whose memory is not mapped"},
+    {.name = "copy_limit", STORAGE(copy_limit), .preset = 8192, .high = (size_t) 1 << 40,
+     .unit = "bytes", .scope = MCA_BASE_VAR_SCOPE_READONLY, .level = OPAL_INFO_LVL_5,
+     .help = "Least bytes of a put or get without gaps that the kernel copies between two processes "
+             "of a node, in windows whose memory is not mapped (0: never)"},
     {.name = NULL}};
 /* clang-format on */
 

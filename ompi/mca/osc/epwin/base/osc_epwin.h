@@ -59,6 +59,7 @@ typedef struct mca_osc_epwin_component_t {
     /* parameters */
     int priority;
     size_t pending_limit; /**< bytes of messages under way to a target */
+    size_t copy_limit;    /**< least bytes that the kernel copies between processes; 0: never */
 } mca_osc_epwin_component_t;
 
 OMPI_DECLSPEC extern mca_osc_epwin_component_t mca_osc_epwin_component;
@@ -94,13 +95,16 @@ typedef struct mca_osc_epwin_domain_t {
 /* ---- the table of peers ----------------------------------------------------------------------- */
 
 typedef enum mca_osc_epwin_way_t {
-    EPWIN_WAY_DIRECT, /**< its memory is mapped here, at base */
-    EPWIN_WAY_MESSAGE /**< active messages */
+    EPWIN_WAY_DIRECT,  /**< its memory is mapped here, at base */
+    EPWIN_WAY_MESSAGE, /**< active messages */
+    EPWIN_WAY_COPY     /**< likewise, but the kernel copies long data without gaps; base is the
+                        * address in its process */
 } mca_osc_epwin_way_t;
 
 /** A member, as this process reaches it.  Constant once the window exists. */
 typedef struct mca_osc_epwin_peer_t {
-    char *base;    /**< EPWIN_WAY_DIRECT: address here, NULL for a dynamic window; otherwise NULL */
+    char *base;    /**< EPWIN_WAY_DIRECT: address here, NULL for a dynamic window; EPWIN_WAY_COPY:
+                    * address there; otherwise NULL */
     uint64_t size; /**< bytes; UINT64_MAX for a dynamic window */
     uint64_t unit; /**< bytes of a displacement unit */
     uint32_t domain;    /**< number of its domain, the same at all members */

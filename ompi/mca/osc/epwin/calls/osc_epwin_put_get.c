@@ -53,6 +53,37 @@ static inline bool data_are_plain(const ompi_datatype_t *one_type, size_t one_co
            && bytes == other_type->super.size * other_count;
 }
 
+/**
+ * Have the kernel copy long data without gaps between processes of the node.
+ *
+ * @param[in] user      the origin's side
+ * @return MPI_ERR_UNSUPPORTED_OPERATION: use messages
+ */
+static int data_copy_between(const mca_osc_epwin_module_t *module,
+                             const mca_osc_epwin_buffer_t *user, const mca_osc_epwin_place_t *place,
+                             bool is_put)
+{
+    const mca_osc_epwin_peer_t *peer = &module->peers[place->target];
+    const ompi_datatype_t *types[] = {user->type, place->type};
+    const size_t counts[] = {user->count, place->count};
+    const size_t bytes = place->type->super.size * place->count;
+
+    if (EPWIN_WAY_COPY != peer->way || 0 == mca_osc_epwin_component.copy_limit
+        || bytes < mca_osc_epwin_component.copy_limit
+        || bytes != user->type->super.size * user->count) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    for (int i = 0; i < 2; ++i) {
+        if (!opal_datatype_is_contiguous_memory_layout(&types[i]->super, 1 < counts[i] ? 2 : 1)) {
+            return MPI_ERR_UNSUPPORTED_OPERATION;
+        }
+    }
+    return mca_osc_epwin_component.engine->memory_copy(
+        module->comm, place->target, (char *) user->address + user->type->super.true_lb,
+        (uint64_t) (uintptr_t) (peer->base + place->at + place->type->super.true_lb), bytes,
+        is_put);
+}
+
 static __attribute__((noinline)) int put_slow(mca_osc_epwin_module_t *module,
                                               const mca_osc_epwin_buffer_t *origin, int target,
                                               ptrdiff_t disp, size_t count, ompi_datatype_t *type)
@@ -67,7 +98,9 @@ static __attribute__((noinline)) int put_slow(mca_osc_epwin_module_t *module,
         return MPI_ERR_TRUNCATE;
     }
     if (EPWIN_WAY_DIRECT != module->peers[target].way) {
-        return mca_osc_epwin_am_put(module, origin, &place);
+        return MPI_SUCCESS == data_copy_between(module, origin, &place, true)
+                   ? MPI_SUCCESS
+                   : mca_osc_epwin_am_put(module, origin, &place);
     }
     module->is_dirty = true;
     return ompi_datatype_sndrcv(origin->address, (mca_osc_epwin_count_t) origin->count,
@@ -113,7 +146,9 @@ static __attribute__((noinline)) int get_slow(mca_osc_epwin_module_t *module,
         return MPI_ERR_TRUNCATE;
     }
     if (EPWIN_WAY_DIRECT != module->peers[target].way) {
-        return mca_osc_epwin_am_get(module, result, &place, request_p);
+        return MPI_SUCCESS == data_copy_between(module, result, &place, false)
+                   ? MPI_SUCCESS
+                   : mca_osc_epwin_am_get(module, result, &place, request_p);
     }
     return ompi_datatype_sndrcv(mca_osc_epwin_memory(module, target) + place.at,
                                 (mca_osc_epwin_count_t) count, type, result->address,

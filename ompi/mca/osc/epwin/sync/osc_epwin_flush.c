@@ -98,10 +98,7 @@ int mca_osc_epwin_sync(ompi_win_t *win)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
 
-    if (OPAL_UNLIKELY(!mca_osc_epwin_is_passive(module))) {
-        return MPI_ERR_RMA_SYNC;
-    }
-    /* A fence in any case: is_dirty knows nothing of the user's own stores into shared windows. */
+    /* In any epoch, as programs with shared windows use it.  A fence in any case: is_dirty knows nothing of the user's own stores into shared windows. */
     module->is_dirty = false;
     atomic_thread_fence(memory_order_seq_cst);
     return MPI_SUCCESS;

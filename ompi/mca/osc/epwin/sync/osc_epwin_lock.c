@@ -107,7 +107,7 @@ static inline int near_unlock(mca_osc_epwin_module_t *module, int target, mca_os
     mca_osc_epwin_control_t *control = mca_osc_epwin_control(module, target);
     int rc = MPI_SUCCESS;
 
-    if (EPWIN_WAY_MESSAGE == module->peers[target].way) {
+    if (EPWIN_WAY_DIRECT != module->peers[target].way) {
         rc = mca_osc_epwin_am_flush(module, target);
     }
     if (EPWIN_HOLD_NOTHING == hold) {

@@ -225,7 +225,7 @@ static inline int complete_tell(mca_osc_epwin_module_t *module, int target)
 {
     if (OPAL_UNLIKELY(!mca_osc_epwin_is_near(module, target)
                       || (NULL != module->origin
-                          && EPWIN_WAY_MESSAGE == module->peers[target].way))) {
+                          && EPWIN_WAY_DIRECT != module->peers[target].way))) {
         return mca_osc_epwin_am_complete(module, target);
     }
     /* Release: orders the operations to the target before its accesses; partner: wait_is_over. */

@@ -203,6 +203,13 @@ static int service_memory_get(const ompi_communicator_t *comm, mpix_endpoints_sc
                                                                   number, key, size, memory_p));
 }
 
+static int service_memory_copy(const ompi_communicator_t *comm, int rank, void *local,
+                               uint64_t remote, size_t size, bool to_member)
+{
+    return mca_pml_epml_service_memory_copy(mca_pml_epml_comm(comm), rank, local, remote, size,
+                                            to_member);
+}
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 /** Clients' tags are negative, as a user's are not, and below those of Open MPI's collectives, but
@@ -276,6 +283,7 @@ const mpix_endpoints_engine_t mca_pml_epml_service = {
     .request_types = mca_pml_epml_client_request_types,
     .request_done = mca_pml_epml_client_request_done,
     .memory_get = service_memory_get,
+    .memory_copy = service_memory_copy,
     .memory_is_complete = mca_pml_epml_memory_is_whole,
     .memory_put = mca_pml_epml_memory_put,
     .isend = service_isend,

@@ -113,3 +113,17 @@ int mca_pml_epml_service_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoi
     }
     return mca_pml_epml_memory_get(&name, size, NULL, NULL, memory_p);
 }
+
+int mca_pml_epml_service_memory_copy(const mca_pml_epml_comm_t *comm, int rank, void *local,
+                                     uint64_t remote, size_t size, bool to_member)
+{
+    const mca_pml_epml_peer_t *peer = comm->peers->member[rank];
+
+    if (NULL != peer->shm || EPML_WAY_NODE != peer->way
+        || OMPI_SUCCESS
+               != mca_pml_epml_node_copy(peer->address, peer->address_length, local, remote, size,
+                                         to_member)) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    return OMPI_SUCCESS;
+}

@@ -23,6 +23,10 @@ int mca_pml_epml_service_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoi
                                     int number, uint32_t key, size_t size,
                                     mpix_endpoints_memory_t **memory_p);
 
+/** See memory_copy in mpix_endpoints_engine_t.  @return OMPI_SUCCESS or MPI_ERR_UNSUPPORTED_OPERATION */
+int mca_pml_epml_service_memory_copy(const mca_pml_epml_comm_t *comm, int rank, void *local,
+                                     uint64_t remote, size_t size, bool to_member);
+
 END_C_DECLS
 
 #endif /* MCA_PML_EPML_SERVICE_MEMORY_H */
