@@ -1,0 +1,174 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * Links: what a handle keeps as origin for each target that it has addressed.
+ *
+ * The records to a target are a stream of bytes.  A *position* is a number of bytes since its
+ * beginning.  FLUSH and the unlocks carry the position of their own end, and the target's ACK
+ * returns it: all records up to there have been executed.
+ *
+ * Threads: the handle's own, which appends and waits, and any thread in the engine's handler, which
+ * passes answers on.  Each field has one writer.
+ *
+ * Layer am only.
+ */
+
+#ifndef MCA_OSC_EPWIN_AM_LINK_H
+#define MCA_OSC_EPWIN_AM_LINK_H
+
+#include "ompi_config.h"
+
+#include "../target/target.h"
+#include "osc_epwin_am.h"
+#include "osc_epwin_am_inbox.h"
+#include "osc_epwin_am_wire.h"
+
+BEGIN_C_DECLS
+
+struct epwin_am_link_t;
+
+/** A result that has been asked for. */
+typedef struct epwin_am_result_t {
+    epwin_am_item_t item; /**< first; of those with a request: of the origin's requests */
+    struct epwin_am_result_t *_Atomic next; /**< later one of the link */
+    uint64_t size, had;                     /**< bytes; that have arrived (the handler) */
+    char *address;                          /**< of contiguous memory; NULL: pack */
+    mca_osc_epwin_pack_t *pack;             /**< or NULL */
+    ompi_datatype_t *type;                  /**< retained; NULL: none */
+    _Atomic bool is_complete;               /**< the handler is done with it */
+    uint8_t error; /**< (the handler) class: what follows of it is dropped */
+    /* of a request, otherwise MPI_REQUEST_NULL */
+    ompi_request_t *request;
+    _Atomic bool is_done; /**< the request has been completed (its step), or there is none */
+    struct epwin_am_link_t *link;
+} epwin_am_result_t;
+
+typedef struct epwin_am_link_t {
+    int rank;
+    bool has_domain_lock; /**< DOMAIN_LOCK is sent, DOMAIN_UNLOCK is not */
+
+    uint64_t position;          /**< of the stream's end */
+    uint64_t results;           /**< bytes of results asked for */
+    uint64_t domain_position;   /**< of the end of the last LOCK with_domain */
+    _Atomic uint64_t requested; /**< the largest position that an ACK is asked for */
+    epwin_am_result_t *last;    /**< of all results */
+    epwin_am_result_t *oldest;  /**< that is not freed; a stub at first */
+
+    /* written by the handler */
+    alignas(EPWIN_LINE) _Atomic uint64_t acked; /**< position */
+    _Atomic uint64_t results_had;               /**< bytes */
+    _Atomic int error;          /**< of operations at the target since the last flush; the flush
+                                * takes it */
+    _Atomic int failed;         /**< MPI_SUCCESS, or for good: an error class; by both threads */
+    epwin_am_result_t *current; /**< that DATA is for, or the one before it */
+
+    size_t used, room; /**< of message, in bytes */
+    alignas(8) unsigned char message[];
+} epwin_am_link_t;
+
+/** A table of links by rank: open addressing, at most half full. */
+typedef struct epwin_am_table_t {
+    struct epwin_am_table_t *older; /**< a smaller one, that a handler may still be reading */
+    uint32_t size;                  /**< a power of two */
+    epwin_am_link_t *_Atomic slots[];
+} epwin_am_table_t;
+
+/** A handle as origin. */
+typedef struct mca_osc_epwin_origin_t {
+    epwin_am_table_t *_Atomic table;
+    uint32_t count;
+    epwin_am_result_t *unused; /**< results for reuse */
+
+    /* requests: a step completes them */
+    mpix_endpoints_work_t work;
+    mca_osc_epwin_module_t *module;
+    epwin_am_inbox_t requests; /**< new results with a request */
+    epwin_am_item_t *waiting;  /**< those that the step has taken over */
+    uint32_t idle;             /**< its unsuccessful calls */
+} epwin_am_origin_t;
+
+/** Steps without success between checks for losses. */
+#define EPWIN_AM_LIVENESS 64
+
+/** The link to a target; made at first use.
+ * @return MPI_SUCCESS; MPI_ERR_NO_MEM; the error by which it has failed */
+int mca_osc_epwin_am_link(mca_osc_epwin_module_t *module, int target, epwin_am_link_t **link_p);
+
+/** The link that an answer of a rank is for, or NULL; any thread. */
+epwin_am_link_t *mca_osc_epwin_am_link_find(const mca_osc_epwin_module_t *module, int rank);
+
+/** The next link of a loop over all, or NULL.  @param[in,out] index  0 at first */
+epwin_am_link_t *mca_osc_epwin_am_link_next(const mca_osc_epwin_module_t *module, uint32_t *index);
+
+/** Nothing is sent on a link any more, and calls for it return an error.  @return error */
+int mca_osc_epwin_am_link_fail(epwin_am_link_t *link, int error);
+
+/** Send the message, if it is not empty.
+ * @return MPI_SUCCESS; MPI_ERR_NO_MEM: it is kept; MPI_ERR_PROC_FAILED */
+int mca_osc_epwin_am_send(mca_osc_epwin_module_t *module, epwin_am_link_t *link);
+
+/**
+ * Room for a record, after sending the message if need be, and after the domain's lock in an epoch
+ * of MPI_Win_lock_all.
+ *
+ * @param[in]  least     bytes
+ * @param[in]  most      bytes that the caller can use
+ * @param[out] room_p    bytes there are: a multiple of 8, at least least
+ * @param[out] record_p  zeroed head
+ * @return as mca_osc_epwin_am_send
+ */
+int mca_osc_epwin_am_room(mca_osc_epwin_module_t *module, epwin_am_link_t *link, size_t least,
+                          size_t most, size_t *room_p, epwin_am_record_t **record_p);
+
+/** Append the record that has been written into the room: its size is set. */
+static inline void mca_osc_epwin_am_append(epwin_am_link_t *link, const epwin_am_record_t *record)
+{
+    link->used += record->size;
+    link->position += record->size;
+}
+
+/** Append a record that is a head.
+ * @param[in] with_number  it asks for an ACK of its end */
+int mca_osc_epwin_am_append_head(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
+                                 const epwin_am_record_t *head, bool with_number);
+
+/** Ask for an ACK of all records so far, unless that is done.  Not sent. */
+int mca_osc_epwin_am_append_flush(mca_osc_epwin_module_t *module, epwin_am_link_t *link);
+
+/** Wait until records up to a position are executed. */
+int mca_osc_epwin_am_wait_acked(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
+                                uint64_t position);
+
+/** Wait until so many bytes of results, since the beginning, have arrived. */
+int mca_osc_epwin_am_wait_results(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
+                                  uint64_t bytes);
+
+/** After operations: bound what is under way.  Sends, asks for ACKs, and waits if need be. */
+int mca_osc_epwin_am_bound(mca_osc_epwin_module_t *module, epwin_am_link_t *link);
+
+/**
+ * A result that a link awaits: to be called before the records that ask for it are appended.
+ *
+ * @param[in]  size       its bytes
+ * @param[out] request_p  NULL, or its request
+ * @return MPI_SUCCESS, MPI_ERR_NO_MEM
+ */
+int mca_osc_epwin_am_await(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
+                           const mca_osc_epwin_buffer_t *buffer, size_t size,
+                           ompi_request_t **request_p);
+
+/** The handler, for a message that has been checked.  @return false: nonsense */
+bool mca_osc_epwin_am_answer(mca_osc_epwin_module_t *module, int rank, const void *data,
+                             size_t size);
+
+/** Free a module's origin. */
+void mca_osc_epwin_am_origin_free(mca_osc_epwin_module_t *module);
+
+END_C_DECLS
+
+#endif /* MCA_OSC_EPWIN_AM_LINK_H */

@@ -1,0 +1,94 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * Answers of a target: collected in one message, which is sent when it is full, before those for
+ * another origin, and at the end of a step.
+ *
+ * Called by osc_epwin_am_execute.c, osc_epwin_am_hold.c and osc_epwin_am_queue.c.
+ *
+ * Tests: win_net, unit/test_epwin_am
+ */
+
+#include "ompi_config.h"
+
+#include "osc_epwin_am_queue.h"
+
+#include <stdlib.h>
+
+#define ENGINE mca_osc_epwin_component.engine
+
+bool mca_osc_epwin_am_reply_send(epwin_am_queue_t *queue)
+{
+    if (0 < queue->reply_used) {
+        const int rc = ENGINE->am_send(queue->module->comm, mca_osc_epwin_component.client,
+                                       queue->reply_rank, queue->reply, queue->reply_used);
+
+        if (OPAL_UNLIKELY(MPI_ERR_NO_MEM == rc)) {
+            return false;
+        }
+        queue->reply_used = 0; /* or the origin is lost */
+    }
+    return true;
+}
+
+/** Begin a message for another origin. */
+static bool reply_begin(epwin_am_queue_t *queue, int rank)
+{
+    if (!mca_osc_epwin_am_reply_send(queue)) {
+        return false;
+    }
+    if (OPAL_UNLIKELY(NULL == queue->reply)) {
+        queue->reply = malloc(EPWIN_AM_REPLY_MAX);
+        if (NULL == queue->reply) {
+            return false;
+        }
+    }
+    queue->reply_rank = rank;
+    queue->reply_room = ENGINE->am_max(queue->module->comm, rank) & ~(size_t) 7;
+    if (queue->reply_room > EPWIN_AM_REPLY_MAX) {
+        queue->reply_room = EPWIN_AM_REPLY_MAX;
+    }
+    return true;
+}
+
+epwin_am_record_t *mca_osc_epwin_am_reply(epwin_am_queue_t *queue, int rank, size_t least,
+                                          size_t *room_p)
+{
+    epwin_am_record_t *record;
+
+    if (rank != queue->reply_rank && !reply_begin(queue, rank)) {
+        return NULL;
+    }
+    if (queue->reply_used + least > queue->reply_room && !mca_osc_epwin_am_reply_send(queue)) {
+        return NULL;
+    }
+    if (NULL != room_p) {
+        *room_p = queue->reply_room - queue->reply_used;
+    }
+    record = (epwin_am_record_t *) (queue->reply + queue->reply_used);
+    *record = (epwin_am_record_t){0};
+    return record;
+}
+
+bool mca_osc_epwin_am_reply_broken(epwin_am_queue_t *queue)
+{
+    const mca_osc_epwin_module_t *module = queue->module;
+    const epwin_am_record_t broken = {.kind = EPWIN_AM_BROKEN,
+                                      .error = MPI_ERR_NO_MEM,
+                                      .size = sizeof(broken)};
+
+    for (; queue->told < module->size; ++queue->told) {
+        if (queue->told != module->rank
+            && MPI_ERR_NO_MEM
+                   == ENGINE->am_send(module->comm, mca_osc_epwin_component.client, queue->told,
+                                      &broken, sizeof(broken))) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,114 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * The layout of messages.  A message is a list of records, all for the target or all for the origin.
+ * Each begins at a multiple of 8 bytes and has a head, runs, and packed data:
+ *
+ *     | head, 16 | runs, 24 each | data, padded to 8 |
+ *
+ * Numbers are in the byte order of the node: Open MPI's endpoints need the same one everywhere.
+ *
+ * Layer am only.
+ *
+ * Tests: unit/test_epwin_am
+ */
+
+#ifndef MCA_OSC_EPWIN_AM_WIRE_H
+#define MCA_OSC_EPWIN_AM_WIRE_H
+
+#include "ompi_config.h"
+
+#include <assert.h>
+#include <stdint.h>
+
+/** Kinds of records.  Number: see epwin_am_record_t. */
+typedef enum epwin_am_kind_t {
+    /* to the target; with runs */
+    EPWIN_AM_PUT = 1,    /**< runs, data */
+    EPWIN_AM_GET,        /**< runs; answer DATA */
+    EPWIN_AM_ACCUMULATE, /**< runs, data (none for MPI_NO_OP) */
+    EPWIN_AM_FETCH,      /**< the same, answer DATA: the elements before */
+    EPWIN_AM_SWAP,       /**< one run of an element, data: compare, origin; answer DATA */
+    /* to the target; heads only */
+    EPWIN_AM_FLUSH,         /**< number; answer ACK */
+    EPWIN_AM_LOCK,          /**< hold, with_domain */
+    EPWIN_AM_UNLOCK,        /**< hold, with_domain, number; answer ACK */
+    EPWIN_AM_DOMAIN_LOCK,   /**< the domain's, of MPI_Win_lock_all */
+    EPWIN_AM_DOMAIN_UNLOCK, /**< number; answer ACK */
+    EPWIN_AM_POST,
+    EPWIN_AM_COMPLETE,
+    /* to the origin; DATA are the bytes of results in the order of the records that ask for them */
+    EPWIN_AM_DATA = 64, /**< data */
+    EPWIN_AM_NO_DATA,   /**< error; bytes: of the result that is not sent */
+    EPWIN_AM_ACK,       /**< error, number: all records up to there are executed */
+    EPWIN_AM_BROKEN     /**< error: the target executes no records any more */
+} epwin_am_kind_t;
+
+/** The head of a record. */
+typedef struct epwin_am_record_t {
+    uint8_t kind;
+    uint8_t hold;        /**< LOCK, UNLOCK: mca_osc_epwin_hold_t; else 0 */
+    uint8_t with_domain; /**< likewise: 0 or 1; else 0 */
+    uint8_t error;       /**< NO_DATA, ACK, BROKEN: an error class; else 0 */
+    uint32_t size;       /**< bytes of the record, a multiple of 8 */
+    union {
+        uint64_t number; /**< position in the stream of bytes to the target */
+        struct {
+            uint32_t bytes; /**< that the runs address, or of data */
+            uint16_t runs;
+            uint8_t op, type; /**< Fortran's numbers of predefined ones; else 0 */
+        } access;
+    };
+} epwin_am_record_t;
+
+/** Blocks of a target, at a constant distance. */
+typedef struct epwin_am_run_t {
+    int64_t at;     /**< of the first, as in mca_osc_epwin_run_t */
+    int64_t stride; /**< from one to the next; count 1: 0 */
+    uint32_t size;  /**< bytes of a block, not 0 */
+    uint32_t count; /**< not 0 */
+} epwin_am_run_t;
+
+static_assert(16 == sizeof(epwin_am_record_t) && 8 == offsetof(epwin_am_record_t, number), "");
+static_assert(24 == sizeof(epwin_am_run_t), "");
+
+/** Bytes of results of one record, at most: bounds the state that a step leaves. */
+#define EPWIN_AM_RESULT_MAX 65536
+
+/** Bytes of a record. */
+static inline uint32_t epwin_am_size(uint32_t runs, uint32_t data)
+{
+    return (uint32_t) (sizeof(epwin_am_record_t) + runs * sizeof(epwin_am_run_t)
+                       + ((data + 7) & ~7U));
+}
+
+static inline const epwin_am_run_t *epwin_am_runs(const epwin_am_record_t *record)
+{
+    return (const epwin_am_run_t *) (record + 1);
+}
+
+/** Data of a record that has some. */
+static inline const char *epwin_am_data(const epwin_am_record_t *record)
+{
+    return (const char *) (epwin_am_runs(record) + record->access.runs);
+}
+
+/** Does a record address memory of the target? */
+static inline bool epwin_am_has_runs(const epwin_am_record_t *record)
+{
+    return EPWIN_AM_SWAP >= record->kind;
+}
+
+/** Does the target answer it with DATA? */
+static inline bool epwin_am_has_result(const epwin_am_record_t *record)
+{
+    return EPWIN_AM_GET == record->kind || EPWIN_AM_FETCH == record->kind
+           || EPWIN_AM_SWAP == record->kind;
+}
+
+#endif /* MCA_OSC_EPWIN_AM_WIRE_H */
