@@ -22,7 +22,6 @@
 #include "../fbtl/fbtl.h"
 #include "mpiext_endpoints_client.h"
 #include "mpiext_endpoints_local_group.h"
-#include "mpiext_endpoints_reduce.h"
 
 #if MPIX_ENDPOINTS_FILES
 

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What goes between the members of a file: reductions, messages, those of a process as a group, and
+ * What goes between the members of a file: messages, those of a process as a group, and
  * how far a thread has come in a call that all make.
  *
  * Called by what is above it.  Reads and writes no file.
@@ -20,7 +20,6 @@
 #include "mpiext_endpoints_client.h"
 #include "mpiext_endpoints_local_group.h"
 #include "mpiext_endpoints_messages.h"
-#include "mpiext_endpoints_reduce.h"
 #include "mpiext_endpoints_stage.h"
 
 #endif /* MPIEXT_ENDPOINTS_FILES_MEMBERS_LAYER_H */

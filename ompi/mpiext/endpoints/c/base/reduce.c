@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Reductions over the members of a file: each is one allreduce of 64-bit maxima.  A minimum is the
+ * Reductions over the members of a communicator: each is one allreduce of 64-bit maxima.  A minimum is the
  * maximum of negative values.
  *
  * Tests: file_errors, file_nomem, file_random
@@ -18,8 +18,6 @@
 
 #include "ompi/errhandler/errcode-internal.h"
 #include "ompi/op/op.h"
-
-#if MPIX_ENDPOINTS_FILES
 
 int mpix_endpoints_reduce_max(ompi_communicator_t *comm, int64_t *values, int count)
 {
@@ -49,5 +47,3 @@ int mpix_endpoints_reduce_same(ompi_communicator_t *comm, int64_t value, int err
     }
     return values[1] == -values[2] ? OMPI_SUCCESS : MPI_ERR_NOT_SAME;
 }
-
-#endif

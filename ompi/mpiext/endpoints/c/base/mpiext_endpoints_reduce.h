@@ -6,7 +6,8 @@
 /**
  * @file
  *
- * Reductions over the members of a file, by which all of them get the same result.
+ * Reductions over the members of a communicator of endpoints: all of them get the same result.
+ * Used by collective calls that fail at all members or at none.
  */
 
 #ifndef MPIEXT_ENDPOINTS_REDUCE_H
@@ -16,9 +17,7 @@
 
 #include <stdint.h>
 
-#include "../../base/base.h"
-
-#if MPIX_ENDPOINTS_FILES
+#include "ompi/communicator/communicator.h"
 
 BEGIN_C_DECLS
 
@@ -45,7 +44,5 @@ int mpix_endpoints_reduce_error(ompi_communicator_t *comm, int error);
 int mpix_endpoints_reduce_same(ompi_communicator_t *comm, int64_t value, int error);
 
 END_C_DECLS
-
-#endif
 
 #endif /* MPIEXT_ENDPOINTS_REDUCE_H */
