@@ -9,7 +9,7 @@
  * Reductions over the members of a communicator: each is one allreduce of 64-bit maxima.  A minimum is the
  * maximum of negative values.
  *
- * Tests: file_errors, file_nomem, file_random
+ * Tests: file_errors, file_nomem, file_random, win_create_errors
  */
 
 #include "ompi_config.h"

@@ -26,6 +26,7 @@
 #include "ompi/errhandler/errhandler.h"
 #include "ompi/file/file.h"
 #include "ompi/mca/coll/base/coll_base_functions.h"
+#include "ompi/mca/osc/base/base.h"
 #include "ompi/mca/topo/base/base.h"
 #include "ompi/win/win.h"
 #include "opal/class/opal_pointer_array.h"
