@@ -30,7 +30,8 @@
 
 static const mpix_endpoints_client_t client = {.name = "osc/epwin",
                                                .make = mca_osc_epwin_handle_make,
-                                               .free = mca_osc_epwin_handle_free};
+                                               .free = mca_osc_epwin_handle_free,
+                                               .am_handler = mca_osc_epwin_am_handler};
 
 static int component_register(void)
 {
