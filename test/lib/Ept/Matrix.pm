@@ -21,6 +21,7 @@ use Ept::Table::Files;
 use Ept::Table::Messages;
 use Ept::Table::Places;
 use Ept::Table::Static;
+use Ept::Table::Windows;
 
 # Configurations are "processes x endpoints per process". With more than one process a configuration
 # runs once per way between them: libfabric's provider tcp, and "node", the shared memory of btl/epshm;
@@ -64,6 +65,7 @@ my @TABLE = (
     @Ept::Table::Files::ENTRIES,
     @Ept::Table::Places::ENTRIES,
     @Ept::Table::Static::ENTRIES,
+    @Ept::Table::Windows::ENTRIES,
     @Ept::Table::Failures::ENTRIES,
     @Ept::Table::Checked::ENTRIES,
 );

@@ -9,7 +9,7 @@
  * Registration of osc/epwin, a client of the engine.  It serves windows on communicators of
  * endpoints; windows on others are left to Open MPI's own components.
  *
- * Tests: install/files
+ * Tests: win_create, install/files
  */
 
 #include "ompi_config.h"

@@ -9,7 +9,7 @@
  * The functions of a window, for libmpi: the layer calls for operations, sync for epochs, create for
  * the rest.
  *
- * Tests: install/files
+ * Tests: win_create, install/files
  */
 
 #include "ompi_config.h"

@@ -176,7 +176,7 @@ typedef struct mca_osc_epwin_module_t {
     int rank, size;      /**< in the window's group */
 
     ompi_communicator_t *comm; /**< the duplicate: barriers, messages, memory */
-    ompi_win_t *win;           /**< NULL once it is freed */
+    _Atomic(ompi_win_t *) win; /**< NULL once it is freed: messages are dropped */
     mca_osc_epwin_window_t *window;
     mca_osc_epwin_domain_t *domain; /**< of this member */
     uint32_t domain_number;

@@ -1,0 +1,71 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * The end of windows.
+ *
+ * Tests: win_create, win_left
+ */
+
+#include "ompi_config.h"
+
+#include "../am/am.h"
+#include "../base/base.h"
+#include "../sync/sync.h"
+#include "osc_epwin_create.h"
+#include "osc_epwin_making.h"
+
+#include "ompi/mca/coll/coll.h"
+#include "ompi/runtime/mpiruntime.h"
+
+/** Can members communicate?  In MPI_Finalize libmpi frees the windows that are left, one after
+ * another in one thread, and so all members of a process in one. */
+static bool is_running(void)
+{
+    return OMPI_MPI_STATE_INIT_COMPLETED == ompi_mpi_state
+           || OMPI_MPI_STATE_FINALIZE_STARTED == ompi_mpi_state;
+}
+
+/**
+ * Complete this member's operations, and reduce the members' errors.  It is also the barrier of
+ * MPI_Win_free: when it returns, all members have completed theirs.
+ *
+ * @return MPI_SUCCESS, MPI_ERR_RMA_SYNC: a member has an open epoch; MPI_ERR_PROC_FAILED
+ */
+static int members_complete(mca_osc_epwin_module_t *module)
+{
+    int error = mca_osc_epwin_has_epoch(module) ? MPI_ERR_RMA_SYNC : MPI_SUCCESS, worst = error, rc;
+
+    /* In an epoch it might wait for a lock of another member that is here, too.  An error of an
+     * operation has no epoch to be reported in. */
+    if (MPI_SUCCESS == error) {
+        (void) mca_osc_epwin_am_flush(module, MPIX_ENDPOINTS_ANY_RANK);
+        mca_osc_epwin_settle(module);
+    }
+    rc = module->comm->c_coll->coll_allreduce(&error, &worst, 1, MPI_INT, MPI_MAX, module->comm,
+                                              module->comm->c_coll->coll_allreduce_module);
+    return OMPI_SUCCESS == rc ? worst : mca_osc_epwin_mpi_error(rc);
+}
+
+int mca_osc_epwin_free(ompi_win_t *win)
+{
+    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
+
+    if (!is_running()) {
+        /* libmpi frees the duplicate later, and with it the module. */
+        atomic_store_explicit(&module->win, NULL, memory_order_relaxed);
+        return MPI_SUCCESS;
+    }
+    /* Where a member is lost there is nobody to agree with, and nothing that the user could do. */
+    if (MPI_ERR_RMA_SYNC == members_complete(module)) {
+        return MPI_ERR_RMA_SYNC;
+    }
+    /* Relaxed: a hint, for messages of members that are lost. */
+    atomic_store_explicit(&module->win, NULL, memory_order_relaxed);
+    mca_osc_epwin_duplicate_free(module);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,36 @@
+#
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
+#
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Windows.
+# What an entry is: lib/Ept/Matrix.pm.
+
+package Ept::Table::Windows;
+
+use strict;
+use warnings;
+
+our @ENTRIES = (
+    # Creation.  Plain ones are served by Open MPI's own components.
+    { program => 'win_create', configs => [qw(1x4 2x2)], longer => [qw(1x1 1x16 4x2/tcp 4x2/node)] },
+    { program => 'win_create', variant => 'static', configs => ['1x4'], longer => ['2x2/node'],
+      plain => 0, quick => [], args => '--static 1' },
+    # Members of a node that cannot share memory.
+    { program => 'win_create', variant => 'apart', configs => ['2x2/tcp'], plain => 0, quick => [],
+      mca => 'btl_epshm_processes 0' },
+    { program => 'win_create', variant => 'hosts', configs => ['4x2/tcp'], hosts => 1, plain => 0,
+      quick => [] },
+    { program => 'win_create', variant => 'many', configs => ['1x16'], longer => ['2x8/node'],
+      plain => 0, long => 1, quick => [], args => '--case many --windows 1000', timeout => 300 },
+    { program => 'win_shared', configs => [qw(1x4 2x2)], longer => [qw(1x1 1x16 4x2/node)] },
+    { program => 'win_dynamic', configs => [qw(1x4 2x2/tcp)], longer => [qw(2x2/node 1x16)],
+      plain => 0 },
+    { program => 'win_nomem', configs => [qw(1x3 2x2/node)], longer => ['2x2/tcp'], quick => ['1x3'],
+      plain => 0, preload => 'fail_alloc', says => '.' },
+    { program => 'win_left', configs => [qw(1x4 2x2)], longer => [qw(1x1 1x16)], plain => 0 },
+    { program => 'win_left', variant => 'keep', configs => [qw(1x4 2x2/node)], plain => 0, quick => [],
+      args => '--keep 1' },
+);
+
+1;
