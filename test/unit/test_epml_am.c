@@ -87,12 +87,15 @@ mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *where, uint64_t c
     return table;
 }
 
-int mca_pml_epml_send_control(mca_pml_epml_ep_t *from, mca_pml_epml_peer_t *peer,
-                              const void *message, size_t size)
+int mca_pml_epml_send_control_data(mca_pml_epml_ep_t *from, mca_pml_epml_peer_t *peer,
+                                   const void *header, size_t header_size, const void *data,
+                                   size_t size)
 {
     (void) from;
     (void) peer;
-    (void) message;
+    (void) header;
+    (void) header_size;
+    (void) data;
     (void) size;
     return OMPI_SUCCESS;
 }

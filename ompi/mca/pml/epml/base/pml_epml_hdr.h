@@ -49,7 +49,8 @@ enum {
                                 * partitioned receive: it can fetch data */
     EPML_HDR_FLAG_NODE = 0x04, /**< with GET: of the node side; each direction of a pair has its own
                                 * way */
-    EPML_HDR_FLAG_FAIL = 0x08  /**< fragment: without data, the rest cannot be packed */
+    EPML_HDR_FLAG_FAIL = 0x08, /**< fragment: without data, the rest cannot be packed */
+    EPML_HDR_FLAG_MORE = 0x10  /**< active message: a piece; the next one of its sender goes on */
 };
 
 /** The part that all headers start with. */

@@ -275,6 +275,7 @@ int mca_pml_epml_call_del_comm(ompi_communicator_t *ompi_comm)
         throw_away(comm, message);
     }
     mca_pml_epml_part_del_comm(comm);
+    mca_pml_epml_am_del_comm(comm);
     unlink_inner(comm);
     epml_match_end_promise(&ep->match, comm->context);
     mca_pml_epml_unlock(ep);

@@ -24,10 +24,16 @@ extern const mca_pml_epml_kind_t mca_pml_epml_am_kind;
  *
  * @param[in] number  of the client
  * @param[in] rank    in comm->peers
- * @param[in] size    MPIX_ENDPOINTS_AM_MAX at most
+ * @param[in] size    mca_pml_epml_am_max at most
  * @return as mca_pml_epml_send_control */
 int mca_pml_epml_am_send(mca_pml_epml_comm_t *comm, int number, int rank, const void *data,
                          size_t size);
+
+/** See am_max in mpix_endpoints_engine_t. */
+size_t mca_pml_epml_am_max(const mca_pml_epml_comm_t *comm, int rank);
+
+/** A handle goes: forget messages of which pieces are missing.  Under the endpoint's lock. */
+void mca_pml_epml_am_del_comm(mca_pml_epml_comm_t *comm);
 
 END_C_DECLS
 

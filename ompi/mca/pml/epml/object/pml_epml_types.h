@@ -39,6 +39,7 @@ struct mca_pml_epml_ep_t;
 struct mca_pml_epml_comm_t;
 struct mca_pml_epml_request_t;
 struct mca_pml_epml_part_t;
+struct mca_pml_epml_am_partial_t;
 
 /** Bytes of large messages that a thread copies for endpoints which are not its own, before it goes
  * back to what it waits for: some microseconds.  Their own threads copy all there is. */
@@ -131,6 +132,7 @@ typedef struct mca_pml_epml_pending_t {
                                  * reference; since: ns, see pml_epml_transmit.c */
     struct mca_pml_epml_request_t *request; /**< NULL: a control message */
     size_t size;                            /**< bytes of the control message, which follow */
+    size_t sent; /**< of an active message that goes in pieces: bytes of its data */
 } mca_pml_epml_pending_t;
 
 static inline mca_pml_epml_pending_t *mca_pml_epml_pending_of(const epml_backlog_thing_t *thing)
@@ -363,6 +365,8 @@ typedef struct mca_pml_epml_comm_t {
                       * message of a collective was never received: members may still ask for
                       * what they have offered; under the ep's lock */
     void **objects; /**< of clients, see pml_epml_clients.h; NULL: none; set under the lock */
+    struct mca_pml_epml_am_partial_t *partials; /**< active messages of which pieces are missing;
+                                                 * engine, under the ep's lock */
     mpix_endpoints_work_t release; /**< engine: see mca_pml_epml_work_release */
 } mca_pml_epml_comm_t;
 

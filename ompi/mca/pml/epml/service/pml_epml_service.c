@@ -248,13 +248,18 @@ static int service_am_send(ompi_communicator_t *comm, int number, int rank, cons
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
     int rc;
 
-    if (MPIX_ENDPOINTS_AM_MAX < size) {
+    if (MPIX_ENDPOINTS_AM_MAX < size && mca_pml_epml_am_max(epml_comm, rank) < size) {
         return MPI_ERR_ARG;
     }
     mca_pml_epml_lock(epml_comm->ep);
     rc = mca_pml_epml_am_send(epml_comm, number, rank, data, size);
     mca_pml_epml_unlock(epml_comm->ep);
     return mca_pml_epml_mpi_error(rc);
+}
+
+static size_t service_am_max(const ompi_communicator_t *comm, int rank)
+{
+    return mca_pml_epml_am_max(mca_pml_epml_comm(comm), rank);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -289,4 +294,5 @@ const mpix_endpoints_engine_t mca_pml_epml_service = {
     .isend = service_isend,
     .irecv = service_irecv,
     .am_send = service_am_send,
+    .am_max = service_am_max,
 };

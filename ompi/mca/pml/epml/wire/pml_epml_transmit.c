@@ -12,11 +12,14 @@
  * turn costs the same however many are slow.  A request waits as itself, a control message as a
  * copy; whoever cannot make one for lack of memory lets a request wait in its place.
  *
+ * An active message that waits is a control message with data.  A transport that is short of memory
+ * may have no buffer for all of it (OMPI_ERR_NOT_AVAILABLE): then it goes in pieces.
+ *
  * A control message is somebody's answer: it is never forgotten while the peer is there.  What says
  * that there is no way now (a transport without memory for a connection) is tried again, for
  * pml_epml_way_wait; what says that there never will be one ends the pair at once.
  *
- * Tests: p2p_order (few), random_traffic (few), slow_peer, ways
+ * Tests: unit/test_epml_pieces, p2p_order (few), random_traffic (few), slow_peer, ways
  */
 
 #include "ompi_config.h"
@@ -100,15 +103,16 @@ int mca_pml_epml_backlog_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
     return MPI_ERR_PROC_FAILED;
 }
 
-int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, const void *message,
-                              size_t size)
+int mca_pml_epml_send_control_data(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                                   const void *header, size_t header_size, const void *data,
+                                   size_t size)
 {
     mca_pml_epml_pending_t *pending;
     uint64_t since = 0;
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
     if (!mca_pml_epml_backlog_has(ep, peer)) {
-        rc = mca_pml_epml_transmit(ep, peer, message, size, NULL, 0);
+        rc = mca_pml_epml_transmit(ep, peer, header, header_size, data, size);
         if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
             return rc;
         }
@@ -121,18 +125,65 @@ int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, 
     if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
         return rc;
     }
-    pending = malloc(sizeof(*pending) + size);
+    pending = malloc(sizeof(*pending) + header_size + size);
     if (NULL == pending) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     pending->request = NULL;
-    pending->size = size;
-    memcpy(pending + 1, message, size);
+    pending->size = header_size + size;
+    pending->sent = 0;
+    memcpy(pending + 1, header, header_size);
+    if (0 < size) {
+        memcpy((unsigned char *) (pending + 1) + header_size, data, size);
+    }
     append(ep, peer, pending);
     return OMPI_SUCCESS;
 }
 
+int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, const void *message,
+                              size_t size)
+{
+    return mca_pml_epml_send_control_data(ep, peer, message, size, NULL, 0);
+}
+
 /* ---- progress -------------------------------------------------------------------------------- */
+
+/** Send an active message in pieces, or the rest of it: messages of one peer's queue follow each
+ * other, so its pieces do.  @return as mca_pml_epml_transmit; OMPI_SUCCESS: the last one is sent */
+static int send_pieces(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                       mca_pml_epml_pending_t *pending)
+{
+    const mca_pml_epml_hdr_match_t *whole = (const mca_pml_epml_hdr_match_t *) (pending + 1);
+    const unsigned char *data = (const unsigned char *) (whole + 1);
+    const size_t size = pending->size - sizeof(*whole);
+    int rc = OMPI_SUCCESS;
+
+    while (OMPI_SUCCESS == rc && pending->sent < size) {
+        const size_t left = size - pending->sent, piece = left < EPML_PIECE ? left : EPML_PIECE;
+        mca_pml_epml_hdr_match_t hdr = *whole;
+
+        hdr.common.flags = piece < left ? EPML_HDR_FLAG_MORE : 0;
+        rc = mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), data + pending->sent, piece);
+        pending->sent += OMPI_SUCCESS == rc ? piece : 0;
+    }
+    return rc;
+}
+
+/** Send a control message, or go on with it. */
+static int send_kept(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                     mca_pml_epml_pending_t *pending)
+{
+    const mca_pml_epml_hdr_common_t *common = (const mca_pml_epml_hdr_common_t *) (pending + 1);
+    int rc = OMPI_ERR_NOT_AVAILABLE;
+
+    if (0 == pending->sent) {
+        rc = mca_pml_epml_transmit(ep, peer, pending + 1, pending->size, NULL, 0);
+    }
+    return OMPI_ERR_NOT_AVAILABLE == rc && EPML_HDR_AM == common->kind
+                   && sizeof(mca_pml_epml_hdr_match_t) + EPML_PIECE < pending->size
+               ? send_pieces(ep, peer, pending)
+               : rc;
+}
 
 /** Send one thing, which is in no queue.  @return false: not now */
 static bool send_one(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
@@ -144,8 +195,7 @@ static bool send_one(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
         *since = 0;
         return OMPI_ERR_OUT_OF_RESOURCE != pending->request->ops->resume(pending->request);
     }
-    rc = mca_pml_epml_backlog_judge(
-        ep, peer, mca_pml_epml_transmit(ep, peer, pending + 1, pending->size, NULL, 0), since);
+    rc = mca_pml_epml_backlog_judge(ep, peer, send_kept(ep, peer, pending), since);
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         return false;
     }

@@ -35,6 +35,16 @@ void mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *pe
 int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, const void *message,
                               size_t size);
 
+/** The same with data behind the header.  If the transport never has a buffer for as much, an active
+ * message goes in pieces. */
+int mca_pml_epml_send_control_data(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                                   const void *header, size_t header_size, const void *data,
+                                   size_t size);
+
+/** Bytes of data that each transport always has a buffer for, sooner or later: what an active
+ * message is cut into. */
+#define EPML_PIECE MPIX_ENDPOINTS_AM_MAX
+
 /** What becomes of a control message, or of another one that somebody waits for.
  *
  * @param[in]     rc     of the transport

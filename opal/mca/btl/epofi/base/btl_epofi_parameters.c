@@ -43,12 +43,12 @@ static const ep_parameter_t parameters[] = {
     {.name = "recv_buffers", STORAGE(recv_buffers), .preset = 64, .low = 4, .high = 65536,
      .unit = "buffers", FIXED, .level = OPAL_INFO_LVL_4,
      .help = "Receive buffers that an endpoint keeps posted, each of max_send_size bytes"},
-    {.name = "eager_limit", STORAGE(eager_limit), .preset = 0, .low = 256, .high = 1 << 20,
+    {.name = "eager_limit", STORAGE(eager_limit), .preset = 0, .low = 512, .high = 1 << 20,
      .automatic = true, .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_4,
      .help = "Largest message, in bytes and with its header, that is sent without asking the "
              "receiver; by itself 65536 over tcp, what the provider copies at once over shm, "
              "16384 over others"},
-    {.name = "max_send_size", STORAGE(max_send_size), .preset = 65536, .low = 256, .high = 1 << 24,
+    {.name = "max_send_size", STORAGE(max_send_size), .preset = 65536, .low = 512, .high = 1 << 24,
      .floor = "eager_limit", .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_5,
      .help = "Largest fragment of a long message, in bytes and with its header, where the data "
              "cannot be fetched by RMA; at least eager_limit"},
