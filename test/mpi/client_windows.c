@@ -7,13 +7,15 @@
  * @file
  *
  * Part of the test client: what windows need of the engine.  Active messages of all sizes that are
- * answered by work which their arrival begins.
+ * answered by work which their arrival begins; requests of a window's, which is one of libmpi's own.
  */
 
 #include "client_windows.h"
 
 #include "test/client/epanswer.h"
 #include "test/client/epclient.h"
+
+#include <stdlib.h>
 
 int client_windows_begin(void)
 {
@@ -101,10 +103,165 @@ static void answers_freed(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Barrier(comm));
 }
 
+/* ---- requests -------------------------------------------------------------------------------- */
+
+#define STEPS 20
+
+/** An operation on a window: work that ends with an error after some steps. */
+typedef struct operation_t {
+    mpix_endpoints_work_t work; /**< first */
+    MPI_Request request;
+    int steps, error;
+} operation_t;
+
+static atomic_int operations;
+
+/** What the window's error handler has heard of in this thread. */
+static _Thread_local int heard, heard_class;
+static _Thread_local MPI_Win heard_of;
+
+static void hear(MPI_Win *win, int *code, ...)
+{
+    ++heard;
+    heard_of = *win;
+    (void) MPI_Error_class(*code, &heard_class);
+}
+
+static mpix_endpoints_step_t operation_step(mpix_endpoints_work_t *work)
+{
+    operation_t *operation = (operation_t *) work;
+
+    if (STEPS > ++operation->steps) {
+        return MPIX_ENDPOINTS_STEP_IDLE;
+    }
+    epclient_engine->request_done(operation->request, operation->error);
+    return MPIX_ENDPOINTS_STEP_DONE; /* it may be gone */
+}
+
+static void operation_free(void *context)
+{
+    free(context);
+    atomic_fetch_sub(&operations, 1);
+}
+
+static const mpix_endpoints_request_ops_t operation_ops = {.free = operation_free};
+
+static MPI_Request operation_begin(MPI_Comm comm, struct ept *t, MPI_Win win, int error)
+{
+    operation_t *operation = calloc(1, sizeof(*operation));
+    MPI_Request request;
+
+    operation->work.step = operation_step;
+    operation->error = error;
+    atomic_fetch_add(&operations, 1);
+    EPT_OK(t, epclient_engine->request_new_win(comm, win, &operation_ops, operation,
+                                               &operation->request));
+    request = operation->request;
+    epclient_engine->request_begin(request, &operation->work);
+    return request;
+}
+
+/** All is well: by each function. */
+static void complete_well(MPI_Comm comm, struct ept *t, MPI_Win win)
+{
+    MPI_Request requests[3];
+    int done = 0, index;
+
+    requests[0] = operation_begin(comm, t, win, MPI_SUCCESS);
+    EPT_OK(t, MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    requests[0] = operation_begin(comm, t, win, MPI_SUCCESS);
+    while (!done) {
+        EPT_OK(t, MPI_Test(&requests[0], &done, MPI_STATUS_IGNORE));
+    }
+    for (int i = 0; i < 3; ++i) {
+        requests[i] = operation_begin(comm, t, win, MPI_SUCCESS);
+    }
+    EPT_OK(t, MPI_Waitany(3, requests, &index, MPI_STATUS_IGNORE));
+    EPT_CHECK(t, 0 <= index && 3 > index && MPI_REQUEST_NULL == requests[index], "none is over");
+    EPT_OK(t, MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
+    EPT_EQ(t, 0, heard);
+}
+
+/** The window's handler is told, and the call returns what it leaves. */
+static void check_heard(struct ept *t, MPI_Win win, int rc, int expected)
+{
+    EPT_CLASS(t, expected, rc);
+    EPT_EQ(t, 1, heard);
+    EPT_EQ(t, MPI_ERR_RMA_RANGE, heard_class);
+    EPT_CHECK(t, win == heard_of, "another window");
+    heard = 0;
+}
+
+static void complete_badly(MPI_Comm comm, struct ept *t, MPI_Win win)
+{
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    int done = 0, rc, index;
+
+    requests[0] = operation_begin(comm, t, win, MPI_ERR_RMA_RANGE);
+    check_heard(t, win, MPI_Wait(&requests[0], MPI_STATUS_IGNORE), MPI_ERR_RMA_RANGE);
+    EPT_CHECK(t, MPI_REQUEST_NULL == requests[0], "it is still there");
+    requests[0] = operation_begin(comm, t, win, MPI_ERR_RMA_RANGE);
+    do {
+        rc = MPI_Testany(1, requests, &index, &done, statuses);
+    } while (MPI_SUCCESS == rc && !done);
+    check_heard(t, win, rc, MPI_ERR_RMA_RANGE);
+    requests[0] = operation_begin(comm, t, win, MPI_SUCCESS);
+    requests[1] = operation_begin(comm, t, win, MPI_ERR_RMA_RANGE);
+    rc = MPI_Waitall(2, requests, statuses);
+    EPT_EQ(t, MPI_SUCCESS, statuses[0].MPI_ERROR);
+    EPT_EQ(t, MPI_ERR_RMA_RANGE, statuses[1].MPI_ERROR);
+    EPT_CHECK(t, MPI_SUCCESS != rc && 1 == heard && win == heard_of, "code %d, heard %d times", rc,
+              heard);
+    heard = 0;
+}
+
+/** Requests outlive the handle, and the user's interest. */
+static void freed_early(MPI_Comm comm, struct ept *t, MPI_Win win)
+{
+    MPI_Request requests[2];
+    MPI_Comm dup;
+
+    EPT_OK(t, MPI_Comm_dup(comm, &dup));
+    requests[0] = operation_begin(dup, t, win, MPI_SUCCESS);
+    requests[1] = operation_begin(dup, t, win, MPI_SUCCESS);
+    EPT_OK(t, MPI_Comm_free(&dup));
+    EPT_OK(t, MPI_Request_free(&requests[0]));
+    EPT_OK(t, MPI_Wait(&requests[1], MPI_STATUS_IGNORE));
+}
+
+static void window_requests(MPI_Comm comm, struct ept *t)
+{
+    static MPI_Errhandler handler;
+    static MPI_Win win;
+
+    EPT_OK(t, MPI_Barrier(comm));
+    if (0 == t->local) {
+        EPT_OK(t, MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win));
+        EPT_OK(t, MPI_Win_create_errhandler(hear, &handler));
+        EPT_OK(t, MPI_Win_set_errhandler(win, handler));
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+    heard = 0;
+    complete_well(comm, t, win);
+    complete_badly(comm, t, win);
+    freed_early(comm, t, win);
+    while (0 < atomic_load(&operations)) { /* the last ones may be other ranks' */
+        (void) epclient_engine->progress(comm);
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+    if (0 == t->local) {
+        EPT_OK(t, MPI_Errhandler_free(&handler));
+        EPT_OK(t, MPI_Win_free(&win));
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+}
+
 void client_windows(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
     EPT_CASE(t, sizes);
     EPT_CASE(t, answers);
     EPT_CASE(t, answers_freed);
+    EPT_CASE(t, window_requests);
 }

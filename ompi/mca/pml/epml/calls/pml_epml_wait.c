@@ -131,7 +131,8 @@ static int left_error(ompi_request_t *request)
                     || MPI_SUCCESS == request->req_status.MPI_ERROR)) {
         return MPI_SUCCESS;
     }
-    if (mca_pml_epml_is_request(request)) {
+    if (mca_pml_epml_is_request(request)
+        || (OMPI_REQUEST_WIN == request->req_type && mca_pml_epml_is_client_request(request))) {
         return request->req_status.MPI_ERROR;
     }
     if (!is_collective(request)) {

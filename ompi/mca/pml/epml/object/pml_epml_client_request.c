@@ -15,6 +15,9 @@
  * ended it.  So whoever ends it touches nothing but status and flag, and what hangs there goes
  * when the request does: libmpi frees it in a call that comes after the one that has made it.
  *
+ * One of an operation on a window is a request of that to libmpi, which calls its error handler and
+ * hangs nothing on it.
+ *
  * On a persistent one libmpi hangs nothing, as it is complete until it is started: the client has to
  * keep what it needs.
  *
@@ -66,7 +69,7 @@ static void let_go(mca_pml_epml_client_request_t *request)
 
 static void give_up(mca_pml_epml_client_request_t *request)
 {
-    ompi_communicator_t *comm = request->req_nbc.super.req_mpi_object.comm;
+    ompi_communicator_t *comm = request->comm;
 
     mca_pml_epml_check_outside();
     let_go(request);
@@ -178,7 +181,7 @@ int mca_pml_epml_client_request_start(size_t count, ompi_request_t **requests)
     return OMPI_SUCCESS;
 }
 
-int mca_pml_epml_client_request_new(mca_pml_epml_comm_t *comm,
+int mca_pml_epml_client_request_new(mca_pml_epml_comm_t *comm, struct ompi_win_t *win,
                                     const mpix_endpoints_request_ops_t *ops, void *context,
                                     bool persistent, ompi_request_t **request_p)
 {
@@ -188,12 +191,18 @@ int mca_pml_epml_client_request_new(mca_pml_epml_comm_t *comm,
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     OMPI_REQUEST_INIT(&request->req_nbc.super, persistent); /* inactive, so far */
-    request->req_nbc.super.req_type = OMPI_REQUEST_COLL;
-    request->req_nbc.super.req_mpi_object.comm = comm->comm;
+    if (NULL == win) {
+        request->req_nbc.super.req_type = OMPI_REQUEST_COLL;
+        request->req_nbc.super.req_mpi_object.comm = comm->comm;
+    } else { /* libmpi calls the window's error handler */
+        request->req_nbc.super.req_type = OMPI_REQUEST_WIN;
+        request->req_nbc.super.req_mpi_object.win = win;
+    }
     request->req_nbc.super.req_status = ompi_status_empty;
     request->req_nbc.super.req_free = client_request_free;
     request->req_nbc.super.req_start = mca_pml_epml_client_request_start;
     request->req_nbc.super.req_cancel = NULL;
+    request->comm = comm->comm;
     request->ep = comm->ep;
     request->ops = ops;
     request->context = context;

@@ -22,8 +22,10 @@
 BEGIN_C_DECLS
 
 typedef struct mca_pml_epml_client_request_t {
-    ompi_coll_base_nbc_request_t req_nbc; /**< holds its communicator; libmpi's calls of collectives
-                                           * hang on it what the operation must keep */
+    ompi_coll_base_nbc_request_t req_nbc; /**< libmpi's calls of collectives hang on it what the
+                                           * operation must keep.  For a window req_mpi_object is
+                                           * that, which is not touched here */
+    ompi_communicator_t *comm;            /**< a reference */
     mca_pml_epml_ep_t *ep;                /**< that is turned for it; the communicator's */
     const mpix_endpoints_request_ops_t *ops;
     void *context;
@@ -43,9 +45,10 @@ static inline bool mca_pml_epml_is_client_request(const ompi_request_t *request)
     return mca_pml_epml_client_request_start == request->req_start;
 }
 
-/** See request_new, request_types and request_done in mpix_endpoints_engine_t.  Not under the
- * lock. */
-int mca_pml_epml_client_request_new(mca_pml_epml_comm_t *comm,
+/** See request_new, request_new_win, request_types and request_done in mpix_endpoints_engine_t.  Not
+ * under the lock.
+ * @param[in] win  NULL: a collective of the communicator's */
+int mca_pml_epml_client_request_new(mca_pml_epml_comm_t *comm, struct ompi_win_t *win,
                                     const mpix_endpoints_request_ops_t *ops, void *context,
                                     bool persistent, ompi_request_t **request_p);
 void mca_pml_epml_client_request_types(ompi_request_t *request, ompi_datatype_t *const *send,
