@@ -324,7 +324,8 @@ static int link_wait(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
     }
-    rc = mca_osc_epwin_wait(module, link->rank, link_has, &wait);
+    /* The answer comes by progress, so nothing is gained by a spin before it. */
+    rc = ENGINE->wait(module->comm, link->rank, link_has, &wait);
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return mca_osc_epwin_am_link_fail(link, rc);
     }

@@ -18,8 +18,9 @@
 
 BEGIN_C_DECLS
 
-/** Tests of a condition before the engine's wait: less than the time of a context switch. */
-#define EPWIN_SPINS 200
+/** Tests of a condition before the engine's wait: about a microsecond, in which messages that arrive
+ * are not served. */
+#define EPWIN_SPINS 20
 
 /** A pause in a spin: the core's other thread gets its share. */
 static inline void mca_osc_epwin_pause(void)
