@@ -11,7 +11,7 @@
  * MPI_ERR_BUFFER, nobody waits for ever, and all collectives of the communicator fail from then on;
  * where it does not, all results are right.
  *
- * Guards: coll_epcoll_guard.c, pml_epml_device.c, pml_epml_leave.c
+ * Guards: coll_epcoll_guard.c, pml_epml_device.c, pml_epml_leave.c, pml_epml_left.c
  */
 
 #include "device.h"

@@ -10,12 +10,13 @@
  * each once, whenever the memory ends; what is said of one that is not here yet; an endpoint whose
  * turns look at no losses looks at once.
  *
- * Guards: pml_epml_leave.c
+ * Guards: pml_epml_leave.c, pml_epml_left.c
  */
 
 #include "tap.h"
 
 #include "ompi/mca/pml/epml/loss/pml_epml_leave.c"
+#include "ompi/mca/pml/epml/loss/pml_epml_left.c"
 
 #define MEMBERS 21
 #define UID 100 /* of the first member */

@@ -1,0 +1,116 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * LEFT, and this member's own end of a communicator's collectives: what pml_epml_leave.c tells
+ * others follows from both.  What is said of a communicator that is not here is kept until it is.
+ *
+ * Called by others without the endpoint's lock (mca_pml_epml_leave), or when a message has come.
+ *
+ * Tests: cut (left_), device_coll, unit/test_epml_leave
+ */
+
+#include "ompi_config.h"
+
+#include "../wire/wire.h"
+#include "../object/object.h"
+#include "../base/base.h"
+#include "pml_epml_leave.h"
+#include "pml_epml_lost.h"
+
+#include "ompi/constants.h"
+
+static bool is_member(const mca_pml_epml_peers_t *peers, uint64_t uid)
+{
+    for (int32_t i = 0; i < peers->count; ++i) {
+        if (uid == peers->member[i]->uid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** A member has left a communicator; now, or before it was here. */
+static void hear(mca_pml_epml_comm_t *comm)
+{
+    if (!comm->loss.left) {
+        comm->loss.left = true;
+        mca_pml_epml_lost_look_soon(comm->ep);
+        /* It may be one whom this endpoint waits for, or who has lost it.  The word itself must not
+         * pass for a sign that all is well. */
+        comm->ep->loss.ask_soon = true;
+        if (!mca_pml_epml_ep_has_ways(comm->ep)) {
+            mca_pml_epml_lost_look(comm->ep); /* its turns do not, as it cannot lose anybody */
+        }
+    }
+}
+
+void mca_pml_epml_leave(mca_pml_epml_comm_t *comm)
+{
+    mca_pml_epml_lock(comm->ep);
+    hear(comm);
+    mca_pml_epml_lost_look(comm->ep); /* which tells the others: this one may not turn again */
+    mca_pml_epml_unlock(comm->ep);
+}
+
+/** Who says it shows when there are members.  Two may: one of them might be wrong. */
+#define EARLY_SAME 2
+
+static void keep(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr)
+{
+    int same = 0;
+
+    for (uint32_t i = 0; i < EPML_LEFT_EARLY; ++i) {
+        if (hdr->context == ep->loss.early[i].context) {
+            same += hdr->uid == ep->loss.early[i].uid ? EARLY_SAME : 1;
+        }
+    }
+    if (EARLY_SAME > same && 0 != hdr->context) {
+        ep->loss.early[ep->loss.early_next].context = hdr->context;
+        ep->loss.early[ep->loss.early_next].uid = hdr->uid;
+        ep->loss.early_next = (ep->loss.early_next + 1) % EPML_LEFT_EARLY;
+    }
+}
+
+static bool left_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
+{
+    const mca_pml_epml_hdr_left_t *hdr = message->hdr;
+    mca_pml_epml_comm_t *comm = mca_pml_epml_comm_find(ep, hdr->context);
+
+    if (NULL == comm) {
+        mca_pml_epml_ep_drop(ep); /* it has been freed here, most likely */
+        keep(ep, hdr);            /* no id comes twice, so it does no harm */
+    } else if (!is_member(comm->local, hdr->uid) && !is_member(comm->peers, hdr->uid)) {
+        mca_pml_epml_ep_drop(ep);
+    } else {
+        hear(comm);
+    }
+    return true;
+}
+
+const mca_pml_epml_kind_t mca_pml_epml_left_kind = {.size = sizeof(mca_pml_epml_hdr_left_t),
+                                                    .from = EPML_FROM_UID,
+                                                    .uid = offsetof(mca_pml_epml_hdr_left_t, uid),
+                                                    .context = offsetof(mca_pml_epml_hdr_left_t,
+                                                                        context),
+                                                    .arrived = left_arrived};
+
+void mca_pml_epml_leave_attach(mca_pml_epml_comm_t *comm)
+{
+    mca_pml_epml_ep_t *ep = comm->ep;
+
+    for (uint32_t i = 0; i < EPML_LEFT_EARLY; ++i) {
+        const uint64_t uid = ep->loss.early[i].uid;
+
+        if (comm->context == ep->loss.early[i].context) {
+            ep->loss.early[i].context = 0;
+            if (is_member(comm->local, uid) || is_member(comm->peers, uid)) {
+                hear(comm);
+            }
+        }
+    }
+}
