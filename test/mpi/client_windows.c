@@ -7,7 +7,8 @@
  * @file
  *
  * Part of the test client: what windows need of the engine.  Active messages of all sizes that are
- * answered by work which their arrival begins; requests of a window's, which is one of libmpi's own.
+ * answered by work which their arrival begins; requests of a window's, which is one of libmpi's own;
+ * memory whose parts their owners fill.
  */
 
 #include "client_windows.h"
@@ -101,6 +102,69 @@ static void answers_freed(MPI_Comm comm, struct ept *t)
     EPT_EQ(t, t->nlocal, epanswer_handles());
     EPT_EQ(t, 0, epanswer_errors());
     EPT_OK(t, MPI_Barrier(comm));
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+#define KEY 78
+
+/** Each fills its part, and writes to it; all read all of it. */
+static void use_parts(MPI_Comm comm, struct ept *t, mpix_endpoints_memory_t *memory, int count,
+                      int index, size_t part)
+{
+    unsigned char *bytes = memory->base;
+    int wrong = 0;
+
+    EPT_OK(t, epclient_engine->memory_fill(memory, (size_t) index * part, part));
+    EPT_OK(t, epclient_engine->memory_fill(memory, (size_t) index * part, 0));
+    EPT_CLASS(t, MPI_ERR_ARG, epclient_engine->memory_fill(memory, memory->size, 1));
+    for (size_t i = 0; i < part; ++i) {
+        wrong += 0 != bytes[(size_t) index * part + i];
+        bytes[(size_t) index * part + i] = (unsigned char) (i + (size_t) index);
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_OK(t, epclient_engine->memory_fill(memory, 0, memory->size)); /* all are there already */
+    for (int other = 0; other < count; ++other) {
+        for (size_t i = 0; i < part; ++i) {
+            wrong += (unsigned char) (i + (size_t) other) != bytes[(size_t) other * part + i];
+        }
+    }
+    EPT_EQ(t, 0, wrong);
+    EPT_OK(t, MPI_Barrier(comm));
+}
+
+static void reserved(MPI_Comm comm, struct ept *t)
+{
+    static const size_t parts[] = {1, 4000, 3 * 4096 + 100, 100000};
+
+    for (size_t i = 0; i < 2 * sizeof(parts) / sizeof(parts[0]); ++i) {
+        const mpix_endpoints_scope_t scope = 0 == i % 2 ? MPIX_ENDPOINTS_SCOPE_PROCESS
+                                                        : MPIX_ENDPOINTS_SCOPE_NODE;
+        mpix_endpoints_memory_t *memory = NULL;
+        mpix_endpoints_members_t members;
+        int rc, whole = 0, all;
+
+        EPT_OK(t, epclient_engine->members(comm, scope, &members));
+        rc = epclient_engine->memory_reserve(comm, scope, epclient_number(), KEY,
+                                             (size_t) members.count * parts[i / 2], &memory);
+        EPT_OK(t, MPI_Barrier(comm));
+        if (MPI_SUCCESS == rc) {
+            whole = epclient_engine->memory_is_complete(memory);
+        } else {
+            EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, rc);
+        }
+        EPT_OK(t, MPI_Allreduce(&whole, &all, 1, MPI_INT, MPI_MIN, comm));
+        if (0 == i % 2 || 0 < ept_option_long("whole", 0)) {
+            EPT_EQ(t, 1, all);
+        }
+        if (all) {
+            use_parts(comm, t, memory, members.count, members.index, parts[i / 2]);
+        }
+        if (NULL != memory) {
+            epclient_engine->memory_put(memory);
+        }
+        EPT_OK(t, MPI_Barrier(comm));
+    }
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -264,4 +328,5 @@ void client_windows(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, answers);
     EPT_CASE(t, answers_freed);
     EPT_CASE(t, window_requests);
+    EPT_CASE(t, reserved);
 }

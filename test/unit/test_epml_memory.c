@@ -42,6 +42,12 @@ static void case_same(void)
         TAP_EQ(size, first->size);
         TAP_EQ(0, (uintptr_t) first->base % align);
         TAP_CHECK(mca_pml_epml_memory_is_whole(first), "not whole");
+        TAP_EQ(OMPI_SUCCESS, mca_pml_epml_memory_fill(first, 0, size));
+        TAP_EQ(OMPI_SUCCESS, mca_pml_epml_memory_fill(first, size, 0));
+        TAP_CHECK(OMPI_ERR_BAD_PARAM == mca_pml_epml_memory_fill(first, 1, size)
+                      && OMPI_ERR_BAD_PARAM == mca_pml_epml_memory_fill(first, size + 1, 0)
+                      && OMPI_ERR_BAD_PARAM == mca_pml_epml_memory_fill(first, size, SIZE_MAX),
+                  "beyond its end");
         TAP_CHECK(OMPI_ERR_BAD_PARAM == mca_pml_epml_memory_get(&key, size + 1, NULL, NULL, &other),
                   "another size");
         bytes = first->base;
@@ -106,6 +112,12 @@ static bool source_is_whole(void *token)
     return 0 != *(int *) token;
 }
 
+static int source_fill(void *token, size_t offset, size_t size)
+{
+    TAP_CHECK(&source_open == token && 8 == offset && 24 == size, "another part");
+    return OMPI_ERR_OUT_OF_RESOURCE;
+}
+
 static void source_put(void *token)
 {
     --*(int *) token;
@@ -113,9 +125,8 @@ static void source_put(void *token)
 
 static void case_source(void)
 {
-    static const mca_pml_epml_memory_source_t source = {.get = source_get,
-                                                        .is_whole = source_is_whole,
-                                                        .put = source_put};
+    static const mca_pml_epml_memory_source_t source = {
+        .get = source_get, .is_whole = source_is_whole, .fill = source_fill, .put = source_put};
     const mca_pml_epml_memory_key_t key = {.context = 7};
     mpix_endpoints_memory_t *memory = NULL, *again = NULL;
 
@@ -135,6 +146,9 @@ static void case_source(void)
         TAP_CHECK(memory == again && source_memory == memory->base, "another one");
         TAP_EQ(1, source_open);
         TAP_CHECK(mca_pml_epml_memory_is_whole(memory), "not whole");
+        TAP_CHECK(OMPI_ERR_OUT_OF_RESOURCE == mca_pml_epml_memory_fill(memory, 8, 24),
+                  "another error");
+        TAP_CHECK(OMPI_ERR_BAD_PARAM == mca_pml_epml_memory_fill(memory, 8, 25), "beyond its end");
         mca_pml_epml_memory_put(memory);
         TAP_EQ(1, source_open);
         mca_pml_epml_memory_put(again);

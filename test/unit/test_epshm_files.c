@@ -7,7 +7,8 @@
  * @file
  *
  * The files in which segments are, between two processes: limits on their size, a file system that
- * is small, and files that others have left.
+ * is small, and files that others have left; memory for those above, whole or filled part by part,
+ * by either way that kernels have.
  *
  * Guards: btl_epshm_segment.c, btl_epshm_segment_file.c, btl_epshm_node_memory.c
  */
@@ -18,7 +19,33 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include <dirent.h>
 #include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+/** The kernel is one that cannot fill mappings. */
+static bool is_old;
+
+/** How often it was asked to. */
+static int populated;
+
+/** In place of the C library's. */
+int madvise(void *address, size_t size, int advice)
+{
+    if (MADV_POPULATE_WRITE == advice) {
+        ++populated;
+        if (is_old) {
+            errno = EINVAL;
+            return -1;
+        }
+        if (0 < folder_size && size > folder_size) {
+            errno = EFAULT;
+            return -1;
+        }
+    }
+    return (int) syscall(SYS_madvise, address, size, advice);
+}
 
 static void limit_file_size(uint64_t bytes)
 {
@@ -96,11 +123,146 @@ static void case_memory(const pair_t *pair)
     name.address = side.module->ep_address;
     name.address_length = side.module->ep_address_length;
     registered[0] = '\0';
-    TAP_EQ(OPAL_SUCCESS, mca_btl_epshm_node_memory_get(&name, 4096, 2, &memory));
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epshm_node_memory_get(&name, 4096, 2, false, &memory));
+    TAP_EQ(OPAL_SUCCESS, memory->fill(memory, 0, 4096));
     TAP_EQ(0, access(registered, F_OK));
     memory->put(memory);
     TAP_CHECK(0 != access(registered, F_OK), "it is still there");
     meet(pair);
+    side_close(&side);
+}
+
+/** Is the folder a tmpfs, as /dev/shm is? */
+static bool is_tmpfs(void)
+{
+    struct statfs statfs_of;
+
+    return 0 == statfs(folder, &statfs_of) && TMPFS_MAGIC == statfs_of.f_type;
+}
+
+static int open_files(void)
+{
+    DIR *files = opendir("/proc/self/fd");
+    int count = 0;
+
+    while (NULL != readdir(files)) {
+        ++count;
+    }
+    (void) closedir(files);
+    return count;
+}
+
+/** Pages of the file that have memory. */
+static int pages_of(const char *path)
+{
+    struct stat file;
+
+    TAP_EQ(0, stat(path, &file));
+    return (int) (file.st_blocks * 512 / 4096);
+}
+
+/** Memory that is filled part by part.
+ * @param[in] processes  more than there are: the file keeps its name */
+static mca_btl_ep_memory_t *reserve(const name_t *host, unsigned int processes)
+{
+    const mca_btl_ep_memory_name_t name = {
+        .context = 4, .key = processes, .address = host->bytes, .address_length = host->length};
+    mca_btl_ep_memory_t *memory = NULL;
+
+    registered[0] = '\0';
+    TAP_EQ(OPAL_SUCCESS,
+           mca_btl_epshm_node_memory_get(&name, 100 * 4096, processes, true, &memory));
+    return memory;
+}
+
+/** Rank 0's module's name, at both. */
+static void reserve_begin(const pair_t *pair, side_t *side, name_t *host)
+{
+    name_t theirs, mine;
+
+    side_begin(pair, side, &theirs);
+    name_of(side, &mine);
+    *host = 0 == pair->rank ? mine : theirs;
+}
+
+/** Only what is filled has memory, at both, whoever has filled it. */
+static void check_parts(const pair_t *pair, const name_t *host)
+{
+    mca_btl_ep_memory_t *memory = reserve(host, 3);
+    unsigned char *bytes = memory->base;
+    const size_t own = (size_t) (50 * pair->rank) * 4096;
+
+    meet(pair);
+    if (is_tmpfs()) {
+        TAP_EQ(1, pages_of(registered));
+    }
+    TAP_EQ(OPAL_SUCCESS, memory->fill(memory, own, 0));
+    meet(pair);
+    TAP_EQ(OPAL_SUCCESS, memory->fill(memory, own + 4095, 2)); /* two pages */
+    bytes[own + 8191] = (unsigned char) (7 + pair->rank);
+    meet(pair);
+    if (is_tmpfs()) {
+        TAP_EQ(1 + 2 * 2, pages_of(registered));
+    }
+    meet(pair);
+    TAP_EQ(OPAL_SUCCESS, memory->fill(memory, own, 10 * 4096));
+    TAP_EQ(0, bytes[own + 10 * 4096 - 1]);
+    meet(pair);
+    if (is_tmpfs()) {
+        TAP_EQ(1 + 2 * 10, pages_of(registered));
+    }
+    TAP_EQ(7, bytes[8191]);
+    TAP_EQ(8, bytes[50 * 4096 + 8191]);
+    TAP_CHECK(!memory->is_whole(memory), "all have it");
+    meet(pair);
+    memory->put(memory);
+    meet(pair);
+}
+
+/** Filled when the file has no name any more; and there is no room. */
+static void check_late(const pair_t *pair, const name_t *host)
+{
+    const int files = open_files();
+    mca_btl_ep_memory_t *memory = reserve(host, 2);
+
+    meet(pair);
+    TAP_CHECK(memory->is_whole(memory), "not all have it");
+    TAP_CHECK(0 != access(registered, F_OK), "the file is still there");
+    TAP_EQ(is_old ? files + 1 : files, open_files());
+    TAP_EQ(OPAL_SUCCESS, memory->fill(memory, 99 * 4096, 4096));
+    TAP_EQ(0, ((unsigned char *) memory->base)[100 * 4096 - 1]);
+    folder_size = 8 * 4096;
+    TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, memory->fill(memory, 0, 100 * 4096));
+    TAP_EQ(OPAL_SUCCESS, memory->fill(memory, 0, 4 * 4096));
+    folder_size = 0;
+    meet(pair);
+    memory->put(memory);
+    TAP_EQ(files, open_files());
+    meet(pair);
+}
+
+static void case_reserved(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    name_t host;
+
+    reserve_begin(pair, &side, &host);
+    check_parts(pair, &host);
+    check_late(pair, &host);
+    TAP_CHECK(1 < populated, "the kernel is not asked");
+    side_close(&side);
+}
+
+static void case_reserved_old(const pair_t *pair)
+{
+    side_t side = {.received = 0};
+    name_t host;
+
+    is_old = true;
+    reserve_begin(pair, &side, &host);
+    check_parts(pair, &host);
+    check_late(pair, &host);
+    TAP_EQ(2, populated); /* once for each memory */
     side_close(&side);
 }
 
@@ -159,13 +321,6 @@ static void leftover_path(int i, char *path, size_t size)
     snprintf(path, size, "%s/%s", folder, name);
 }
 
-static bool locks_are_seen(void)
-{
-    struct statfs statfs_of;
-
-    return 0 == statfs(folder, &statfs_of) && TMPFS_MAGIC == statfs_of.f_type;
-}
-
 /** What other jobs have left is removed, by whoever makes a segment, and nothing else. */
 static void case_leftovers(const pair_t *pair)
 {
@@ -188,8 +343,8 @@ static void case_leftovers(const pair_t *pair)
         TAP_EQ(OPAL_SUCCESS, mca_btl_epshm_segment_open(&stamp, &size));
         for (int i = 0; i < LEFTOVERS; ++i) {
             leftover_path(i, path, sizeof(path));
-            TAP_CHECK((leftovers[i].stays || !locks_are_seen()) == (0 == access(path, F_OK)),
-                      "%s %s", path, leftovers[i].stays ? "was removed" : "is still there");
+            TAP_CHECK((leftovers[i].stays || !is_tmpfs()) == (0 == access(path, F_OK)), "%s %s",
+                      path, leftovers[i].stays ? "was removed" : "is still there");
         }
     }
     meet(pair);
@@ -243,6 +398,8 @@ int main(int argc, char **argv)
     run_pair("a limit on the size of files", case_file_size, false);
     run_pair("a limit that leaves no room", case_no_file_size, false);
     run_pair("memory for those above", case_memory, false);
+    run_pair("memory that is filled part by part", case_reserved, false);
+    run_pair("the same before Linux 5.14", case_reserved_old, false);
     run_pair("a small file system", case_small_folder, false);
     return pairs_end();
 }

@@ -432,6 +432,13 @@ typedef struct mca_btl_ep_memory_t {
      * same for all.  Any thread. */
     bool (*is_whole)(struct mca_btl_ep_memory_t *memory);
 
+    /** Allocate the pages of a part, those at its edges whole, as if the calling thread touched them
+     * first.  Does nothing where they are there already.  Any thread; parts may overlap.
+     *
+     * @param[in] offset, size  in bytes, within the memory
+     * @return OPAL_SUCCESS; OPAL_ERR_OUT_OF_RESOURCE: there is no room, it must not be accessed */
+    int (*fill)(struct mca_btl_ep_memory_t *memory, size_t offset, size_t size);
+
     /** This process does without.  The others keep it. */
     void (*put)(struct mca_btl_ep_memory_t *memory);
 } mca_btl_ep_memory_t;
@@ -443,13 +450,15 @@ typedef struct mca_btl_ep_memory_t {
  * @param[in]  name       the same for all
  * @param[in]  size       in bytes; likewise
  * @param[in]  processes  that are to have it; likewise
+ * @param[in]  reserve    allocate no pages: each part is filled before it is accessed; likewise
  * @param[out] memory_p   until its put
  *
  * @return OPAL_SUCCESS; OPAL_ERR_OUT_OF_RESOURCE; OPAL_ERR_BAD_PARAM: it has another size;
  *         OPAL_ERR_NOT_AVAILABLE: memory of that process's cannot be seen from here
  */
 typedef int (*mca_btl_ep_memory_get_fn_t)(const mca_btl_ep_memory_name_t *name, size_t size,
-                                          unsigned int processes, mca_btl_ep_memory_t **memory_p);
+                                          unsigned int processes, bool reserve,
+                                          mca_btl_ep_memory_t **memory_p);
 
 /**
  * Copy between memory of this process and of another process of the node, without that process.

@@ -195,6 +195,16 @@ bool mca_pml_epml_memory_is_whole(const mpix_endpoints_memory_t *memory)
     return NULL == own->source || own->source->is_whole(own->token);
 }
 
+int mca_pml_epml_memory_fill(mpix_endpoints_memory_t *memory, size_t offset, size_t size)
+{
+    const memory_t *own = (const memory_t *) memory;
+
+    if (memory->size < offset || memory->size - offset < size) {
+        return OMPI_ERR_BAD_PARAM;
+    }
+    return NULL == own->source ? OMPI_SUCCESS : own->source->fill(own->token, offset, size);
+}
+
 void mca_pml_epml_memory_put(mpix_endpoints_memory_t *memory)
 {
     memory_t *own = (memory_t *) memory;

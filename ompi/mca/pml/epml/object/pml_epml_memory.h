@@ -35,7 +35,8 @@ typedef struct mca_pml_epml_memory_source_t {
      *  @return OMPI_SUCCESS, or an error that is the caller's */
     int (*get)(void *context, const mca_pml_epml_memory_key_t *key, size_t size, void **base_p,
                void **token_p);
-    bool (*is_whole)(void *token); /**< see memory_is_whole; any thread, no lock */
+    bool (*is_whole)(void *token); /**< see memory_is_complete; any thread, no lock */
+    int (*fill)(void *token, size_t offset, size_t size); /**< see memory_fill; likewise */
     void (*put)(void *token);
 } mca_pml_epml_memory_source_t;
 
@@ -52,6 +53,10 @@ int mca_pml_epml_memory_get(const mca_pml_epml_memory_key_t *key, size_t size,
                             const mca_pml_epml_memory_source_t *source, void *context,
                             mpix_endpoints_memory_t **memory_p);
 bool mca_pml_epml_memory_is_whole(const mpix_endpoints_memory_t *memory);
+
+/** See memory_fill.  @return OMPI_SUCCESS, OMPI_ERR_OUT_OF_RESOURCE; OMPI_ERR_BAD_PARAM: not within
+ * the memory */
+int mca_pml_epml_memory_fill(mpix_endpoints_memory_t *memory, size_t offset, size_t size);
 
 /** One reference less; with the last one it goes.  Any thread. */
 void mca_pml_epml_memory_put(mpix_endpoints_memory_t *memory);

@@ -209,7 +209,22 @@ static int service_memory_get(const ompi_communicator_t *comm, mpix_endpoints_sc
                               mpix_endpoints_memory_t **memory_p)
 {
     return mca_pml_epml_mpi_error(mca_pml_epml_service_memory_get(mca_pml_epml_comm(comm), reach,
-                                                                  number, key, size, memory_p));
+                                                                  number, key, size, false,
+                                                                  memory_p));
+}
+
+static int service_memory_reserve(const ompi_communicator_t *comm, mpix_endpoints_scope_t reach,
+                                  int number, uint32_t key, size_t size,
+                                  mpix_endpoints_memory_t **memory_p)
+{
+    return mca_pml_epml_mpi_error(mca_pml_epml_service_memory_get(mca_pml_epml_comm(comm), reach,
+                                                                  number, key, size, true,
+                                                                  memory_p));
+}
+
+static int service_memory_fill(mpix_endpoints_memory_t *memory, size_t offset, size_t size)
+{
+    return mca_pml_epml_mpi_error(mca_pml_epml_memory_fill(memory, offset, size));
 }
 
 static int service_memory_copy(const ompi_communicator_t *comm, int rank, void *local,
@@ -299,6 +314,8 @@ const mpix_endpoints_engine_t mca_pml_epml_service = {
     .request_done = mca_pml_epml_client_request_done,
     .memory_get = service_memory_get,
     .memory_copy = service_memory_copy,
+    .memory_reserve = service_memory_reserve,
+    .memory_fill = service_memory_fill,
     .memory_is_complete = mca_pml_epml_memory_is_whole,
     .memory_put = mca_pml_epml_memory_put,
     .isend = service_isend,

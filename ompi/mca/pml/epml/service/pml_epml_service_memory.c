@@ -32,6 +32,7 @@ typedef struct asked_t {
     const mca_pml_epml_comm_t *comm;
     int host; /**< the rank whose process's segment names the file */
     unsigned int processes;
+    bool reserve;
 } asked_t;
 
 static int node_get(void *context, const mca_pml_epml_memory_key_t *key, size_t size, void **base_p,
@@ -58,7 +59,7 @@ static int node_get(void *context, const mca_pml_epml_memory_key_t *key, size_t 
     } else {
         return MPI_ERR_UNSUPPORTED_OPERATION; /* its memory cannot be seen from here */
     }
-    rc = mca_pml_epml_node_memory_get(&name, size, asked->processes, &memory);
+    rc = mca_pml_epml_node_memory_get(&name, size, asked->processes, asked->reserve, &memory);
     if (OMPI_SUCCESS == rc) {
         *base_p = memory->base;
         *token_p = memory;
@@ -73,6 +74,13 @@ static bool node_is_whole(void *token)
     return memory->is_whole(memory);
 }
 
+static int node_fill(void *token, size_t offset, size_t size)
+{
+    mca_btl_ep_memory_t *memory = token;
+
+    return memory->fill(memory, offset, size);
+}
+
 static void node_put(void *token)
 {
     mca_btl_ep_memory_t *memory = token;
@@ -80,18 +88,17 @@ static void node_put(void *token)
     memory->put(memory);
 }
 
-static const mca_pml_epml_memory_source_t node_source = {.get = node_get,
-                                                         .is_whole = node_is_whole,
-                                                         .put = node_put};
+static const mca_pml_epml_memory_source_t node_source = {
+    .get = node_get, .is_whole = node_is_whole, .fill = node_fill, .put = node_put};
 
 int mca_pml_epml_service_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoints_scope_t reach,
-                                    int number, uint32_t key, size_t size,
+                                    int number, uint32_t key, size_t size, bool reserve,
                                     mpix_endpoints_memory_t **memory_p)
 {
     mca_pml_epml_memory_key_t name = {.context = comm->context,
                                       .number = (uint32_t) number,
                                       .key = key};
-    asked_t asked = {.comm = comm};
+    asked_t asked = {.comm = comm, .reserve = reserve};
 
     /* Both sides have its context, and may be in one process. */
     if (comm->is_inter) {

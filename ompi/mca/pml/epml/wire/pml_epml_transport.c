@@ -339,13 +339,14 @@ int mca_pml_epml_net_reserved(void)
 }
 
 int mca_pml_epml_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,
-                                 unsigned int processes, mca_btl_ep_memory_t **memory_p)
+                                 unsigned int processes, bool reserve,
+                                 mca_btl_ep_memory_t **memory_p)
 {
     const mca_btl_ep_component_t *component = transports.shm.component; /* the caller has one */
 
     return NULL == component->ep_memory_get
                ? OMPI_ERR_NOT_AVAILABLE
-               : component->ep_memory_get(name, size, processes, memory_p);
+               : component->ep_memory_get(name, size, processes, reserve, memory_p);
 }
 
 int mca_pml_epml_node_copy(const void *address, size_t length, void *local, uint64_t remote,

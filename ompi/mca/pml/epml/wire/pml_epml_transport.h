@@ -72,7 +72,8 @@ int mca_pml_epml_net_reserved(void);
 
 /** Memory of the node, if its component has any to share.  See mca_btl_ep_memory_get_fn_t. */
 int mca_pml_epml_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,
-                                 unsigned int processes, mca_btl_ep_memory_t **memory_p);
+                                 unsigned int processes, bool reserve,
+                                 mca_btl_ep_memory_t **memory_p);
 
 /** Copy to or from memory of another process of the node.  See mca_btl_ep_copy_fn_t. */
 int mca_pml_epml_node_copy(const void *address, size_t length, void *local, uint64_t remote,

@@ -165,7 +165,8 @@ bool mca_btl_epshm_node_address_read(const void *blob, size_t length,
 
 /** See mca_btl_ep_memory_get_fn_t. */
 int mca_btl_epshm_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,
-                                  unsigned int processes, mca_btl_ep_memory_t **memory_p);
+                                  unsigned int processes, bool reserve,
+                                  mca_btl_ep_memory_t **memory_p);
 
 /* ---- btl_epshm_node_get.c --------------------------------------------------------------------- */
 

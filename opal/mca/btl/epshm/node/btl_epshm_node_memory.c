@@ -16,6 +16,11 @@
  * it is made with a secret out of the segment of the process that all name.  Who does not see that
  * segment cannot share, and the count tells all others so.
  *
+ * Memory may be reserved: the file has its size, and memory for its first page only, and each part
+ * is filled by whoever owns it, so that it lies near its owner and no access fails.  The kernel does
+ * that for a part of a mapping (MADV_POPULATE_WRITE).  Before Linux 5.14 it needs the file, so the
+ * descriptor stays open until the memory is put back.
+ *
  * A file that has not got all of its processes keeps its name until one of them puts it back.
  * Where all of them are killed before, the launcher removes it, with which each has registered it,
  * or, if that is killed as well, the next job (btl_epshm_segment_file.c): each holds a lock on it.
@@ -33,6 +38,7 @@
 #include "opal/util/proc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -41,11 +47,17 @@ typedef struct memory_front_t {
     _Atomic uint32_t mapped; /**< processes that have it */
 } memory_front_t;
 
+#if !defined(MADV_POPULATE_WRITE) /* headers older than glibc 2.35 */
+#    define MADV_POPULATE_WRITE 23
+#endif
+
 typedef struct memory_t {
     mca_btl_ep_memory_t super;
     memory_front_t *front;
     size_t size; /**< of the mapping */
     uint32_t processes;
+    bool is_reserved;
+    bool fills_by_file; /**< it is reserved, and the kernel cannot fill a mapping */
     char *path;
     _Atomic int fd; /**< holds our lock on the file; -1: it has no name any more */
 } memory_t;
@@ -84,14 +96,22 @@ static bool all_have(const memory_t *memory)
     return memory->processes == atomic_load_explicit(&memory->front->mapped, memory_order_acquire);
 }
 
-/** The file needs its name, and our lock, no longer. */
-static void forget_file(memory_t *memory)
+/** The file is needed no longer. */
+static void close_file(memory_t *memory)
 {
     const int fd = atomic_exchange_explicit(&memory->fd, -1, memory_order_relaxed);
 
     if (0 <= fd) {
         MCA_BTL_EP_HOLD_CANCEL(); /* who puts it back may have locks of the owner's */
         close(fd);
+    }
+}
+
+/** The file has no name any more, and needs no lock. */
+static void forget_file(memory_t *memory)
+{
+    if (!memory->fills_by_file) {
+        close_file(memory);
     }
 }
 
@@ -113,10 +133,47 @@ static void put(mca_btl_ep_memory_t *super)
     if (!all_have(memory)) {
         (void) unlink(memory->path); /* the others will not have it whole any more */
     }
-    forget_file(memory);
+    close_file(memory);
     (void) munmap(memory->front, memory->size);
     free(memory->path);
     free(memory);
+}
+
+/** Fill a part of the mapping that consists of pages.  @return 0 or an error number; EINVAL: the
+ * kernel cannot; EFAULT: there is no room for them */
+static int populate(const memory_t *memory, size_t first, size_t size)
+{
+    int rc;
+
+    do {
+        rc = 0 == madvise((unsigned char *) memory->front + first, size, MADV_POPULATE_WRITE)
+                 ? 0
+                 : errno;
+    } while (EINTR == rc);
+    return rc;
+}
+
+static int fill(mca_btl_ep_memory_t *super, size_t offset, size_t size)
+{
+    memory_t *memory = (memory_t *) super;
+    const size_t page = (size_t) sysconf(_SC_PAGESIZE);
+    const size_t first = page + offset / page * page;
+    size_t last = page + offset + size;
+    int rc;
+
+    if (!memory->is_reserved || 0 == size) {
+        return OPAL_SUCCESS;
+    }
+    if (memory->fills_by_file) {
+        do { /* relaxed: it was set before the memory was handed out */
+            rc = posix_fallocate(atomic_load_explicit(&memory->fd, memory_order_relaxed),
+                                 (off_t) first, (off_t) (last - first));
+        } while (EINTR == rc);
+    } else {
+        last = (last + page - 1) / page * page;
+        rc = populate(memory, first, last - first);
+    }
+    return 0 == rc ? OPAL_SUCCESS : OPAL_ERR_OUT_OF_RESOURCE;
 }
 
 /** Map a file that has been opened, and count.  @return 0 or an error number */
@@ -131,6 +188,7 @@ static int map(memory_t *memory, int fd)
     memory->front = front;
     memory->super.base = (unsigned char *) front + page;
     atomic_init(&memory->fd, fd);
+    memory->fills_by_file = memory->is_reserved && EINVAL == populate(memory, 0, page);
     /* Release: partner is the acquire in all_have. */
     if (memory->processes
         == atomic_fetch_add_explicit(&front->mapped, 1, memory_order_acq_rel) + 1) {
@@ -141,7 +199,8 @@ static int map(memory_t *memory, int fd)
 }
 
 int mca_btl_epshm_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t size,
-                                  unsigned int processes, mca_btl_ep_memory_t **memory_p)
+                                  unsigned int processes, bool reserve,
+                                  mca_btl_ep_memory_t **memory_p)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     const size_t page = (size_t) sysconf(_SC_PAGESIZE);
@@ -151,7 +210,8 @@ int mca_btl_epshm_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t s
     if (NULL == memory || INT64_MAX - page < size) {
         goto err_free;
     }
-    memory->super = (mca_btl_ep_memory_t){.is_whole = is_whole, .put = put};
+    memory->super = (mca_btl_ep_memory_t){.is_whole = is_whole, .fill = fill, .put = put};
+    memory->is_reserved = reserve;
     memory->size = page + size;
     memory->processes = processes;
     memory->path = path_of(name, &rc);
@@ -160,7 +220,8 @@ int mca_btl_epshm_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t s
     }
     /* By each: the others may make it when one has been killed, until they are killed as well. */
     (void) opal_pmix_register_cleanup(memory->path, false, false, false);
-    fd = mca_btl_epshm_segment_file_share(memory->path, memory->size);
+    fd = mca_btl_epshm_segment_file_share(memory->path, memory->size,
+                                          reserve ? page : memory->size);
     error = 0 > fd ? errno : map(memory, fd);
     if (0 == error) {
         *memory_p = &memory->super;

@@ -167,9 +167,10 @@ static int hold(int fd)
     return 0 < stat.st_nlink ? 0 : EAGAIN;
 }
 
-/** Give a file that is new its size, and memory.  Several may be at it, to the same end.
+/** Give a file that is new its size, and memory to the first bytes.  Several may be at it, to the
+ * same end.
  * @return 0 or an error number */
-static int give_size(int fd, uint64_t size)
+static int give_size(int fd, uint64_t size, uint64_t filled)
 {
     struct rlimit limit;
     struct stat stat;
@@ -185,13 +186,19 @@ static int give_size(int fd, uint64_t size)
     if (0 != stat.st_size && size != (uint64_t) stat.st_size) {
         return EINVAL;
     }
+    /* The size first: another process must not find a file of less. */
+    while (filled < size && 0 != ftruncate(fd, (off_t) size)) {
+        if (EINTR != errno) {
+            return errno;
+        }
+    }
     do {
-        rc = posix_fallocate(fd, 0, (off_t) size);
+        rc = posix_fallocate(fd, 0, (off_t) filled);
     } while (EINTR == rc);
     return rc;
 }
 
-int mca_btl_epshm_segment_file_share(const char *path, uint64_t size)
+int mca_btl_epshm_segment_file_share(const char *path, uint64_t size, uint64_t filled)
 {
     int rc = EAGAIN;
 
@@ -203,7 +210,7 @@ int mca_btl_epshm_segment_file_share(const char *path, uint64_t size)
             return -1;
         }
         rc = 0 != fstat(fd, &stat) ? errno : is_ours(&stat) ? hold(fd) : EPERM;
-        rc = 0 == rc ? give_size(fd, size) : rc;
+        rc = 0 == rc ? give_size(fd, size, filled) : rc;
         if (0 == rc) {
             return fd;
         }
