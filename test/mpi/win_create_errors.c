@@ -83,6 +83,9 @@ static void check_usable(MPI_Comm comm, struct ept *t)
         int *base = memory;
         struct arguments a = {BYTES, UNIT, MPI_INFO_NULL, memory, &base, &win};
 
+        if (SHARED == flavor && 0 != ept_option_long("apart", 0)) {
+            continue; /* the processes cannot share memory */
+        }
         ept_phase(t, "a window that works: %s", flavor_names[flavor]);
         EPT_OK(t, create(flavor, comm, &a));
         EPT_OK(t, MPI_Win_fence(0, win));

@@ -80,8 +80,6 @@ static bool attempt(MPI_Comm comm, struct ept *t, enum flavor flavor, MPI_Aint s
                   "a window of %d of %d ranks: a fence returns %d", all[0], t->size, rc);
         EPT_OK(t, MPI_Win_free(&win));
     }
-    EPT_CHECK(t, 0 == all[1] || t->size > all[0] || ALLOCATE == flavor,
-              "allocation %ld of rank %d has failed, and there is a window", n, victim);
     return 0 != all[1];
 }
 

@@ -8,7 +8,8 @@
  *
  * Shared windows: parts without gaps in the order of ranks, or apart where the user has asked for
  * it; sizes of 0, of one member, some or all; what MPI_Win_shared_query says; loads and stores of
- * all members in all parts.  Of members on several nodes a shared window is an error at all.
+ * all members in all parts.  Of members on several nodes, or that cannot share memory, a shared
+ * window is an error at all.
  *
  * Guards: osc_epwin_create.c, osc_epwin_data.c, osc_epwin_peers.c, osc_epwin_query.c
  */
@@ -133,37 +134,51 @@ static void use_sizes(MPI_Comm comm, struct ept *t)
     }
 }
 
+/** With --apart 1 the processes of the node cannot share memory. */
 static void case_node(MPI_Comm comm, struct ept *t)
 {
     MPI_Comm node;
 
-    EPT_OK(t, MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    if (0 == ept_option_long("apart", 0)) {
+        EPT_OK(t, MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    } else {
+        EPT_OK(t, MPI_Comm_split(comm, t->proc, t->rank, &node));
+    }
     use_sizes(node, t);
     EPT_OK(t, MPI_Comm_free(&node));
+}
+
+/** An error at each member, whatever the sizes. */
+static void check_refused(MPI_Comm comm, struct ept *t)
+{
+    MPI_Win win;
+    int *base;
+
+    EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    for (int i = 0; i < 3; ++i) {
+        win = MPI_WIN_NULL;
+        EPT_CLASS(t, MPI_ERR_RMA_SHARED,
+                  MPI_Win_allocate_shared(1 == i && t->rank == 0 ? 0 : 8, 1, MPI_INFO_NULL, comm,
+                                          &base, &win));
+        EPT_CHECK(t, MPI_WIN_NULL == win, "the handle is not MPI_WIN_NULL");
+    }
+    ept_use_comm(t, comm, t->rank, t->size);
 }
 
 /** Of all: a window, or an error at each member. */
 static void case_all(MPI_Comm comm, struct ept *t)
 {
     MPI_Comm node;
-    MPI_Win win;
-    int size, *base;
+    int size;
 
     EPT_OK(t, MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
     EPT_OK(t, MPI_Comm_size(node, &size));
     EPT_OK(t, MPI_Comm_free(&node));
-    if (size == t->size) {
+    if (size == t->size && 0 == ept_option_long("apart", 0)) {
         use_sizes(comm, t);
-        return;
+    } else {
+        check_refused(comm, t);
     }
-    EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
-    for (int i = 0; i < 3; ++i) {
-        win = MPI_WIN_NULL;
-        EPT_CLASS(t, MPI_ERR_RMA_SHARED,
-                  MPI_Win_allocate_shared(1 == i ? 0 : 8, 1, MPI_INFO_NULL, comm, &base, &win));
-        EPT_CHECK(t, MPI_WIN_NULL == win, "the handle is not MPI_WIN_NULL");
-    }
-    ept_use_comm(t, comm, t->rank, t->size);
 }
 
 int test_rank(MPI_Comm comm, struct ept *t)
