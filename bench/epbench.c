@@ -36,6 +36,8 @@ static const char usage_text[]
       "                    make heap resident, peerheap peerresident, job,\n"
       "                    mwrite mread mwriteall mreadall (in the folder $EPBENCH_TMPFS),\n"
       "                    dwrite dread dwriteall dreadall ($EPBENCH_DISK),\n"
+      "                    wput wget wacc wfop wcas wlockshared wlockexcl wlockall wfence\n"
+      "                    wpscw wfopboth, watomicboth wcopyto wcopyfrom (windows),\n"
       "                    each with a size in bytes (posted, unexpected: messages that wait;\n"
       "                    make, heap, resident: endpoints; files: a worker's\n"
       "                    blocks, 0: one)\n"
@@ -44,6 +46,7 @@ static const char usage_text[]
       "  --window N        messages in flight (64, fewer where they pass 16 MiB);\n"
       "                    of collectives, buffers in turn (64, fewer where they pass 8 MiB)\n"
       "  --info KEY=VALUE  info for MPIX_Comm_create_endpoints\n"
+      "  --created         windows of MPI_Win_create, else MPI_Win_allocate\n"
       "  --scenario LABEL  copied to the output\n"
       "  --limit S         end after this many seconds (120)\n"
       "Each line of output: epbench,WAY,SCENARIO,PAIRS,MEASURE,SIZE,WINDOW,ITERATIONS,MEDIAN,BEST,"
@@ -71,7 +74,7 @@ static const epbench_measure_t *find_measure(const char *name)
     static const epbench_measure_t *const tables[] = {
         epbench_p2p_measures,  epbench_coll_measures,  epbench_later_measures,
         epbench_comm_measures, epbench_queue_measures, epbench_memory_measures,
-        epbench_file_measures};
+        epbench_file_measures, epbench_rma_measures};
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); ++i) {
         for (const epbench_measure_t *measure = tables[i]; NULL != measure->name; ++measure) {
@@ -127,17 +130,13 @@ static void add_point(epbench_options_t *options, char *text)
 
 static void parse(epbench_options_t *options, int argc, char **argv)
 {
-    static const struct option known[] = {{"way", required_argument, NULL, 'w'},
-                                          {"points", required_argument, NULL, 'p'},
-                                          {"pairs", required_argument, NULL, 'n'},
-                                          {"budget", required_argument, NULL, 'b'},
-                                          {"blocks", required_argument, NULL, 'k'},
-                                          {"window", required_argument, NULL, 'W'},
-                                          {"info", required_argument, NULL, 'i'},
-                                          {"scenario", required_argument, NULL, 's'},
-                                          {"limit", required_argument, NULL, 'l'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"way", required_argument, NULL, 'w'},      {"points", required_argument, NULL, 'p'},
+        {"pairs", required_argument, NULL, 'n'},    {"budget", required_argument, NULL, 'b'},
+        {"blocks", required_argument, NULL, 'k'},   {"window", required_argument, NULL, 'W'},
+        {"info", required_argument, NULL, 'i'},     {"created", no_argument, NULL, 'c'},
+        {"scenario", required_argument, NULL, 's'}, {"limit", required_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
     char *points = NULL;
     char *save = NULL;
     int c;
@@ -166,6 +165,9 @@ static void parse(epbench_options_t *options, int argc, char **argv)
             break;
         case 'i':
             options->info = optarg;
+            break;
+        case 'c':
+            options->created = true;
             break;
         case 's':
             options->scenario = optarg;

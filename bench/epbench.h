@@ -52,6 +52,7 @@ typedef struct epbench_options_t {
     const char *way;      /**< name in epbench_ways[] */
     const char *scenario; /**< free label, copied to the output */
     const char *info;     /**< "key=value" for MPIX_Comm_create_endpoints, or NULL */
+    bool created;         /**< windows are of MPI_Win_create, not of MPI_Win_allocate */
     int pairs;            /**< communicating pairs; workers = 2 * pairs */
     int window;           /**< overrides the default window if positive */
     int blocks;           /**< timed blocks per point; the median is reported */
@@ -85,7 +86,8 @@ typedef enum epbench_can_t {
     EPBENCH_MAKE = 4,         /**< another one of its kind can be made (epbench_ways_make) */
     EPBENCH_MANY = 8,         /**< any number of its kind can be made (epbench_ways_many) */
     EPBENCH_NONBLOCKING = 16, /**< serves nonblocking and persistent collectives */
-    EPBENCH_HYBRID = 32       /**< holds a rank for all workers of each process, for thread 0 */
+    EPBENCH_HYBRID = 32,      /**< holds a rank for all workers of each process, for thread 0 */
+    EPBENCH_WINDOWS = 64      /**< windows can be made of it */
 } epbench_can_t;
 
 /** One communicating party. */
@@ -112,7 +114,8 @@ typedef struct epbench_worker_t {
     MPI_Request *request; /**< 2 * the largest window of the run */
     MPI_Request *queued;  /**< requests of messages that wait (queue measurements) */
     unsigned char *queued_buffer;
-    struct epbench_file_t *file; /**< of the point, for epbench_file.c */
+    struct epbench_file_t *file;     /**< of the point, for epbench_file.c */
+    struct epbench_window_t *window; /**< of the point, for epbench_rma.c */
 } epbench_worker_t;
 
 /** What one timed block takes: the latest worker, and the mean of the first of each pair. */
@@ -129,6 +132,7 @@ struct epbench_measure_t {
     bool higher_is_better;
     unsigned needs; /**< of epbench_can_t; left out where the worker cannot */
     bool windowed;  /**< has a window */
+    bool origin_only; /**< the time is that of worker 0 */
     size_t fixed;   /**< bytes per message where size means something else, or 0 */
     const epbench_moves_t *moves; /**< of a collective with buffers (epbench_ring.h), or NULL */
 
@@ -228,8 +232,8 @@ void epbench_cores_unpin(void);
 /** Pins the calling thread to the core of worker rank of size, the same in every way. */
 void epbench_cores_pin(int rank, int size);
 
-/* epbench_p2p.c, _coll.c, _later.c, _comm.c, _queue.c, _memory.c, _file.c: tables that end with a
- * NULL name */
+/* epbench_p2p.c, _coll.c, _later.c, _comm.c, _queue.c, _memory.c, _file.c, _rma.c: tables that end
+ * with a NULL name */
 
 extern const epbench_measure_t epbench_p2p_measures[];
 extern const epbench_measure_t epbench_coll_measures[];
@@ -238,6 +242,7 @@ extern const epbench_measure_t epbench_comm_measures[];
 extern const epbench_measure_t epbench_queue_measures[];
 extern const epbench_measure_t epbench_memory_measures[];
 extern const epbench_measure_t epbench_file_measures[];
+extern const epbench_measure_t epbench_rma_measures[];
 
 /** Bytes between messages in a receive buffer: the size rounded up to whole lines. */
 size_t epbench_stride(size_t size);

@@ -63,7 +63,7 @@ sub write {
         'Open MPI: ', @mpi ? first_line("'$mpi[1]' --version") : 'none', "\n",
         'MPICH:    ', (EpBench::Ways::on_path('mpichversion')
                        ? first_line('mpichversion') : 'none'), "\n",
-        ($option->{coll} ? map { "$_->[0]: $_->[1]\n" } newer_versions() : ()),
+        ($option->{coll} || $option->{rma} ? map { "$_->[0]: $_->[1]\n" } newer_versions() : ()),
         'endpoints: ', endpoints_version(), "\n",
         'rounds:   ', $option->{rounds}, ', ', $option->{budget}, " ms per figure\n";
     close($file);

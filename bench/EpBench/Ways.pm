@@ -30,6 +30,8 @@ our @WAYS = (
     { name => 'ep-before', title => 'endpoints of --against', program => 'before', way => 'ep',
       optional => 1 },
     { name => 'proc', title => 'ob1, processes', program => 'ompi', each => 1 },
+    { name => 'rdma', title => 'ob1, processes, osc/rdma', program => 'ompi', way => 'proc',
+      each => 1, optional => 1, mca => ['--mca', 'osc', 'rdma'] },
     { name => 'proc-multiple', title => 'ob1, processes, multiple', program => 'ompi', each => 1,
       optional => 1 },
     { name => 'thread', title => 'ob1, threads', program => 'ompi' },
@@ -57,6 +59,8 @@ our @SCENARIOS = (
     { name => 'tcp', title => 'Across two processes, TCP loopback',
       plot => 'across two processes over TCP', processes => 2 },
     { name => 'shm', title => 'Across two processes, shared memory',
+      plot => 'across two processes over shared memory', processes => 2 },
+    { name => 'created', title => 'Across two processes, windows of MPI_Win_create',
       plot => 'across two processes over shared memory', processes => 2 },
 );
 our %SCENARIO = map { $_->{name} => $_ } @SCENARIOS;
@@ -228,7 +232,8 @@ sub command {
     if ($endpoints) {
         # What ob1 below may use; btl/tcp complains on machines with nothing but a loopback.
         push(@options, '--mca', 'btl', '^tcp');
-        push(@options, '--mca', 'btl_epshm_processes', 'shm' eq $name ? 1 : 0);
+        push(@options, '--mca', 'btl_epshm_processes',
+             $name =~ /^(?:shm|created)$/ ? 1 : 0);
         push(@options, '--mca', 'btl_epofi_provider', 'tcp', '--mca', 'btl_epofi_interface', 'lo')
             if 'tcp' eq $name;
     } elsif ('tcp' eq $name) {

@@ -4,7 +4,7 @@
 #
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The newest peers, for ./ep bench --coll and --renew: MPICH and Open MPI of a Debian sid, the one
+# The newest peers, for ./ep bench --coll, --rma and --renew: MPICH and Open MPI of a Debian sid, the one
 # that --ompi 6 works in.  Where it cannot be had, the comparison does without, and says so.
 
 # want_peers OPTION...: do these options of bench ask for them?  With --against there are peers only
@@ -13,7 +13,7 @@ want_peers() {
     local option all='' named='' against=''
     for option; do
         case $option in
-            --coll | --renew) all=yes ;;
+            --coll | --rma | --renew) all=yes ;;
             *threadcomm-new* | *mpich-new* | *xhc* | *acoll*) named=yes ;;
             --against | --against=*) against=yes ;;
             --from | --from=* | -h | --help) return 1 ;;

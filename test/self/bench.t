@@ -4,10 +4,11 @@
 #
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# bench.t BUILD-FOLDER: what run-bench makes of figures of collectives that are given to it: table,
-# goals, the page's rows; which points are run where; and whose goals they are.
+# bench.t BUILD-FOLDER: what run-bench makes of figures of collectives, files and windows that are given
+# to it: table, goals, the page's rows; which points are run where; and whose goals they are.
 #
-# Guards: bench/EpBench/Coll.pm, bench/EpBench/CollGoals.pm, bench/EpBench/Files.pm
+# Guards: bench/EpBench/Coll.pm, bench/EpBench/CollGoals.pm, bench/EpBench/Files.pm,
+# bench/EpBench/Rma.pm, bench/EpBench/RmaGoals.pm
 
 use strict;
 use warnings;
@@ -22,6 +23,8 @@ use EpBench::Coll;
 use EpBench::CollGoals;
 use EpBench::Data;
 use EpBench::Files;
+use EpBench::Rma;
+use EpBench::RmaGoals;
 use EpBench::Table;
 use EpBench::Ways;
 
@@ -143,5 +146,48 @@ is(EpBench::Files::table(data([in => 2, proc => mwriteall => 0, 2]), 'in'), '',
    'no table without endpoints');
 my $folders = EpBench::Files::environment();
 is(scalar(grep { -d } values %$folders), 2, 'two folders, while this process lives');
+
+# Windows.
+sub window_points
+{
+    my ($way, @at) = @_;
+
+    return map { @{ $_->{points} } } EpBench::Rma::parts($EpBench::Ways::WAY{$way}, @at);
+}
+
+is_deeply([window_points('proc', 'created', 1)], [], 'osc/sm has no created windows');
+is_deeply([window_points('mpich-new', 'tcp', 1)], [], 'MPICH is left out over TCP');
+is_deeply([map { [window_points($_, 'in', $EpBench::Rma::MANY)] } qw(ep-before proc)],
+          [['wlockall:0'], []], 'many members are of endpoints alone');
+is_deeply([map { scalar grep { /^(?:wcopy|watomic)/ } window_points($_, 'shm', 1) }
+           qw(ep proc rdma mpich)], [3, 3, 0, 0], 'what needs no MPI, where it is wanted');
+is_deeply([map { $_->{arguments} } EpBench::Rma::parts($EpBench::Ways::WAY{rdma}, 'tcp', 1)],
+          [['--created']], 'windows over TCP are created ones');
+is_deeply([map { $_->{arguments} } EpBench::Rma::parts($EpBench::Ways::WAY{ep}, 'in', 1, 1,
+                                                       { wfence => 1 })],
+          [[]], 'one job for what is asked for, on an allocated window');
+
+my @windows = ([in => 1, ep => wput => 8, 0.03], [in => 1, proc => wput => 8, 0.04],
+               [in => 1, mpich => wput => 8, 2],
+               [in => 1, ep => wget => 8, 0.03], [in => 1, rdma => wget => 8, 0.04],
+               [in => 1, ep => wfence => 0, 0.05], [in => 1, ep => barrier => 0, 0.04],
+               [in => 1, ep => wput => 1048576, 40], [in => 1, ep => wcopyto => 1048576, 36],
+               [in => 1, ep => wlockall => 0, 0.02],
+               [in => $EpBench::Rma::MANY, ep => wlockall => 0, 0.021],
+               [created => 1, ep => wput => 8, 0.6], [created => 1, ep => lat => 8, 0.25],
+               [created => 1, rdma => wput => 8, 0.5]);
+$table = EpBench::Rma::table(data(@windows), 'in');
+($line) = $table =~ /^(Put 8 B .*)$/m;
+is(($line // '') =~ s/ +/ /gr, 'Put 8 B 45.0 33 60.0 - 3000 - 1.33',
+   'a line of the table: ours in ns, spread, each peer, times the best');
+ok(80 >= length($line // ''), 'which fits');
+is(EpBench::Rma::table(data(@windows), 'tcp'), '', 'no table of what was not measured');
+my $goals = EpBench::RmaGoals::table(data(@windows));
+is_deeply([map { seen($goals, "inside $_")->[0] } 'Put 8 B', 'Get 8 B', 'Fence', 'Put 1 MiB',
+           'lock_all, 16', 'Compare'],
+          ['0.750 met', '0.750 MISSED', '15.0 met', '0.90 MISSED', '1.05 met', '- none'],
+          'shares of the best time, ns, shares of memcpy, growth');
+is_deeply(seen($goals, 'create Put 8 B'), ['1.20 met', '1.20 MISSED'],
+          'shares of a round trip, and of osc/rdma');
 
 done_testing();
