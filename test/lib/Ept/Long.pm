@@ -28,7 +28,7 @@ my @PARTS = (
     [coll => qr{^coll_}],
     [comm => qr{^(?:comm_|create|merge|handles|static_|finalize|client|example/)}],
     [files => qr{^file_}],
-    [random => qr{^random_traffic}],
+    [random => qr{^(?:random_traffic|win_random)}],
     [p2p => qr{}],
 );
 

@@ -39,6 +39,14 @@ our @ENTRIES = (
     { program => 'win_left', configs => [qw(1x4 2x2)], longer => [qw(1x1 1x16)], plain => 0 },
     { program => 'win_left', variant => 'keep', configs => [qw(1x4 2x2/node)], plain => 0, quick => [],
       args => '--keep 1' },
+    # Random operations against a model.
+    { program => 'win_random', configs => [qw(1x4 2x2/node)], longer => [qw(1x1 1x7 2x1/node 3x3/node)] },
+    { program => 'win_random', variant => 'apart', configs => ['2x2/tcp'], longer => ['2x1/tcp'],
+      quick => [], plain => 0, args => '--shared 0' },
+    { program => 'win_random', variant => 'long', long => 1, configs => [qw(1x4 1x16 2x3/node)],
+      plain => 0, args => '--phases 500 --seed 11', timeout => 300 },
+    { program => 'win_random', variant => 'apart_long', long => 1, configs => ['2x2/tcp'],
+      quick => [], plain => 0, args => '--phases 500 --seed 11 --shared 0', timeout => 300 },
 );
 
 1;
