@@ -19,7 +19,8 @@
  * their counts are the same in each run as well.  Blocking ones run the same steps.
  */
 
-#include <mpi.h>
+#include "instructions.h"
+
 #include <mpi-ext.h>
 
 #include <pthread.h>
@@ -49,7 +50,7 @@ static MPI_Comm sender, receiver;
 static double sent[WINDOW], received[WINDOW];
 static MPI_Request requests[WINDOW];
 
-static void fail(const char *what)
+_Noreturn void instructions_fail(const char *what)
 {
     fprintf(stderr, "instructions: %s\n", what);
     MPI_Abort(MPI_COMM_WORLD, 1);
@@ -150,7 +151,7 @@ static void check_window(void)
 {
     for (int i = 0; i < WINDOW; ++i) {
         if (sent[i] != received[i]) {
-            fail("a message came out wrong");
+            instructions_fail("a message came out wrong");
         }
         received[i] = 0;
     }
@@ -170,7 +171,7 @@ static void call_allreduce(MPI_Comm comm)
 
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
     if (4.0 != sum) {
-        fail("a sum came out wrong");
+        instructions_fail("a sum came out wrong");
     }
 }
 
@@ -181,7 +182,7 @@ static void call_bcast(MPI_Comm comm)
 
     MPI_Bcast(&value, 1, MPI_DOUBLE, 1, comm);
     if (2.5 != value) {
-        fail("a bcast came out wrong");
+        instructions_fail("a bcast came out wrong");
     }
 }
 
@@ -193,7 +194,7 @@ static void call_scatter(MPI_Comm comm)
 
     MPI_Scatter(values, 1, MPI_DOUBLE, &value, 1, MPI_DOUBLE, 1, comm);
     if (((comm == sender) ? 1.5 : 2.5) != value) {
-        fail("a scatter came out wrong");
+        instructions_fail("a scatter came out wrong");
     }
 }
 
@@ -216,7 +217,7 @@ static void call_start(MPI_Comm comm)
     MPI_Start(&persistent[own].request);
     MPI_Wait(&persistent[own].request, MPI_STATUS_IGNORE);
     if (4.0 != persistent[own].sum) {
-        fail("a persistent sum came out wrong");
+        instructions_fail("a persistent sum came out wrong");
     }
 }
 
@@ -248,7 +249,7 @@ static void run_collective(const char *level, const struct collective *collectiv
 
     atomic_store(&coming, 0);
     if (0 != pthread_create(&other, NULL, other_main, (void *) collective)) {
-        fail("no thread");
+        instructions_fail("no thread");
     }
     for (int i = 1; i <= WARM_UP_CALLS + CALLS; ++i) {
         if (WARM_UP_CALLS >= i) {
@@ -337,7 +338,7 @@ static void check_many(const struct many_kind *kind, int own)
 
     for (int i = 0; i < blocks; ++i) {
         if (value_of(is_scatter ? 0 : i, kind->is_one_for_all ? 0 : own) != many.received[own][i]) {
-            fail("a block came out wrong");
+            instructions_fail("a block came out wrong");
         }
         many.received[own][i] = 0.0;
     }
@@ -406,7 +407,7 @@ static void run_root(const char *level, const struct many_kind *kind)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static void create_many(const char *level, int count, MPI_Comm *endpoints)
+void instructions_create(const char *level, int count, MPI_Comm *endpoints)
 {
     MPI_Info info;
 
@@ -418,7 +419,7 @@ static void create_many(const char *level, int count, MPI_Comm *endpoints)
 
 static void create(const char *level, MPI_Comm *endpoints)
 {
-    create_many(level, 2, endpoints);
+    instructions_create(level, 2, endpoints);
     sender = endpoints[0];
     receiver = endpoints[1];
 }
@@ -461,7 +462,7 @@ static void run_collectives(const char *level)
 static void run_all_many(const char *level, int count)
 {
     many.count = count;
-    create_many(level, count, many.comm);
+    instructions_create(level, count, many.comm);
     for (size_t i = 0; i < sizeof(many_kinds) / sizeof(many_kinds[0]); ++i) {
         run_many(level, &many_kinds[i]);
         if (many_kinds[i].has_root) {
@@ -487,6 +488,7 @@ int main(int argc, char **argv)
     }
     run_collectives(
         "multiple"); /* with a promise locks are biased soon, and as soon end to be so */
+    instructions_windows("multiple");
     for (int from = 0; from < MEMBERS; ++from) {
         for (int to = 0; to < MEMBERS; ++to) {
             many.sent[from][to] = value_of(from, to);
