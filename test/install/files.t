@@ -8,8 +8,7 @@
 #
 # Guards: docs/parameters.md, configure.ac, common_ep_parameters.h, pml_epml_parameters.c,
 # btl_epofi_parameters.c, btl_epshm_parameters.c, coll_epcoll_component.c, coll_epcoll_parameters.c,
-# coll_epcoll_variables.c, osc_epwin_component.c,
-# osc_epwin_module.c, osc_epwin_parameters.c
+# coll_epcoll_variables.c, osc_epwin_component.c, osc_epwin_module.c, osc_epwin_parameters.c
 
 use strict;
 use warnings;

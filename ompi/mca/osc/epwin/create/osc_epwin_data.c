@@ -107,17 +107,14 @@ static int data_get_within(epwin_making_t *making, bool on_node)
     if (0 == bytes) {
         return MPI_SUCCESS;
     }
-    rc = (NULL != engine->memory_reserve ? engine->memory_reserve : engine->memory_get)(
-        making->module->comm,
-        on_node ? MPIX_ENDPOINTS_SCOPE_NODE : MPIX_ENDPOINTS_SCOPE_PROCESS,
-        mca_osc_epwin_component.client, EPWIN_KEY_DATA, bytes, memory);
+    rc = engine->memory_reserve(making->module->comm,
+                                on_node ? MPIX_ENDPOINTS_SCOPE_NODE : MPIX_ENDPOINTS_SCOPE_PROCESS,
+                                mca_osc_epwin_component.client, EPWIN_KEY_DATA, bytes, memory);
     if (MPI_SUCCESS != rc) {
         return rc;
     }
     making->at = data_own_at(making);
-    return NULL != engine->memory_fill && 0 < making->own.size
-               ? engine->memory_fill(*memory, making->at, making->own.size)
-               : MPI_SUCCESS;
+    return engine->memory_fill(*memory, making->at, making->own.size);
 }
 
 static void data_put(epwin_making_t *making)
