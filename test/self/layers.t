@@ -6,8 +6,8 @@
 #
 # layers.t BUILD-FOLDER: a file of a component in layers includes its own folder and those below it,
 # by their one header; the files of a folder call each other in one direction; a component includes of
-# the others only what they share, common/ep; a part of an object is written by one layer; and no
-# function of ours has more than 80 lines.
+# the others only what they share, common/ep; a part of an object is written by one layer; no function
+# of ours has more than 80 lines; and the functions of collectives are defined in the open.
 #
 # Guards: ompi, opal
 
@@ -248,5 +248,27 @@ for my $path (grep { !m{^test/mpich-suite/} } @sources) {
 }
 is(join("\n", @long), '', "no function has more than $LINES lines: make parts with names of it");
 cmp_ok($functions, '>', 2000, "$functions functions");
+
+# ---- entries -------------------------------------------------------------------------------------
+
+# A collective's functions are defined in the open, not by a macro: else neither grep nor ctags leads
+# to them.  A macro without a semicolon before a definition hides that one, too.
+sub entries
+{
+    my ($kinds) = @_;
+    my ($all, $neighbors) = map { my ($list) = $kinds =~ /^#define $_\(each\)(.*?[^\\])\n/ms;
+        [($list // '') =~ /\beach\((\w+)/g] } qw(EPCOLL_FOR_ALL_KINDS EPCOLL_FOR_ALL_NEIGHBORS);
+
+    is(@$all . ' and ' . @$neighbors, '17 and 5', 'kinds of collectives');
+    return map { ($_, "i$_", "${_}_init") } @$all, @$neighbors,
+        qw(direct_alltoallv direct_alltoallw);
+}
+
+my $epcoll = "$top/ompi/mca/coll/epcoll";
+my $calls = join "\n", map { text($_) } glob "$epcoll/calls/*.c";
+my @hidden = grep { $calls !~ m{(?:^|[;\}/]\n)\nint mca_coll_epcoll_$_\([^;{}]*\)\n\{}m }
+    entries(text("$epcoll/base/coll_epcoll_call.h"));
+
+is(join(' ', @hidden), '', 'definitions of all collectives\' functions are found');
 
 done_testing;

@@ -56,8 +56,9 @@ int mca_coll_epcoll_barrier_init(struct ompi_communicator_t *comm, struct ompi_i
 }
 
 /** What those that reduce have in common.  @param count  elements of the whole vector */
-static bool fill(mca_coll_epcoll_call_t *call, mca_coll_epcoll_kind_t kind, const void *send,
-                 void *recv, size_t count, ompi_datatype_t *type, ompi_op_t *op)
+static bool call_fill_fold(mca_coll_epcoll_call_t *call, mca_coll_epcoll_kind_t kind,
+                           const void *send, void *recv, size_t count, ompi_datatype_t *type,
+                           ompi_op_t *op)
 {
     mca_coll_epcoll_call_of_kind(call, kind);
     call->in_place = EPCOLL_IN_PLACE(send);
@@ -70,27 +71,27 @@ static bool fill(mca_coll_epcoll_call_t *call, mca_coll_epcoll_kind_t kind, cons
     return 0 != call->bytes;
 }
 
-static bool fill_exscan(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                        const void *send, void *recv, size_t count, ompi_datatype_t *type,
-                        ompi_op_t *op)
+static bool call_fill_exscan(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
+                             const void *send, void *recv, size_t count, ompi_datatype_t *type,
+                             ompi_op_t *op)
 {
     (void) handle;
-    return fill(call, EPCOLL_EXSCAN, send, recv, count, type, op);
+    return call_fill_fold(call, EPCOLL_EXSCAN, send, recv, count, type, op);
 }
 
-static bool fill_scan(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                      const void *send, void *recv, size_t count, ompi_datatype_t *type,
-                      ompi_op_t *op)
+static bool call_fill_scan(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
+                           const void *send, void *recv, size_t count, ompi_datatype_t *type,
+                           ompi_op_t *op)
 {
     (void) handle;
-    return fill(call, EPCOLL_SCAN, send, recv, count, type, op);
+    return call_fill_fold(call, EPCOLL_SCAN, send, recv, count, type, op);
 }
 
-static bool fill_reduce(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                        const void *send, void *recv, size_t count, ompi_datatype_t *type,
-                        ompi_op_t *op, int root)
+static bool call_fill_reduce(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
+                             const void *send, void *recv, size_t count, ompi_datatype_t *type,
+                             ompi_op_t *op, int root)
 {
-    const bool something = fill(call, EPCOLL_REDUCE, send, recv, count, type, op);
+    const bool something = call_fill_fold(call, EPCOLL_REDUCE, send, recv, count, type, op);
 
     call->root = root;
     if (!mca_coll_epcoll_is_root(handle, root)) {
@@ -100,10 +101,10 @@ static bool fill_reduce(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_hand
     return something;
 }
 
-static bool fill_reduce_scatter(mca_coll_epcoll_call_t *call,
-                                const mca_coll_epcoll_handle_t *handle, const void *send,
-                                void *recv, mca_coll_epcoll_counts_t counts, ompi_datatype_t *type,
-                                ompi_op_t *op)
+static bool call_fill_reduce_scatter(mca_coll_epcoll_call_t *call,
+                                     const mca_coll_epcoll_handle_t *handle, const void *send,
+                                     void *recv, mca_coll_epcoll_counts_t counts,
+                                     ompi_datatype_t *type, ompi_op_t *op)
 {
     size_t count = 0;
     bool something;
@@ -111,42 +112,36 @@ static bool fill_reduce_scatter(mca_coll_epcoll_call_t *call,
     for (uint32_t i = 0; i < mca_coll_epcoll_size(handle); ++i) {
         count += EPCOLL_COUNT(counts, i);
     }
-    something = fill(call, EPCOLL_REDUCE_SCATTER, send, recv, count, type, op);
+    something = call_fill_fold(call, EPCOLL_REDUCE_SCATTER, send, recv, count, type, op);
     call->recv_counts = counts;
     return something;
 }
 
-static bool fill_reduce_scatter_block(mca_coll_epcoll_call_t *call,
-                                      const mca_coll_epcoll_handle_t *handle, const void *send,
-                                      void *recv, size_t count, ompi_datatype_t *type,
-                                      ompi_op_t *op)
+static bool call_fill_reduce_scatter_block(mca_coll_epcoll_call_t *call,
+                                           const mca_coll_epcoll_handle_t *handle, const void *send,
+                                           void *recv, size_t count, ompi_datatype_t *type,
+                                           ompi_op_t *op)
 {
-    const bool something = fill(call, EPCOLL_REDUCE_SCATTER_BLOCK, send, recv,
-                                count * mca_coll_epcoll_size(handle), type, op);
+    const bool something = call_fill_fold(call, EPCOLL_REDUCE_SCATTER_BLOCK, send, recv,
+                                          count * mca_coll_epcoll_size(handle), type, op);
 
     call->send_count = count;
     return something;
 }
 
-static bool fill_allreduce(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                           const void *send, void *recv, size_t count, ompi_datatype_t *type,
-                           ompi_op_t *op)
+static bool call_fill_allreduce(mca_coll_epcoll_call_t *call,
+                                const mca_coll_epcoll_handle_t *handle, const void *send,
+                                void *recv, size_t count, ompi_datatype_t *type, ompi_op_t *op)
 {
     (void) handle;
-    return fill(call, EPCOLL_ALLREDUCE, send, recv, count, type, op);
+    return call_fill_fold(call, EPCOLL_ALLREDUCE, send, recv, count, type, op);
 }
 
-#define PARAMETERS                                                                             \
-    (const void *send, void *recv, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type, \
-     struct ompi_op_t *op)
-#define ARGUMENTS (send, recv, (size_t) count, type, op)
+/* ---- functions ------------------------------------------------------------------------------- */
 
-static EPCOLL_FORM_BLOCKING(allreduce_any, allreduce, PARAMETERS,
-                            ARGUMENTS) EPCOLL_FORMS_LATER(allreduce, PARAMETERS, ARGUMENTS)
-
-    int mca_coll_epcoll_allreduce(const void *send, void *recv, mca_coll_epcoll_count_t count,
-                                  struct ompi_datatype_t *type, struct ompi_op_t *op,
-                                  struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+int mca_coll_epcoll_allreduce(const void *send, void *recv, mca_coll_epcoll_count_t count,
+                              ompi_datatype_t *type, ompi_op_t *op, ompi_communicator_t *comm,
+                              mca_coll_base_module_t *module)
 {
     mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
     const size_t bytes = mca_coll_epcoll_packed((size_t) count, type);
@@ -157,17 +152,137 @@ static EPCOLL_FORM_BLOCKING(allreduce_any, allreduce, PARAMETERS,
         return mca_coll_epcoll_small_allreduce(handle, EPCOLL_IN_PLACE(send) ? recv : send, recv,
                                                (size_t) count, type, op);
     }
-    return allreduce_any(send, recv, count, type, op, comm, module);
+    return EPCOLL_RUN(allreduce, comm, module, send, recv, count, type, op);
 }
 
-EPCOLL_FORMS(exscan, PARAMETERS, ARGUMENTS)
-EPCOLL_FORMS(reduce,
-             (const void *send, void *recv, mca_coll_epcoll_count_t count,
-              struct ompi_datatype_t *type, struct ompi_op_t *op, int root),
-             (send, recv, (size_t) count, type, op, root))
-EPCOLL_FORMS(reduce_scatter,
-             (const void *send, void *recv, mca_coll_epcoll_counts_t counts,
-              struct ompi_datatype_t *type, struct ompi_op_t *op),
-             (send, recv, counts, type, op))
-EPCOLL_FORMS(reduce_scatter_block, PARAMETERS, ARGUMENTS)
-EPCOLL_FORMS(scan, PARAMETERS, ARGUMENTS)
+int mca_coll_epcoll_iallreduce(const void *send, void *recv, mca_coll_epcoll_count_t count,
+                               ompi_datatype_t *type, ompi_op_t *op, ompi_communicator_t *comm,
+                               ompi_request_t **request_p, mca_coll_base_module_t *module)
+{
+    return EPCOLL_BEGIN(allreduce, comm, request_p, module, send, recv, count, type, op);
+}
+
+int mca_coll_epcoll_allreduce_init(const void *send, void *recv, mca_coll_epcoll_count_t count,
+                                   ompi_datatype_t *type, ompi_op_t *op, ompi_communicator_t *comm,
+                                   struct ompi_info_t *info, ompi_request_t **request_p,
+                                   mca_coll_base_module_t *module)
+{
+    return EPCOLL_INIT(allreduce, comm, info, request_p, module, send, recv, count, type, op);
+}
+
+int mca_coll_epcoll_exscan(const void *send, void *recv, mca_coll_epcoll_count_t count,
+                           ompi_datatype_t *type, ompi_op_t *op, ompi_communicator_t *comm,
+                           mca_coll_base_module_t *module)
+{
+    return EPCOLL_RUN(exscan, comm, module, send, recv, count, type, op);
+}
+
+int mca_coll_epcoll_iexscan(const void *send, void *recv, mca_coll_epcoll_count_t count,
+                            ompi_datatype_t *type, ompi_op_t *op, ompi_communicator_t *comm,
+                            ompi_request_t **request_p, mca_coll_base_module_t *module)
+{
+    return EPCOLL_BEGIN(exscan, comm, request_p, module, send, recv, count, type, op);
+}
+
+int mca_coll_epcoll_exscan_init(const void *send, void *recv, mca_coll_epcoll_count_t count,
+                                ompi_datatype_t *type, ompi_op_t *op, ompi_communicator_t *comm,
+                                struct ompi_info_t *info, ompi_request_t **request_p,
+                                mca_coll_base_module_t *module)
+{
+    return EPCOLL_INIT(exscan, comm, info, request_p, module, send, recv, count, type, op);
+}
+
+int mca_coll_epcoll_reduce(const void *send, void *recv, mca_coll_epcoll_count_t count,
+                           ompi_datatype_t *type, ompi_op_t *op, int root,
+                           ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    return EPCOLL_RUN(reduce, comm, module, send, recv, count, type, op, root);
+}
+
+int mca_coll_epcoll_ireduce(const void *send, void *recv, mca_coll_epcoll_count_t count,
+                            ompi_datatype_t *type, ompi_op_t *op, int root,
+                            ompi_communicator_t *comm, ompi_request_t **request_p,
+                            mca_coll_base_module_t *module)
+{
+    return EPCOLL_BEGIN(reduce, comm, request_p, module, send, recv, count, type, op, root);
+}
+
+int mca_coll_epcoll_reduce_init(const void *send, void *recv, mca_coll_epcoll_count_t count,
+                                ompi_datatype_t *type, ompi_op_t *op, int root,
+                                ompi_communicator_t *comm, struct ompi_info_t *info,
+                                ompi_request_t **request_p, mca_coll_base_module_t *module)
+{
+    return EPCOLL_INIT(reduce, comm, info, request_p, module, send, recv, count, type, op, root);
+}
+
+int mca_coll_epcoll_reduce_scatter(const void *send, void *recv, mca_coll_epcoll_counts_t counts,
+                                   ompi_datatype_t *type, ompi_op_t *op, ompi_communicator_t *comm,
+                                   mca_coll_base_module_t *module)
+{
+    return EPCOLL_RUN(reduce_scatter, comm, module, send, recv, counts, type, op);
+}
+
+int mca_coll_epcoll_ireduce_scatter(const void *send, void *recv, mca_coll_epcoll_counts_t counts,
+                                    ompi_datatype_t *type, ompi_op_t *op, ompi_communicator_t *comm,
+                                    ompi_request_t **request_p, mca_coll_base_module_t *module)
+{
+    return EPCOLL_BEGIN(reduce_scatter, comm, request_p, module, send, recv, counts, type, op);
+}
+
+int mca_coll_epcoll_reduce_scatter_init(const void *send, void *recv,
+                                        mca_coll_epcoll_counts_t counts, ompi_datatype_t *type,
+                                        ompi_op_t *op, ompi_communicator_t *comm,
+                                        struct ompi_info_t *info, ompi_request_t **request_p,
+                                        mca_coll_base_module_t *module)
+{
+    return EPCOLL_INIT(reduce_scatter, comm, info, request_p, module, send, recv, counts, type, op);
+}
+
+int mca_coll_epcoll_reduce_scatter_block(const void *send, void *recv,
+                                         mca_coll_epcoll_count_t count, ompi_datatype_t *type,
+                                         ompi_op_t *op, ompi_communicator_t *comm,
+                                         mca_coll_base_module_t *module)
+{
+    return EPCOLL_RUN(reduce_scatter_block, comm, module, send, recv, count, type, op);
+}
+
+int mca_coll_epcoll_ireduce_scatter_block(const void *send, void *recv,
+                                          mca_coll_epcoll_count_t count, ompi_datatype_t *type,
+                                          ompi_op_t *op, ompi_communicator_t *comm,
+                                          ompi_request_t **request_p,
+                                          mca_coll_base_module_t *module)
+{
+    return EPCOLL_BEGIN(reduce_scatter_block, comm, request_p, module, send, recv, count, type, op);
+}
+
+int mca_coll_epcoll_reduce_scatter_block_init(const void *send, void *recv,
+                                              mca_coll_epcoll_count_t count, ompi_datatype_t *type,
+                                              ompi_op_t *op, ompi_communicator_t *comm,
+                                              struct ompi_info_t *info, ompi_request_t **request_p,
+                                              mca_coll_base_module_t *module)
+{
+    return EPCOLL_INIT(reduce_scatter_block, comm, info, request_p, module, send, recv, count, type,
+                       op);
+}
+
+int mca_coll_epcoll_scan(const void *send, void *recv, mca_coll_epcoll_count_t count,
+                         ompi_datatype_t *type, ompi_op_t *op, ompi_communicator_t *comm,
+                         mca_coll_base_module_t *module)
+{
+    return EPCOLL_RUN(scan, comm, module, send, recv, count, type, op);
+}
+
+int mca_coll_epcoll_iscan(const void *send, void *recv, mca_coll_epcoll_count_t count,
+                          ompi_datatype_t *type, ompi_op_t *op, ompi_communicator_t *comm,
+                          ompi_request_t **request_p, mca_coll_base_module_t *module)
+{
+    return EPCOLL_BEGIN(scan, comm, request_p, module, send, recv, count, type, op);
+}
+
+int mca_coll_epcoll_scan_init(const void *send, void *recv, mca_coll_epcoll_count_t count,
+                              ompi_datatype_t *type, ompi_op_t *op, ompi_communicator_t *comm,
+                              struct ompi_info_t *info, ompi_request_t **request_p,
+                              mca_coll_base_module_t *module)
+{
+    return EPCOLL_INIT(scan, comm, info, request_p, module, send, recv, count, type, op);
+}

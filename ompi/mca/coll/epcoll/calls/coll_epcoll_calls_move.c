@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The kinds that move data.
+ * The kinds that move data from one member to all, and from all to one.
  *
  * Called by libmpi.
  *
@@ -18,10 +18,8 @@
 #include "../local/local.h"
 #include "coll_epcoll_forms.h"
 
-/* ---- one to all, and all to one -------------------------------------------------------------- */
-
-static bool fill_bcast(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                       void *buffer, size_t count, ompi_datatype_t *type, int root)
+static bool call_fill_bcast(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
+                            void *buffer, size_t count, ompi_datatype_t *type, int root)
 {
     mca_coll_epcoll_call_of_kind(call, EPCOLL_BCAST);
     call->root = root;
@@ -38,19 +36,15 @@ static bool fill_bcast(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handl
     return 0 != call->bytes;
 }
 
-#define PARAMETERS \
-    (void *buffer, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type, int root)
-#define ARGUMENTS (buffer, (size_t) count, type, root)
+/** A broadcast that is not small: in a function of its own, as it needs a call's memory. */
+static int bcast_any(void *buffer, mca_coll_epcoll_count_t count, ompi_datatype_t *type, int root,
+                     ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    return EPCOLL_RUN(bcast, comm, module, buffer, count, type, root);
+}
 
-static EPCOLL_FORM_BLOCKING(bcast_any, bcast, PARAMETERS, ARGUMENTS)
-    EPCOLL_FORMS_LATER(bcast, PARAMETERS, ARGUMENTS)
-
-#undef PARAMETERS
-#undef ARGUMENTS
-
-        int mca_coll_epcoll_bcast(void *buffer, mca_coll_epcoll_count_t count,
-                                  struct ompi_datatype_t *type, int root,
-                                  struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+int mca_coll_epcoll_bcast(void *buffer, mca_coll_epcoll_count_t count, ompi_datatype_t *type,
+                          int root, ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
     const size_t bytes = mca_coll_epcoll_packed((size_t) count, type);
@@ -65,44 +59,29 @@ static EPCOLL_FORM_BLOCKING(bcast_any, bcast, PARAMETERS, ARGUMENTS)
     return bcast_any(buffer, count, type, root, comm, module);
 }
 
-/** Of those that gather: what is sent, unless it is in place. */
-static void fill_send(mca_coll_epcoll_call_t *call, const void *send, size_t count,
-                      ompi_datatype_t *type)
+int mca_coll_epcoll_ibcast(void *buffer, mca_coll_epcoll_count_t count, ompi_datatype_t *type,
+                           int root, ompi_communicator_t *comm, ompi_request_t **request_p,
+                           mca_coll_base_module_t *module)
 {
-    call->in_place = EPCOLL_IN_PLACE(send);
-    if (!call->in_place) {
-        call->send = send;
-        call->send_count = count;
-        call->send_type = type;
-    }
+    return EPCOLL_BEGIN(bcast, comm, request_p, module, buffer, count, type, root);
 }
 
-static void fill_recv(mca_coll_epcoll_call_t *call, void *recv, size_t count,
-                      ompi_datatype_t *type)
+int mca_coll_epcoll_bcast_init(void *buffer, mca_coll_epcoll_count_t count, ompi_datatype_t *type,
+                               int root, ompi_communicator_t *comm, struct ompi_info_t *info,
+                               ompi_request_t **request_p, mca_coll_base_module_t *module)
 {
-    call->recv = recv;
-    call->recv_count = count;
-    call->recv_type = type;
+    return EPCOLL_INIT(bcast, comm, info, request_p, module, buffer, count, type, root);
 }
 
-static void fill_recv_v(mca_coll_epcoll_call_t *call, void *recv, mca_coll_epcoll_counts_t counts,
-                        mca_coll_epcoll_disps_t disps, ompi_datatype_t *type)
-{
-    call->recv = recv;
-    call->recv_counts = counts;
-    call->recv_disps = disps;
-    call->recv_type = type;
-}
-
-static bool fill_gather(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                        const void *send, size_t send_count, ompi_datatype_t *send_type,
-                        void *recv, size_t recv_count, ompi_datatype_t *recv_type, int root)
+static bool call_fill_gather(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
+                             const void *send, size_t send_count, ompi_datatype_t *send_type,
+                             void *recv, size_t recv_count, ompi_datatype_t *recv_type, int root)
 {
     mca_coll_epcoll_call_of_kind(call, EPCOLL_GATHER);
     call->root = root;
-    fill_send(call, send, send_count, send_type);
+    mca_coll_epcoll_fill_send(call, send, send_count, send_type);
     if (mca_coll_epcoll_is_root(handle, root)) {
-        fill_recv(call, recv, recv_count, recv_type);
+        mca_coll_epcoll_fill_recv(call, recv, recv_count, recv_type);
         call->bytes = mca_coll_epcoll_packed(recv_count, recv_type);
     } else {
         call->bytes = mca_coll_epcoll_packed(send_count, send_type);
@@ -110,41 +89,88 @@ static bool fill_gather(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_hand
     return 0 != call->bytes;
 }
 
-EPCOLL_FORMS(gather,
-             (const void *send, mca_coll_epcoll_count_t send_count,
-              struct ompi_datatype_t *send_type, void *recv, mca_coll_epcoll_count_t recv_count,
-              struct ompi_datatype_t *recv_type, int root),
-             (send, (size_t) send_count, send_type, recv, (size_t) recv_count, recv_type, root))
+int mca_coll_epcoll_gather(const void *send, mca_coll_epcoll_count_t send_count,
+                           ompi_datatype_t *send_type, void *recv,
+                           mca_coll_epcoll_count_t recv_count, ompi_datatype_t *recv_type, int root,
+                           ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    return EPCOLL_RUN(gather, comm, module, send, send_count, send_type, recv, recv_count,
+                      recv_type, root);
+}
 
-static bool fill_gatherv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                         const void *send, size_t send_count, ompi_datatype_t *send_type,
-                         void *recv, mca_coll_epcoll_counts_t counts,
-                         mca_coll_epcoll_disps_t disps, ompi_datatype_t *recv_type, int root)
+int mca_coll_epcoll_igather(const void *send, mca_coll_epcoll_count_t send_count,
+                            ompi_datatype_t *send_type, void *recv,
+                            mca_coll_epcoll_count_t recv_count, ompi_datatype_t *recv_type,
+                            int root, ompi_communicator_t *comm, ompi_request_t **request_p,
+                            mca_coll_base_module_t *module)
+{
+    return EPCOLL_BEGIN(gather, comm, request_p, module, send, send_count, send_type, recv,
+                        recv_count, recv_type, root);
+}
+
+int mca_coll_epcoll_gather_init(const void *send, mca_coll_epcoll_count_t send_count,
+                                ompi_datatype_t *send_type, void *recv,
+                                mca_coll_epcoll_count_t recv_count, ompi_datatype_t *recv_type,
+                                int root, ompi_communicator_t *comm, struct ompi_info_t *info,
+                                ompi_request_t **request_p, mca_coll_base_module_t *module)
+{
+    return EPCOLL_INIT(gather, comm, info, request_p, module, send, send_count, send_type, recv,
+                       recv_count, recv_type, root);
+}
+
+static bool call_fill_gatherv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
+                              const void *send, size_t send_count, ompi_datatype_t *send_type,
+                              void *recv, mca_coll_epcoll_counts_t counts,
+                              mca_coll_epcoll_disps_t disps, ompi_datatype_t *recv_type, int root)
 {
     mca_coll_epcoll_call_of_kind(call, EPCOLL_GATHERV);
     call->root = root;
-    fill_send(call, send, send_count, send_type);
+    mca_coll_epcoll_fill_send(call, send, send_count, send_type);
     if (mca_coll_epcoll_is_root(handle, root)) {
-        fill_recv_v(call, recv, counts, disps, recv_type);
+        mca_coll_epcoll_fill_recv_v(call, recv, counts, disps, recv_type);
     }
     return true;
 }
 
-EPCOLL_FORMS(gatherv,
-             (const void *send, mca_coll_epcoll_count_t send_count,
-              struct ompi_datatype_t *send_type, void *recv, mca_coll_epcoll_counts_t counts,
-              mca_coll_epcoll_disps_t disps, struct ompi_datatype_t *recv_type, int root),
-             (send, (size_t) send_count, send_type, recv, counts, disps, recv_type, root))
+int mca_coll_epcoll_gatherv(const void *send, mca_coll_epcoll_count_t send_count,
+                            ompi_datatype_t *send_type, void *recv, mca_coll_epcoll_counts_t counts,
+                            mca_coll_epcoll_disps_t disps, ompi_datatype_t *recv_type, int root,
+                            ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    return EPCOLL_RUN(gatherv, comm, module, send, send_count, send_type, recv, counts, disps,
+                      recv_type, root);
+}
 
-static bool fill_scatter(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                         const void *send, size_t send_count, ompi_datatype_t *send_type,
-                         void *recv, size_t recv_count, ompi_datatype_t *recv_type, int root)
+int mca_coll_epcoll_igatherv(const void *send, mca_coll_epcoll_count_t send_count,
+                             ompi_datatype_t *send_type, void *recv,
+                             mca_coll_epcoll_counts_t counts, mca_coll_epcoll_disps_t disps,
+                             ompi_datatype_t *recv_type, int root, ompi_communicator_t *comm,
+                             ompi_request_t **request_p, mca_coll_base_module_t *module)
+{
+    return EPCOLL_BEGIN(gatherv, comm, request_p, module, send, send_count, send_type, recv, counts,
+                        disps, recv_type, root);
+}
+
+int mca_coll_epcoll_gatherv_init(const void *send, mca_coll_epcoll_count_t send_count,
+                                 ompi_datatype_t *send_type, void *recv,
+                                 mca_coll_epcoll_counts_t counts, mca_coll_epcoll_disps_t disps,
+                                 ompi_datatype_t *recv_type, int root, ompi_communicator_t *comm,
+                                 struct ompi_info_t *info, ompi_request_t **request_p,
+                                 mca_coll_base_module_t *module)
+{
+    return EPCOLL_INIT(gatherv, comm, info, request_p, module, send, send_count, send_type, recv,
+                       counts, disps, recv_type, root);
+}
+
+static bool call_fill_scatter(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
+                              const void *send, size_t send_count, ompi_datatype_t *send_type,
+                              void *recv, size_t recv_count, ompi_datatype_t *recv_type, int root)
 {
     mca_coll_epcoll_call_of_kind(call, EPCOLL_SCATTER);
     call->root = root;
     call->in_place = EPCOLL_IN_PLACE(recv);
     if (!call->in_place) {
-        fill_recv(call, recv, recv_count, recv_type);
+        mca_coll_epcoll_fill_recv(call, recv, recv_count, recv_type);
     }
     if (mca_coll_epcoll_is_root(handle, root)) {
         call->send = send;
@@ -157,22 +183,19 @@ static bool fill_scatter(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_han
     return 0 != call->bytes;
 }
 
-#define PARAMETERS                                                                            \
-    (const void *send, mca_coll_epcoll_count_t send_count, struct ompi_datatype_t *send_type, \
-     void *recv, mca_coll_epcoll_count_t recv_count, struct ompi_datatype_t *recv_type, int root)
-#define ARGUMENTS (send, (size_t) send_count, send_type, recv, (size_t) recv_count, recv_type, root)
+static int scatter_any(const void *send, mca_coll_epcoll_count_t send_count,
+                       ompi_datatype_t *send_type, void *recv, mca_coll_epcoll_count_t recv_count,
+                       ompi_datatype_t *recv_type, int root, ompi_communicator_t *comm,
+                       mca_coll_base_module_t *module)
+{
+    return EPCOLL_RUN(scatter, comm, module, send, send_count, send_type, recv, recv_count,
+                      recv_type, root);
+}
 
-static EPCOLL_FORM_BLOCKING(scatter_any, scatter, PARAMETERS,
-                            ARGUMENTS) EPCOLL_FORMS_LATER(scatter, PARAMETERS, ARGUMENTS)
-
-#undef PARAMETERS
-#undef ARGUMENTS
-
-    int mca_coll_epcoll_scatter(const void *send, mca_coll_epcoll_count_t send_count,
-                                struct ompi_datatype_t *send_type, void *recv,
-                                mca_coll_epcoll_count_t recv_count,
-                                struct ompi_datatype_t *recv_type, int root,
-                                struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+int mca_coll_epcoll_scatter(const void *send, mca_coll_epcoll_count_t send_count,
+                            ompi_datatype_t *send_type, void *recv,
+                            mca_coll_epcoll_count_t recv_count, ompi_datatype_t *recv_type,
+                            int root, ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
     const uint32_t members = handle->member.count;
@@ -198,16 +221,36 @@ static EPCOLL_FORM_BLOCKING(scatter_any, scatter, PARAMETERS,
                        module);
 }
 
-static bool fill_scatterv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                          const void *send, mca_coll_epcoll_counts_t counts,
-                          mca_coll_epcoll_disps_t disps, ompi_datatype_t *send_type, void *recv,
-                          size_t recv_count, ompi_datatype_t *recv_type, int root)
+int mca_coll_epcoll_iscatter(const void *send, mca_coll_epcoll_count_t send_count,
+                             ompi_datatype_t *send_type, void *recv,
+                             mca_coll_epcoll_count_t recv_count, ompi_datatype_t *recv_type,
+                             int root, ompi_communicator_t *comm, ompi_request_t **request_p,
+                             mca_coll_base_module_t *module)
+{
+    return EPCOLL_BEGIN(scatter, comm, request_p, module, send, send_count, send_type, recv,
+                        recv_count, recv_type, root);
+}
+
+int mca_coll_epcoll_scatter_init(const void *send, mca_coll_epcoll_count_t send_count,
+                                 ompi_datatype_t *send_type, void *recv,
+                                 mca_coll_epcoll_count_t recv_count, ompi_datatype_t *recv_type,
+                                 int root, ompi_communicator_t *comm, struct ompi_info_t *info,
+                                 ompi_request_t **request_p, mca_coll_base_module_t *module)
+{
+    return EPCOLL_INIT(scatter, comm, info, request_p, module, send, send_count, send_type, recv,
+                       recv_count, recv_type, root);
+}
+
+static bool call_fill_scatterv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
+                               const void *send, mca_coll_epcoll_counts_t counts,
+                               mca_coll_epcoll_disps_t disps, ompi_datatype_t *send_type,
+                               void *recv, size_t recv_count, ompi_datatype_t *recv_type, int root)
 {
     mca_coll_epcoll_call_of_kind(call, EPCOLL_SCATTERV);
     call->root = root;
     call->in_place = EPCOLL_IN_PLACE(recv);
     if (!call->in_place) {
-        fill_recv(call, recv, recv_count, recv_type);
+        mca_coll_epcoll_fill_recv(call, recv, recv_count, recv_type);
     }
     if (mca_coll_epcoll_is_root(handle, root)) {
         call->send = send;
@@ -218,109 +261,32 @@ static bool fill_scatterv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_ha
     return true;
 }
 
-EPCOLL_FORMS(scatterv,
-             (const void *send, mca_coll_epcoll_counts_t counts, mca_coll_epcoll_disps_t disps,
-              struct ompi_datatype_t *send_type, void *recv, mca_coll_epcoll_count_t recv_count,
-              struct ompi_datatype_t *recv_type, int root),
-             (send, counts, disps, send_type, recv, (size_t) recv_count, recv_type, root))
-
-/* ---- all to all ------------------------------------------------------------------------------ */
-
-/** Each has a block for each, of one length. */
-static bool fill_equal(mca_coll_epcoll_call_t *call, mca_coll_epcoll_kind_t kind, const void *send,
-                       size_t send_count, ompi_datatype_t *send_type, void *recv, size_t recv_count,
-                       ompi_datatype_t *recv_type)
+int mca_coll_epcoll_scatterv(const void *send, mca_coll_epcoll_counts_t counts,
+                             mca_coll_epcoll_disps_t disps, ompi_datatype_t *send_type, void *recv,
+                             mca_coll_epcoll_count_t recv_count, ompi_datatype_t *recv_type,
+                             int root, ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
-    mca_coll_epcoll_call_of_kind(call, kind);
-    call->bytes = mca_coll_epcoll_packed(recv_count, recv_type);
-    fill_send(call, send, send_count, send_type);
-    fill_recv(call, recv, recv_count, recv_type);
-    return 0 != call->bytes;
+    return EPCOLL_RUN(scatterv, comm, module, send, counts, disps, send_type, recv, recv_count,
+                      recv_type, root);
 }
 
-#define fill_allgather(call, handle, ...) fill_equal(call, EPCOLL_ALLGATHER, __VA_ARGS__)
-
-EPCOLL_FORMS(allgather,
-             (const void *send, mca_coll_epcoll_count_t send_count,
-              struct ompi_datatype_t *send_type, void *recv, mca_coll_epcoll_count_t recv_count,
-              struct ompi_datatype_t *recv_type),
-             (send, (size_t) send_count, send_type, recv, (size_t) recv_count, recv_type))
-
-static bool fill_allgatherv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                            const void *send, size_t send_count, ompi_datatype_t *send_type,
-                            void *recv, mca_coll_epcoll_counts_t counts,
-                            mca_coll_epcoll_disps_t disps, ompi_datatype_t *recv_type)
+int mca_coll_epcoll_iscatterv(const void *send, mca_coll_epcoll_counts_t counts,
+                              mca_coll_epcoll_disps_t disps, ompi_datatype_t *send_type, void *recv,
+                              mca_coll_epcoll_count_t recv_count, ompi_datatype_t *recv_type,
+                              int root, ompi_communicator_t *comm, ompi_request_t **request_p,
+                              mca_coll_base_module_t *module)
 {
-    size_t all = 0;
-
-    for (uint32_t i = 0; i < mca_coll_epcoll_size(handle); ++i) {
-        all += EPCOLL_COUNT(counts, i);
-    }
-    mca_coll_epcoll_call_of_kind(call, EPCOLL_ALLGATHERV);
-    fill_send(call, send, send_count, send_type);
-    fill_recv_v(call, recv, counts, disps, recv_type);
-    return 0 != all * recv_type->super.size; /* as at all members, whatever their types are */
+    return EPCOLL_BEGIN(scatterv, comm, request_p, module, send, counts, disps, send_type, recv,
+                        recv_count, recv_type, root);
 }
 
-EPCOLL_FORMS(allgatherv,
-             (const void *send, mca_coll_epcoll_count_t send_count,
-              struct ompi_datatype_t *send_type, void *recv, mca_coll_epcoll_counts_t counts,
-              mca_coll_epcoll_disps_t disps, struct ompi_datatype_t *recv_type),
-             (send, (size_t) send_count, send_type, recv, counts, disps, recv_type))
-
-#define fill_alltoall(call, handle, ...) fill_equal(call, EPCOLL_ALLTOALL, __VA_ARGS__)
-
-EPCOLL_FORMS(alltoall,
-             (const void *send, mca_coll_epcoll_count_t send_count,
-              struct ompi_datatype_t *send_type, void *recv, mca_coll_epcoll_count_t recv_count,
-              struct ompi_datatype_t *recv_type),
-             (send, (size_t) send_count, send_type, recv, (size_t) recv_count, recv_type))
-
-static bool fill_alltoallv(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                           const void *send, mca_coll_epcoll_counts_t send_counts,
-                           mca_coll_epcoll_disps_t send_disps, ompi_datatype_t *send_type,
-                           void *recv, mca_coll_epcoll_counts_t recv_counts,
-                           mca_coll_epcoll_disps_t recv_disps, ompi_datatype_t *recv_type)
+int mca_coll_epcoll_scatterv_init(const void *send, mca_coll_epcoll_counts_t counts,
+                                  mca_coll_epcoll_disps_t disps, ompi_datatype_t *send_type,
+                                  void *recv, mca_coll_epcoll_count_t recv_count,
+                                  ompi_datatype_t *recv_type, int root, ompi_communicator_t *comm,
+                                  struct ompi_info_t *info, ompi_request_t **request_p,
+                                  mca_coll_base_module_t *module)
 {
-    (void) handle;
-    mca_coll_epcoll_call_of_kind(call, EPCOLL_ALLTOALLV);
-    fill_send(call, send, 0, send_type);
-    call->send_counts = send_counts;
-    call->send_disps = send_disps;
-    fill_recv_v(call, recv, recv_counts, recv_disps, recv_type);
-    return true;
+    return EPCOLL_INIT(scatterv, comm, info, request_p, module, send, counts, disps, send_type,
+                       recv, recv_count, recv_type, root);
 }
-
-EPCOLL_FORMS(alltoallv,
-             (const void *send, mca_coll_epcoll_counts_t send_counts,
-              mca_coll_epcoll_disps_t send_disps, struct ompi_datatype_t *send_type, void *recv,
-              mca_coll_epcoll_counts_t recv_counts, mca_coll_epcoll_disps_t recv_disps,
-              struct ompi_datatype_t *recv_type),
-             (send, send_counts, send_disps, send_type, recv, recv_counts, recv_disps, recv_type))
-
-static bool fill_alltoallw(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
-                           const void *send, mca_coll_epcoll_counts_t send_counts,
-                           mca_coll_epcoll_disps_t send_disps,
-                           struct ompi_datatype_t *const *send_types, void *recv,
-                           mca_coll_epcoll_counts_t recv_counts,
-                           mca_coll_epcoll_disps_t recv_disps,
-                           struct ompi_datatype_t *const *recv_types)
-{
-    (void) handle;
-    mca_coll_epcoll_call_of_kind(call, EPCOLL_ALLTOALLW);
-    fill_send(call, send, 0, NULL);
-    call->send_counts = send_counts;
-    call->send_disps = send_disps;
-    call->send_types = send_types;
-    fill_recv_v(call, recv, recv_counts, recv_disps, NULL);
-    call->recv_types = recv_types;
-    return true;
-}
-
-EPCOLL_FORMS(alltoallw,
-             (const void *send, mca_coll_epcoll_counts_t send_counts,
-              mca_coll_epcoll_disps_t send_disps, struct ompi_datatype_t *const *send_types,
-              void *recv, mca_coll_epcoll_counts_t recv_counts,
-              mca_coll_epcoll_disps_t recv_disps, struct ompi_datatype_t *const *recv_types),
-             (send, send_counts, send_disps, send_types, recv, recv_counts, recv_disps,
-              recv_types))

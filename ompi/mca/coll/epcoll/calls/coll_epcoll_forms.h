@@ -21,91 +21,92 @@
 #include "mpi.h"
 #include "ompi/request/request.h"
 
-#define EPCOLL_LIST(...) __VA_ARGS__
+/** Do the components below serve a blocking call?  (One process's communicator that has failed is
+ * not local, and has none below.) */
+static inline bool mca_coll_epcoll_run_is_below(mca_coll_epcoll_handle_t *handle,
+                                                const mca_coll_epcoll_call_t *call)
+{
+    return OPAL_UNLIKELY(!handle->is_local && !mca_coll_epcoll_between_serves(handle, call));
+}
 
-/** Of nonblocking and persistent ones: do the components below serve a call? */
-#define EPCOLL_IS_BELOW(handle, call) \
-    ((handle)->is_wide && !mca_coll_epcoll_between_serves(handle, call))
+/** Likewise a nonblocking one. */
+static inline bool mca_coll_epcoll_begin_is_below(mca_coll_epcoll_handle_t *handle,
+                                                  const mca_coll_epcoll_call_t *call)
+{
+    return OPAL_UNLIKELY(handle->is_wide && !mca_coll_epcoll_between_serves(handle, call));
+}
 
-/** Likewise of persistent ones, whose first start is always a program. */
-#define EPCOLL_INIT_IS_BELOW(handle, call) \
-    ((handle)->is_wide && !mca_coll_epcoll_program_serves(handle, call))
+/** Likewise a persistent one, whose first start is always a program. */
+static inline bool mca_coll_epcoll_init_is_below(mca_coll_epcoll_handle_t *handle,
+                                                 const mca_coll_epcoll_call_t *call)
+{
+    return OPAL_UNLIKELY(handle->is_wide && !mca_coll_epcoll_program_serves(handle, call));
+}
 
-/**
- * Defines the blocking function of a kind.
- *
- * @param function  its name
- * @param others    as of EPCOLL_FORMS
- */
-#define EPCOLL_FORM_BLOCKING(function, name, parameters, arguments)                               \
-    int function(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,                        \
-                 mca_coll_base_module_t *module)                                                  \
-    {                                                                                             \
-        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                        \
-        mca_coll_epcoll_call_t call;                                                              \
-                                                                                                  \
-        if (!fill_##name(&call, handle, EPCOLL_LIST arguments)) {                                 \
-            return MPI_SUCCESS;                                                                   \
-        }                                                                                         \
-        if (OPAL_UNLIKELY(!handle->is_local && !mca_coll_epcoll_between_serves(handle, &call))) { \
-            const mca_coll_epcoll_below_t *below = mca_coll_epcoll_below(module);                 \
-                                                                                                  \
-            return below->name(EPCOLL_LIST arguments, comm, below->name##_module);                \
-        }                                                                                         \
-        return handle->run(handle, &call);                                                        \
-    }
+/** Calls a function of the components below.  @param ...  its arguments but for the module */
+#define EPCOLL_CALL_BELOW(function, module, ...)         \
+    mca_coll_epcoll_below(module)->function(__VA_ARGS__, \
+                                            mca_coll_epcoll_below(module)->function##_module)
 
 /**
- * Defines the functions of a kind: blocking, nonblocking, persistent.
+ * Serves a blocking call: we do, or the components below.
  *
- * @param name        as in coll_epcoll_calls.h
- * @param parameters  of its functions, up to the communicator, in parentheses
- * @param arguments   for static bool fill_name(call, handle, arguments...): makes a call of them;
- *                    false: there is nothing to do, at any member
+ * @param name  of the kind, as in coll_epcoll_calls.h
+ * @param ...   libmpi's arguments up to the communicator: names, as they are used twice.  For
+ *              static bool call_fill_name(call, handle, ...), which makes a call of them; false:
+ *              there is nothing to do, at any member
+ * @return      what libmpi's function returns
  */
-#define EPCOLL_FORMS(name, parameters, arguments)                             \
-    EPCOLL_FORM_BLOCKING(mca_coll_epcoll_##name, name, parameters, arguments) \
-    EPCOLL_FORMS_LATER(name, parameters, arguments)
+#define EPCOLL_RUN(name, comm, module, ...)                                 \
+    (__extension__({                                                        \
+        mca_coll_epcoll_handle_t *handle_ = mca_coll_epcoll_handle(module); \
+        mca_coll_epcoll_call_t call_;                                       \
+        int rc_;                                                            \
+                                                                            \
+        if (!call_fill_##name(&call_, handle_, __VA_ARGS__)) {              \
+            rc_ = MPI_SUCCESS;                                              \
+        } else if (mca_coll_epcoll_run_is_below(handle_, &call_)) {         \
+            rc_ = EPCOLL_CALL_BELOW(name, module, __VA_ARGS__, comm);       \
+        } else {                                                            \
+            rc_ = handle_->run(handle_, &call_);                            \
+        }                                                                   \
+        rc_;                                                                \
+    }))
 
-/** Likewise, but for the blocking one. */
-#define EPCOLL_FORMS_LATER(name, parameters, arguments)                                         \
-    int mca_coll_epcoll_i##name(EPCOLL_LIST parameters, struct ompi_communicator_t *comm,       \
-                                ompi_request_t **request_p, mca_coll_base_module_t *module)     \
-    {                                                                                           \
-        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                      \
-        mca_coll_epcoll_call_t call;                                                            \
-                                                                                                \
-        if (!fill_##name(&call, handle, EPCOLL_LIST arguments)) {                               \
-            *request_p = &ompi_request_empty;                                                   \
-            return MPI_SUCCESS;                                                                 \
-        }                                                                                       \
-        if (OPAL_UNLIKELY(EPCOLL_IS_BELOW(handle, &call))) {                                    \
-            const mca_coll_epcoll_below_t *below = mca_coll_epcoll_below(module);               \
-                                                                                                \
-            return below->i##name(EPCOLL_LIST arguments, comm, request_p,                       \
-                                  below->i##name##_module);                                     \
-        }                                                                                       \
-        return mca_coll_epcoll_component.begin(handle, &call, request_p);                       \
-    }                                                                                           \
-                                                                                                \
-    int mca_coll_epcoll_##name##_init(EPCOLL_LIST parameters, struct ompi_communicator_t *comm, \
-                                      struct ompi_info_t *info, ompi_request_t **request_p,     \
-                                      mca_coll_base_module_t *module)                           \
-    {                                                                                           \
-        mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);                      \
-        mca_coll_epcoll_call_t call;                                                            \
-                                                                                                \
-        if (!fill_##name(&call, handle, EPCOLL_LIST arguments)) {                               \
-            return ompi_request_persistent_noop_create(request_p);                              \
-        }                                                                                       \
-        if (OPAL_UNLIKELY(EPCOLL_INIT_IS_BELOW(handle, &call))) {                               \
-            const mca_coll_epcoll_below_t *below = mca_coll_epcoll_below(module);               \
-                                                                                                \
-            return below->name##_init(EPCOLL_LIST arguments, comm, info, request_p,             \
-                                      below->name##_init_module);                               \
-        }                                                                                       \
-        return mca_coll_epcoll_component.init(handle, &call, request_p);                        \
-    }
+/** Likewise a nonblocking one. */
+#define EPCOLL_BEGIN(name, comm, request_p, module, ...)                            \
+    (__extension__({                                                                \
+        mca_coll_epcoll_handle_t *handle_ = mca_coll_epcoll_handle(module);         \
+        mca_coll_epcoll_call_t call_;                                               \
+        int rc_;                                                                    \
+                                                                                    \
+        if (!call_fill_##name(&call_, handle_, __VA_ARGS__)) {                      \
+            *(request_p) = &ompi_request_empty;                                     \
+            rc_ = MPI_SUCCESS;                                                      \
+        } else if (mca_coll_epcoll_begin_is_below(handle_, &call_)) {               \
+            rc_ = EPCOLL_CALL_BELOW(i##name, module, __VA_ARGS__, comm, request_p); \
+        } else {                                                                    \
+            rc_ = mca_coll_epcoll_component.begin(handle_, &call_, request_p);      \
+        }                                                                           \
+        rc_;                                                                        \
+    }))
+
+/** Likewise a persistent one. */
+#define EPCOLL_INIT(name, comm, info, request_p, module, ...)                                 \
+    (__extension__({                                                                          \
+        mca_coll_epcoll_handle_t *handle_ = mca_coll_epcoll_handle(module);                   \
+        mca_coll_epcoll_call_t call_;                                                         \
+        int rc_;                                                                              \
+                                                                                              \
+        if (!call_fill_##name(&call_, handle_, __VA_ARGS__)) {                                \
+            rc_ = ompi_request_persistent_noop_create(request_p);                             \
+        } else if (mca_coll_epcoll_init_is_below(handle_, &call_)) {                          \
+            rc_ = EPCOLL_CALL_BELOW(name##_init, module, __VA_ARGS__, comm, info, request_p); \
+        } else {                                                                              \
+            rc_ = mca_coll_epcoll_component.init(handle_, &call_, request_p);                 \
+        }                                                                                     \
+        rc_;                                                                                  \
+    }))
 
 /** Does a member's own contribution lie where its result goes? */
 #define EPCOLL_IN_PLACE(buffer) (MPI_IN_PLACE == (buffer))
@@ -118,6 +119,36 @@ static inline size_t mca_coll_epcoll_packed(size_t count, const ompi_datatype_t 
 static inline bool mca_coll_epcoll_is_root(const mca_coll_epcoll_handle_t *handle, int root)
 {
     return mca_coll_epcoll_rank(handle) == root;
+}
+
+/** Of those that gather: what is sent, unless it is in place. */
+static inline void mca_coll_epcoll_fill_send(mca_coll_epcoll_call_t *call, const void *send,
+                                             size_t count, ompi_datatype_t *type)
+{
+    call->in_place = EPCOLL_IN_PLACE(send);
+    if (!call->in_place) {
+        call->send = send;
+        call->send_count = count;
+        call->send_type = type;
+    }
+}
+
+static inline void mca_coll_epcoll_fill_recv(mca_coll_epcoll_call_t *call, void *recv, size_t count,
+                                             ompi_datatype_t *type)
+{
+    call->recv = recv;
+    call->recv_count = count;
+    call->recv_type = type;
+}
+
+static inline void mca_coll_epcoll_fill_recv_v(mca_coll_epcoll_call_t *call, void *recv,
+                                               mca_coll_epcoll_counts_t counts,
+                                               mca_coll_epcoll_disps_t disps, ompi_datatype_t *type)
+{
+    call->recv = recv;
+    call->recv_counts = counts;
+    call->recv_disps = disps;
+    call->recv_type = type;
 }
 
 #endif /* MCA_COLL_EPCOLL_FORMS_H */

@@ -158,17 +158,19 @@ static size_t guard_sum(const ompi_communicator_t *comm, mca_coll_epcoll_counts_
 
 /* ---- the functions --------------------------------------------------------------------------- */
 
+#define GUARD_LIST(...) __VA_ARGS__
+
 /** @param is_device  does the call use device memory? */
-#define GUARD_FORM(name, parameters, arguments, is_device)                                     \
-    static int guarded_##name(EPCOLL_LIST parameters, mca_coll_base_module_t *module)          \
-    {                                                                                          \
-        const mca_coll_epcoll_guard_t *guard = (const mca_coll_epcoll_guard_t *) module;       \
-                                                                                               \
-        if (OPAL_UNLIKELY(guard_is_left(guard, comm, guard->next.name##_module))) {            \
-            return MPI_ERR_PROC_FAILED;                                                        \
-        }                                                                                      \
-        return is_device ? guard_refuse(guard, comm, guard->next.name##_module, #name)         \
-                         : guard->next.name(EPCOLL_LIST arguments, guard->next.name##_module); \
+#define GUARD_FORM(name, parameters, arguments, is_device)                                    \
+    static int guarded_##name(GUARD_LIST parameters, mca_coll_base_module_t *module)          \
+    {                                                                                         \
+        const mca_coll_epcoll_guard_t *guard = (const mca_coll_epcoll_guard_t *) module;      \
+                                                                                              \
+        if (OPAL_UNLIKELY(guard_is_left(guard, comm, guard->next.name##_module))) {           \
+            return MPI_ERR_PROC_FAILED;                                                       \
+        }                                                                                     \
+        return is_device ? guard_refuse(guard, comm, guard->next.name##_module, #name)        \
+                         : guard->next.name(GUARD_LIST arguments, guard->next.name##_module); \
     }
 
 /**
@@ -176,13 +178,14 @@ static size_t guard_sum(const ompi_communicator_t *comm, mca_coll_epcoll_counts_
  *
  * @param parameters, arguments  of its functions, up to and with the communicator, in parentheses
  */
-#define GUARD(name, parameters, arguments, is_device)                                            \
-    GUARD_FORM(name, parameters, arguments, is_device)                                           \
-    GUARD_FORM(i##name, (EPCOLL_LIST parameters, ompi_request_t * *request_p),                   \
-               (EPCOLL_LIST arguments, request_p), is_device)                                    \
-    GUARD_FORM(name##_init,                                                                      \
-               (EPCOLL_LIST parameters, struct ompi_info_t * info, ompi_request_t * *request_p), \
-               (EPCOLL_LIST arguments, info, request_p), is_device)
+#define GUARD(name, parameters, arguments, is_device)                                           \
+    GUARD_FORM(name, parameters, arguments, is_device)                                          \
+    GUARD_FORM(i##name, (GUARD_LIST parameters, ompi_request_t * *request_p),                   \
+               (GUARD_LIST arguments, request_p), is_device)                                    \
+    GUARD_FORM(name##_init,                                                                     \
+               (GUARD_LIST parameters, struct ompi_info_t * info, ompi_request_t * *request_p), \
+               (GUARD_LIST arguments, info, request_p), is_device)                              \
+    _Static_assert(true, "takes the semicolon")
 
 #define COMM struct ompi_communicator_t *comm
 #define TYPE struct ompi_datatype_t *
@@ -191,12 +194,12 @@ static size_t guard_sum(const ompi_communicator_t *comm, mca_coll_epcoll_counts_
 #define COUNTS mca_coll_epcoll_counts_t
 #define DISPS mca_coll_epcoll_disps_t
 
-GUARD(barrier, (COMM), (comm), false)
+GUARD(barrier, (COMM), (comm), false);
 
 GUARD(bcast, (void *buffer, COUNT count, TYPE type, int root, COMM),
       (buffer, count, type, root, comm),
       (guard_is_root(comm, root) || guard_has_block(root))
-          && guard_in(comm, buffer, (size_t) count, type))
+          && guard_in(comm, buffer, (size_t) count, type));
 
 /* ---- one to all, and all to one -------------------------------------------------------------- */
 
@@ -206,7 +209,7 @@ GUARD(gather,
       (send, send_count, send_type, recv, recv_count, recv_type, root, comm),
       (guard_is_root(comm, root)
        && guard_in(comm, recv, (size_t) recv_count *guard_peers(comm), recv_type))
-          || (guard_has_block(root) && guard_in_sent(comm, send, (size_t) send_count, send_type)))
+          || (guard_has_block(root) && guard_in_sent(comm, send, (size_t) send_count, send_type)));
 
 GUARD(gatherv,
       (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNTS counts, DISPS disps,
@@ -214,7 +217,7 @@ GUARD(gatherv,
       (send, send_count, send_type, recv, counts, disps, recv_type, root, comm),
       (guard_is_root(comm, root)
        && guard_in_all(comm, mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type)))
-          || (guard_has_block(root) && guard_in_sent(comm, send, (size_t) send_count, send_type)))
+          || (guard_has_block(root) && guard_in_sent(comm, send, (size_t) send_count, send_type)));
 
 GUARD(scatter,
       (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
@@ -222,7 +225,7 @@ GUARD(scatter,
       (send, send_count, send_type, recv, recv_count, recv_type, root, comm),
       (guard_is_root(comm, root)
        && guard_in(comm, send, (size_t) send_count *guard_peers(comm), send_type))
-          || (guard_has_block(root) && guard_in_sent(comm, recv, (size_t) recv_count, recv_type)))
+          || (guard_has_block(root) && guard_in_sent(comm, recv, (size_t) recv_count, recv_type)));
 
 GUARD(scatterv,
       (const void *send, COUNTS counts, DISPS disps, TYPE send_type, void *recv, COUNT recv_count,
@@ -230,7 +233,7 @@ GUARD(scatterv,
       (send, counts, disps, send_type, recv, recv_count, recv_type, root, comm),
       (guard_is_root(comm, root)
        && guard_in_all(comm, mca_coll_epcoll_blocks_v(send, counts, disps, send_type)))
-          || (guard_has_block(root) && guard_in_sent(comm, recv, (size_t) recv_count, recv_type)))
+          || (guard_has_block(root) && guard_in_sent(comm, recv, (size_t) recv_count, recv_type)));
 
 /* ---- all to all ------------------------------------------------------------------------------ */
 
@@ -239,21 +242,21 @@ GUARD(allgather,
        TYPE recv_type, COMM),
       (send, send_count, send_type, recv, recv_count, recv_type, comm),
       guard_in_sent(comm, send, (size_t) send_count, send_type)
-          || guard_in(comm, recv, (size_t) recv_count *guard_peers(comm), recv_type))
+          || guard_in(comm, recv, (size_t) recv_count *guard_peers(comm), recv_type));
 
 GUARD(allgatherv,
       (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNTS counts, DISPS disps,
        TYPE recv_type, COMM),
       (send, send_count, send_type, recv, counts, disps, recv_type, comm),
       guard_in_sent(comm, send, (size_t) send_count, send_type)
-          || guard_in_all(comm, mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type)))
+          || guard_in_all(comm, mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type)));
 
 GUARD(alltoall,
       (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
        TYPE recv_type, COMM),
       (send, send_count, send_type, recv, recv_count, recv_type, comm),
       guard_in_sent(comm, send, (size_t) send_count *guard_peers(comm), send_type)
-          || guard_in(comm, recv, (size_t) recv_count *guard_peers(comm), recv_type))
+          || guard_in(comm, recv, (size_t) recv_count *guard_peers(comm), recv_type));
 
 #define PARAMETERS_V                                                                     \
     (const void *send, COUNTS send_counts, DISPS send_disps, TYPE send_type, void *recv, \
@@ -264,7 +267,7 @@ GUARD(alltoall,
 #define RECV_V mca_coll_epcoll_blocks_v(recv, recv_counts, recv_disps, recv_type)
 
 GUARD(alltoallv, PARAMETERS_V, ARGUMENTS_V,
-      guard_in_all(comm, SEND_V) || guard_in_all(comm, RECV_V))
+      guard_in_all(comm, SEND_V) || guard_in_all(comm, RECV_V));
 
 GUARD(alltoallw,
       (const void *send, COUNTS send_counts, DISPS send_disps, TYPES send_types, void *recv,
@@ -272,7 +275,7 @@ GUARD(alltoallw,
       (send, send_counts, send_disps, send_types, recv, recv_counts, recv_disps, recv_types, comm),
       guard_in_all(comm, mca_coll_epcoll_blocks_w(send, send_counts, send_disps, send_types))
           || guard_in_all(comm,
-                          mca_coll_epcoll_blocks_w(recv, recv_counts, recv_disps, recv_types)))
+                          mca_coll_epcoll_blocks_w(recv, recv_counts, recv_disps, recv_types)));
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
@@ -282,16 +285,16 @@ GUARD(alltoallw,
 #define IN_SENT guard_in_sent(comm, send, (size_t) count, type)
 #define IN_RESULT guard_in(comm, recv, (size_t) count, type)
 
-GUARD(allreduce, PARAMETERS_OP, ARGUMENTS_OP, IN_SENT || IN_RESULT)
-GUARD(scan, PARAMETERS_OP, ARGUMENTS_OP, IN_SENT || IN_RESULT)
+GUARD(allreduce, PARAMETERS_OP, ARGUMENTS_OP, IN_SENT || IN_RESULT);
+GUARD(scan, PARAMETERS_OP, ARGUMENTS_OP, IN_SENT || IN_RESULT);
 GUARD(exscan, PARAMETERS_OP, ARGUMENTS_OP,
       IN_SENT
           || ((0 < ompi_comm_rank(comm) || EPCOLL_IN_PLACE(send)) /* else it has no result */
-              && IN_RESULT))
+              && IN_RESULT));
 GUARD(reduce,
       (const void *send, void *recv, COUNT count, TYPE type, struct ompi_op_t *op, int root, COMM),
       (send, recv, count, type, op, root, comm),
-      (guard_is_root(comm, root) && IN_RESULT) || (guard_has_block(root) && IN_SENT))
+      (guard_is_root(comm, root) && IN_RESULT) || (guard_has_block(root) && IN_SENT));
 GUARD(reduce_scatter,
       (const void *send, void *recv, COUNTS counts, TYPE type, struct ompi_op_t *op, COMM),
       (send, recv, counts, type, op, comm),
@@ -299,13 +302,13 @@ GUARD(reduce_scatter,
           || guard_in(comm, recv,
                       EPCOLL_IN_PLACE(send) ? guard_sum(comm, counts)
                                             : EPCOLL_COUNT(counts, ompi_comm_rank(comm)),
-                      type))
+                      type));
 GUARD(reduce_scatter_block, PARAMETERS_OP, ARGUMENTS_OP,
       guard_in_sent(comm, send, (size_t) count *(size_t) ompi_comm_size(comm), type)
           || guard_in(comm, recv,
                       EPCOLL_IN_PLACE(send) ? (size_t) count *(size_t) ompi_comm_size(comm)
                                             : (size_t) count,
-                      type))
+                      type));
 
 /* ---- neighbours ------------------------------------------------------------------------------ */
 
@@ -314,30 +317,30 @@ GUARD(neighbor_allgather,
        TYPE recv_type, COMM),
       (send, send_count, send_type, recv, recv_count, recv_type, comm),
       guard_in_near(comm, mca_coll_epcoll_blocks_one(send, send_count, send_type),
-                    mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type)))
+                    mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type)));
 
 GUARD(neighbor_allgatherv,
       (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNTS counts, DISPS disps,
        TYPE recv_type, COMM),
       (send, send_count, send_type, recv, counts, disps, recv_type, comm),
       guard_in_near(comm, mca_coll_epcoll_blocks_one(send, send_count, send_type),
-                    mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type)))
+                    mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type)));
 
 GUARD(neighbor_alltoall,
       (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
        TYPE recv_type, COMM),
       (send, send_count, send_type, recv, recv_count, recv_type, comm),
       guard_in_near(comm, mca_coll_epcoll_blocks_equal(send, send_count, send_type),
-                    mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type)))
+                    mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type)));
 
-GUARD(neighbor_alltoallv, PARAMETERS_V, ARGUMENTS_V, guard_in_near(comm, SEND_V, RECV_V))
+GUARD(neighbor_alltoallv, PARAMETERS_V, ARGUMENTS_V, guard_in_near(comm, SEND_V, RECV_V));
 
 GUARD(neighbor_alltoallw,
       (const void *send, COUNTS send_counts, mca_coll_epcoll_aints_t send_disps, TYPES send_types,
        void *recv, COUNTS recv_counts, mca_coll_epcoll_aints_t recv_disps, TYPES recv_types, COMM),
       (send, send_counts, send_disps, send_types, recv, recv_counts, recv_disps, recv_types, comm),
       guard_in_near(comm, mca_coll_epcoll_blocks_far(send, send_counts, send_disps, send_types),
-                    mca_coll_epcoll_blocks_far(recv, recv_counts, recv_disps, recv_types)))
+                    mca_coll_epcoll_blocks_far(recv, recv_counts, recv_disps, recv_types)));
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
