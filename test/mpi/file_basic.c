@@ -264,6 +264,34 @@ static void case_large(MPI_Comm comm, struct ept *t)
     free(there);
 }
 
+/* A path of more than 256 bytes, which ompio's component for shared pointers, sharedfp/lockedfile,
+ * copies into an array of 256 when it is asked whether it can serve a file (Open MPI up to 5.0.9). */
+static void case_long_path(MPI_Comm comm, struct ept *t)
+{
+    enum { LONG = 200 };
+    unsigned char data[PIECE];
+    char folder[FILE_NAME_MAX + LONG], name[sizeof(folder) + LONG];
+    MPI_File file;
+
+    file_name(comm, t, "long", folder);
+    snprintf(name, sizeof(name), "%s%0*d", folder, LONG, 0);
+    strcpy(folder, name);
+    if (0 == t->rank) {
+        EPT_EQ(t, 0, mkdir(folder, 0700));
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+    snprintf(name, sizeof(name), "%s/%0*d", folder, LONG / 2, 0);
+    file = file_create(comm, t, name, MPI_MODE_DELETE_ON_CLOSE);
+    ept_fill(data, 0, PIECE, (uint64_t) t->rank + 1);
+    EPT_OK(t, MPI_File_write_ordered(file, data, PIECE, MPI_BYTE, MPI_STATUS_IGNORE));
+    EPT_EQ(t, (long long) t->size * PIECE, file_size(name));
+    EPT_OK(t, MPI_File_close(&file));
+    EPT_OK(t, MPI_Barrier(comm));
+    if (0 == t->rank) {
+        EPT_EQ(t, 0, rmdir(folder)); /* nothing is in it */
+    }
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -273,5 +301,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_handle);
     EPT_CASE(t, case_several);
     EPT_CASE(t, case_large);
+    EPT_CASE(t, case_long_path);
     return 0;
 }

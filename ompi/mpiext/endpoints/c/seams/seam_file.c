@@ -178,6 +178,8 @@ int MPIX_ENDPOINTS_SEAM(mca_fcoll_base_file_select)(ompio_file_t *file,
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(mca_fcoll_base_file_select);
 
+/** ompio's components are not asked: two of them create and remove a file for that, and one of the
+ * two writes beyond its memory if the path is long (docs/decisions.md). */
 int MPIX_ENDPOINTS_SEAM(mca_sharedfp_base_file_select)(ompio_file_t *file,
                                                        mca_base_component_t *preferred)
 {
