@@ -67,14 +67,6 @@ static int agree(int code)
     return 0 == anybody ? MPI_SUCCESS : mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_RESOURCE);
 }
 
-/** What each has for itself has not come through our call, which does so. */
-static void begin_notes(int count)
-{
-    for (int i = 0; i < count; ++i) {
-        const mpix_endpoint_t *endpoint = mpix_endpoints_process_endpoint(i);
-    }
-}
-
 /** All endpoints of the job, and what each has for itself. */
 static int make_with(begin_t *begin, ompi_info_t *info)
 {
@@ -86,9 +78,6 @@ static int make_with(begin_t *begin, ompi_info_t *info)
     }
     is_begun = OMPI_SUCCESS
                == mpix_endpoints_process_begin(begin->handles, begin->count, begin->level);
-    if (is_begun) {
-        begin_notes(begin->count);
-    }
     code = agree(is_begun ? MPI_SUCCESS : MPI_ERR_NO_MEM);
     if (MPI_SUCCESS != code && is_begun) {
         mpix_endpoints_process_undo();

@@ -70,7 +70,7 @@ static int make_process(mpix_endpoint_t endpoints[], ompi_communicator_t *const 
     ompi_communicator_t **comms;
     int rc;
 
-    if (0 == count) {
+    if (0 >= count) {
         return OMPI_SUCCESS;
     }
     comms = calloc((size_t) count, sizeof(*comms));
