@@ -20,7 +20,9 @@ use List::Util qw(uniq);
 use Test::More;
 
 my $top = abs_path(dirname(__FILE__) . '/../..');
-my $build = $ARGV[0] // $top;
+# The runner gives the folder of its programs, beside which ./ep has the build.
+my ($build) = grep { -d "$_/ompi/mca" } grep { defined } $ARGV[0],
+    defined $ARGV[0] ? "$ARGV[0]/../../build" : undef, $top;
 
 # A component's layers, from the lowest one up; those in a list of their own do not know each other.
 # docs/architecture.md ("The engine's layers"), epofi.md, epshm.md, collectives.md and extension.md

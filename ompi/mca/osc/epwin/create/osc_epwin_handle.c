@@ -30,11 +30,6 @@
 /** The creation that this thread is in.  The engine calls make in the thread that duplicates. */
 static _Thread_local epwin_making_t *being_made;
 
-int mca_osc_epwin_mpi_error(int rc)
-{
-    return 0 > rc ? ompi_errcode_get_mpi_code(rc) : rc;
-}
-
 mca_osc_epwin_module_t *mca_osc_epwin_module_new(const ompi_osc_base_module_t *table,
                                                  ompi_win_t *win, ompi_communicator_t *comm,
                                                  int flavor)

@@ -16,6 +16,8 @@
 
 #include "../base/base.h"
 
+#include "ompi/errhandler/errcode-internal.h"
+
 BEGIN_C_DECLS
 
 /** What a member tells the others. */
@@ -65,7 +67,10 @@ int mca_osc_epwin_duplicate(epwin_making_t *making, ompi_communicator_t *comm);
 void mca_osc_epwin_duplicate_free(mca_osc_epwin_module_t *module);
 
 /** An error code of Open MPI or of MPI, as one of MPI. */
-int mca_osc_epwin_mpi_error(int rc);
+static inline int mca_osc_epwin_mpi_error(int rc)
+{
+    return 0 > rc ? ompi_errcode_get_mpi_code(rc) : rc;
+}
 
 /**
  * Get memory for the data of an allocated or shared window: collective, after the cards.

@@ -110,6 +110,7 @@ int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep
     if (OPAL_SUCCESS == rc) {
         link_inner(comm, newcomm);
         mca_pml_epml_lost_attach(comm);
+        mca_pml_epml_leave_attach(comm);
     }
     mca_pml_epml_unlock(ep);
     if (OPAL_SUCCESS != rc) {

@@ -223,7 +223,6 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
             memory_order_relaxed)) { /* it may be a member, also one that the endpoint has never met */
         mca_pml_epml_lost_look_soon(ep);
     }
-    mca_pml_epml_leave_attach(comm);
 }
 
 /* ---- consequences ---------------------------------------------------------------------------- */
