@@ -152,6 +152,31 @@ static void pairs_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char 
     }
 }
 
+/** The most frequent case, one double or float, without the call of libmpi's function for vectors.
+ * @return false: another case */
+static inline bool sum_apply(const mca_osc_epwin_basic_t *basic, void *target, const void *operand)
+{
+    if (&ompi_mpi_double.dt == basic->type) {
+        double left, right;
+
+        memcpy(&left, operand, sizeof(left));
+        memcpy(&right, target, sizeof(right));
+        right += left;
+        memcpy(target, &right, sizeof(right));
+        return true;
+    }
+    if (&ompi_mpi_float.dt == basic->type) {
+        float left, right;
+
+        memcpy(&left, operand, sizeof(left));
+        memcpy(&right, target, sizeof(right));
+        right += left;
+        memcpy(target, &right, sizeof(right));
+        return true;
+    }
+    return false;
+}
+
 static void locked_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
                          const void *operand, void *result, size_t elements)
 {
@@ -166,6 +191,11 @@ static void locked_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void
     case OMPI_OP_BASE_FORTRAN_REPLACE:
         memcpy(target, operand, bytes);
         return;
+    case OMPI_OP_BASE_FORTRAN_SUM:
+        if (1 == elements && sum_apply(basic, target, operand)) {
+            return;
+        }
+        break;
     default:
         break;
     }
