@@ -181,7 +181,7 @@ int mca_pml_epml_client_request_start(size_t count, ompi_request_t **requests)
     return OMPI_SUCCESS;
 }
 
-int mca_pml_epml_client_request_new(mca_pml_epml_comm_t *comm, struct ompi_win_t *win,
+int mca_pml_epml_client_request_new(mca_pml_epml_comm_t *comm,
                                     const mpix_endpoints_request_ops_t *ops, void *context,
                                     bool persistent, ompi_request_t **request_p)
 {
@@ -191,13 +191,8 @@ int mca_pml_epml_client_request_new(mca_pml_epml_comm_t *comm, struct ompi_win_t
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     OMPI_REQUEST_INIT(&request->req_nbc.super, persistent); /* inactive, so far */
-    if (NULL == win) {
-        request->req_nbc.super.req_type = OMPI_REQUEST_COLL;
-        request->req_nbc.super.req_mpi_object.comm = comm->comm;
-    } else { /* libmpi calls the window's error handler */
-        request->req_nbc.super.req_type = OMPI_REQUEST_WIN;
-        request->req_nbc.super.req_mpi_object.win = win;
-    }
+    request->req_nbc.super.req_type = OMPI_REQUEST_COLL;
+    request->req_nbc.super.req_mpi_object.comm = comm->comm;
     request->req_nbc.super.req_status = ompi_status_empty;
     request->req_nbc.super.req_free = client_request_free;
     request->req_nbc.super.req_start = mca_pml_epml_client_request_start;
@@ -213,4 +208,17 @@ int mca_pml_epml_client_request_new(mca_pml_epml_comm_t *comm, struct ompi_win_t
     OBJ_RETAIN(comm->comm);
     *request_p = &request->req_nbc.super;
     return OMPI_SUCCESS;
+}
+
+int mca_pml_epml_client_request_new_win(mca_pml_epml_comm_t *comm, struct ompi_win_t *win,
+                                        const mpix_endpoints_request_ops_t *ops, void *context,
+                                        ompi_request_t **request_p)
+{
+    const int rc = mca_pml_epml_client_request_new(comm, ops, context, false, request_p);
+
+    if (OMPI_SUCCESS == rc) { /* libmpi calls the window's error handler */
+        (*request_p)->req_type = OMPI_REQUEST_WIN;
+        (*request_p)->req_mpi_object.win = win;
+    }
+    return rc;
 }

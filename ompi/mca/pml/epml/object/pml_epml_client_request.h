@@ -46,11 +46,13 @@ static inline bool mca_pml_epml_is_client_request(const ompi_request_t *request)
 }
 
 /** See request_new, request_new_win, request_types and request_done in mpix_endpoints_engine_t.  Not
- * under the lock.
- * @param[in] win  NULL: a collective of the communicator's */
-int mca_pml_epml_client_request_new(mca_pml_epml_comm_t *comm, struct ompi_win_t *win,
+ * under the lock. */
+int mca_pml_epml_client_request_new(mca_pml_epml_comm_t *comm,
                                     const mpix_endpoints_request_ops_t *ops, void *context,
                                     bool persistent, ompi_request_t **request_p);
+int mca_pml_epml_client_request_new_win(mca_pml_epml_comm_t *comm, struct ompi_win_t *win,
+                                        const mpix_endpoints_request_ops_t *ops, void *context,
+                                        ompi_request_t **request_p);
 void mca_pml_epml_client_request_types(ompi_request_t *request, ompi_datatype_t *const *send,
                                        ompi_datatype_t *const *receive);
 void mca_pml_epml_client_request_done(ompi_request_t *request, int error);

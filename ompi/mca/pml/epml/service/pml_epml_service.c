@@ -189,17 +189,16 @@ static void service_request_begin(ompi_request_t *request, mpix_endpoints_work_t
 static int service_request_new(ompi_communicator_t *comm, const mpix_endpoints_request_ops_t *ops,
                                void *context, bool persistent, ompi_request_t **request_p)
 {
-    return mca_pml_epml_mpi_error(mca_pml_epml_client_request_new(mca_pml_epml_comm(comm), NULL,
-                                                                  ops, context, persistent,
-                                                                  request_p));
+    return mca_pml_epml_mpi_error(mca_pml_epml_client_request_new(mca_pml_epml_comm(comm), ops,
+                                                                  context, persistent, request_p));
 }
 
 static int service_request_new_win(ompi_communicator_t *comm, struct ompi_win_t *win,
                                    const mpix_endpoints_request_ops_t *ops, void *context,
                                    ompi_request_t **request_p)
 {
-    return mca_pml_epml_mpi_error(mca_pml_epml_client_request_new(mca_pml_epml_comm(comm), win, ops,
-                                                                  context, false, request_p));
+    return mca_pml_epml_mpi_error(mca_pml_epml_client_request_new_win(mca_pml_epml_comm(comm), win,
+                                                                      ops, context, request_p));
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
