@@ -117,20 +117,9 @@ static inline void turn_for_request(const ompi_request_t *request, mca_pml_epml_
     }
 }
 
-/**
- * The error of a request that Open MPI's function has left in its list: persistent, or failed.
- *
- * A collective's may have to be put right.  Where rounds of a schedule follow each other at once,
- * coll/libnbc makes OMPI_ERROR of the error that a message of the last one had (NBC_Start_round),
- * which is MPI_ERR_OTHER to the user.  On a communicator with a lost member that is the reason.
- */
-static int left_error(ompi_request_t *request)
+/** See left_error.  Out of line: of requests that have failed. */
+static __attribute__((noinline)) int left_error_of(ompi_request_t *request)
 {
-    /* Complete, but this thread has not acquired it if only libmpi has looked. */
-    if (OPAL_LIKELY(!mca_pml_epml_is_complete(request)
-                    || MPI_SUCCESS == request->req_status.MPI_ERROR)) {
-        return MPI_SUCCESS;
-    }
     if (mca_pml_epml_is_request(request)
         || (OMPI_REQUEST_WIN == request->req_type && mca_pml_epml_is_client_request(request))) {
         return request->req_status.MPI_ERROR;
@@ -143,6 +132,22 @@ static int left_error(ompi_request_t *request)
         request->req_status.MPI_ERROR = MPI_ERR_PROC_FAILED;
     }
     return request->req_status.MPI_ERROR;
+}
+
+/**
+ * The error of a request that Open MPI's function has left in its list: persistent, or failed.
+ *
+ * A collective's may have to be put right.  Where rounds of a schedule follow each other at once,
+ * coll/libnbc makes OMPI_ERROR of the error that a message of the last one had (NBC_Start_round),
+ * which is MPI_ERR_OTHER to the user.  On a communicator with a lost member that is the reason.
+ */
+static inline int left_error(ompi_request_t *request)
+{
+    /* Complete, but this thread has not acquired it if only libmpi has looked. */
+    return OPAL_LIKELY(!mca_pml_epml_is_complete(request)
+                       || MPI_SUCCESS == request->req_status.MPI_ERROR)
+               ? MPI_SUCCESS
+               : left_error_of(request);
 }
 
 /**
