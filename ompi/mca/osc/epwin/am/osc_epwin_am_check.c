@@ -10,7 +10,7 @@
  *
  * Called by osc_epwin_am_queue.c and osc_epwin_am_execute.c.
  *
- * Tests: unit/test_epwin_am, win_net
+ * Tests: unit/test_epwin_am, unit/test_epwin_am_random, win_net
  */
 
 #include "ompi_config.h"
@@ -21,12 +21,12 @@
 
 ompi_op_t *mca_osc_epwin_am_op(const epwin_am_record_t *record)
 {
-    return opal_pointer_array_get_item(ompi_op_f_to_c_table, record->access.op);
+    return opal_pointer_array_get_item(ompi_op_f_to_c_table, record->op);
 }
 
 ompi_datatype_t *mca_osc_epwin_am_type(const epwin_am_record_t *record)
 {
-    return opal_pointer_array_get_item(&ompi_datatype_f_to_c_table, record->access.type);
+    return opal_pointer_array_get_item(&ompi_datatype_f_to_c_table, record->type);
 }
 
 /** Are all blocks of a run in memory of so many bytes?  (Of a dynamic window: do its addresses not
@@ -47,6 +47,11 @@ static bool runs_are_right(const mca_osc_epwin_module_t *module, const epwin_am_
     const epwin_am_run_t *runs = epwin_am_runs(record);
     uint64_t bytes = 0;
 
+    if (epwin_am_is_block(record)) {
+        const epwin_am_run_t block = {.at = record->at, .size = record->block, .count = 1};
+
+        return 0 < block.size && run_is_within(&block, module->peers[module->rank].size);
+    }
     for (uint32_t i = 0; i < record->access.runs; ++i) {
         const epwin_am_run_t *run = &runs[i];
 
@@ -59,7 +64,8 @@ static bool runs_are_right(const mca_osc_epwin_module_t *module, const epwin_am_
             return false;
         }
     }
-    return 0 < bytes && bytes == record->access.bytes;
+    return 0 < bytes && bytes == record->access.bytes && 0 == record->block
+           && 0 == record->access.unused;
 }
 
 /** Blocks consist of elements; elements of a padded pair have one or two blocks. */
@@ -69,14 +75,14 @@ static bool blocks_are_elements(const epwin_am_record_t *record, const mca_osc_e
     epwin_am_cursor_t cursor = {0};
 
     if (mca_osc_epwin_is_plain(basic->type)) {
-        for (uint32_t i = 0; i < record->access.runs; ++i) {
+        for (uint32_t i = 0; i < epwin_am_run_count(record); ++i) {
             if (0 != runs[i].size % basic->size) {
                 return false;
             }
         }
         return true;
     }
-    while (cursor.done < record->access.bytes) {
+    while (cursor.done < epwin_am_bytes(record)) {
         mca_osc_epwin_run_t blocks[2];
         uint32_t count = 2;
 
@@ -97,22 +103,21 @@ static bool elements_are_right(const epwin_am_record_t *record)
     if (NULL == type || !ompi_datatype_is_predefined(type)
         || MPI_SUCCESS != mca_osc_epwin_basic((ompi_datatype_t *) (uintptr_t) type, &basic)
         || 0 == basic.size || EPWIN_ELEMENT_MAX < basic.size
-        || 0 != record->access.bytes % basic.size || !blocks_are_elements(record, &basic)) {
+        || 0 != epwin_am_bytes(record) % basic.size || !blocks_are_elements(record, &basic)) {
         return false;
     }
     if (EPWIN_AM_SWAP == record->kind) {
-        return 0 == record->access.op && 1 == record->access.runs
-               && basic.size == record->access.bytes && 1 == epwin_am_runs(record)->count;
+        return 0 == record->op && epwin_am_is_block(record) && basic.size == record->block;
     }
-    return OMPI_OP_BASE_FORTRAN_NULL < record->access.op
-           && OMPI_OP_BASE_FORTRAN_OP_MAX > record->access.op && NULL != mca_osc_epwin_am_op(record)
+    return OMPI_OP_BASE_FORTRAN_NULL < record->op && OMPI_OP_BASE_FORTRAN_OP_MAX > record->op
+           && NULL != mca_osc_epwin_am_op(record)
            && mca_osc_epwin_has_op(&basic, mca_osc_epwin_am_op(record));
 }
 
 /** A record that addresses memory. */
 static bool access_is_right(const mca_osc_epwin_module_t *module, const epwin_am_record_t *record)
 {
-    const uint32_t bytes = record->access.bytes;
+    const uint32_t bytes = epwin_am_bytes(record);
     uint32_t data;
 
     switch (record->kind) {
@@ -126,49 +131,75 @@ static bool access_is_right(const mca_osc_epwin_module_t *module, const epwin_am
         data = 2 * bytes;
         break;
     default:
-        data = OMPI_OP_BASE_FORTRAN_NO_OP == record->access.op ? 0 : bytes;
+        data = OMPI_OP_BASE_FORTRAN_NO_OP == record->op ? 0 : bytes;
         break;
     }
-    if (EPWIN_AM_RESULT_MAX < bytes || 0 == record->access.runs
-        || epwin_am_size(record->access.runs, data) != record->size
+    if (EPWIN_AM_RESULT_MAX < bytes
+        || epwin_am_size(epwin_am_run_count(record), data) != epwin_am_length(record)
         || !runs_are_right(module, record)) {
         return false;
     }
     return EPWIN_AM_PUT == record->kind || EPWIN_AM_GET == record->kind
-               ? 0 == record->access.op && 0 == record->access.type
+               ? 0 == record->op && 0 == record->type
                : elements_are_right(record);
 }
 
-/** A record without runs. */
+/** A record for the target without runs. */
 static bool head_is_right(const epwin_am_record_t *record)
 {
-    if (EPWIN_AM_DATA == record->kind) {
-        return 0 < record->access.bytes && EPWIN_AM_RESULT_MAX >= record->access.bytes
-               && 0 == record->access.runs
-               && epwin_am_size(0, record->access.bytes) == record->size;
-    }
-    if (sizeof(*record) != record->size) {
+    if (sizeof(*record) != epwin_am_length(record) || epwin_am_is_block(record)
+        || 0 != record->block || 0 != record->at) {
         return false;
     }
     switch (record->kind) {
     case EPWIN_AM_LOCK:
     case EPWIN_AM_UNLOCK:
         return EPWIN_HOLD_EXCLUSIVE >= record->hold && 1 >= record->with_domain;
-    case EPWIN_AM_NO_DATA:
-        return 0 < record->access.bytes && EPWIN_AM_RESULT_MAX >= record->access.bytes
-               && 0 < record->error;
-    case EPWIN_AM_BROKEN:
-        return 0 < record->error;
     case EPWIN_AM_FLUSH:
     case EPWIN_AM_DOMAIN_LOCK:
     case EPWIN_AM_DOMAIN_UNLOCK:
     case EPWIN_AM_POST:
     case EPWIN_AM_COMPLETE:
-    case EPWIN_AM_ACK:
-        return true;
+        return 0 == record->hold && 0 == record->with_domain;
     default:
         return false;
     }
+}
+
+/** A record for the origin. */
+static bool answer_is_right(const epwin_am_record_t *record)
+{
+    const uint32_t bytes = record->access.bytes;
+    const bool has_bytes = 0 < bytes && EPWIN_AM_RESULT_MAX >= bytes && 0 == record->access.runs;
+
+    if (epwin_am_is_block(record) || 0 != record->type || 0 != record->block) {
+        return false;
+    }
+    if (EPWIN_AM_DATA == record->kind) { /* error: of its flag */
+        return has_bytes && epwin_am_size(0, bytes) == epwin_am_length(record);
+    }
+    if (sizeof(*record) != epwin_am_length(record)) {
+        return false;
+    }
+    switch (record->kind) {
+    case EPWIN_AM_NO_DATA:
+        return has_bytes && 0 < record->error && 0 == (record->flags & EPWIN_AM_FLAG_ACK);
+    case EPWIN_AM_BROKEN:
+        return 0 < record->error;
+    default:
+        return EPWIN_AM_ACK == record->kind && 0 != (record->flags & EPWIN_AM_FLAG_ACK);
+    }
+}
+
+static bool record_is_right(const mca_osc_epwin_module_t *module, const epwin_am_record_t *record)
+{
+    if (0 == record->kind || (EPWIN_AM_FLAG_ACK | EPWIN_AM_FLAG_BLOCK) < record->flags) {
+        return false;
+    }
+    if (EPWIN_AM_DATA <= record->kind) {
+        return answer_is_right(record);
+    }
+    return epwin_am_has_runs(record) ? access_is_right(module, record) : head_is_right(record);
 }
 
 bool mca_osc_epwin_am_check(const mca_osc_epwin_module_t *module, const void *data, size_t size,
@@ -183,17 +214,27 @@ bool mca_osc_epwin_am_check(const mca_osc_epwin_module_t *module, const void *da
     while (0 < size) {
         const epwin_am_record_t *record = (const epwin_am_record_t *) at;
 
-        if (sizeof(*record) > size || sizeof(*record) > record->size || record->size > size
-            || 0 != record->size % 8 || *is_answer_p != (EPWIN_AM_DATA <= record->kind)
-            || 0 == record->kind
-            || !(epwin_am_has_runs(record) ? access_is_right(module, record)
-                                           : head_is_right(record))) {
+        if (sizeof(*record) > size || sizeof(*record) > epwin_am_length(record)
+            || epwin_am_length(record) > size || *is_answer_p != (EPWIN_AM_DATA <= record->kind)
+            || !record_is_right(module, record)) {
             return false;
         }
-        at += record->size;
-        size -= record->size;
+        at += epwin_am_length(record);
+        size -= epwin_am_length(record);
     }
     return true;
+}
+
+/** The next bytes of the block of a record. */
+static size_t block_next(const epwin_am_record_t *record, epwin_am_cursor_t *cursor,
+                         mca_osc_epwin_run_t *run, uint32_t *count_p, size_t bytes)
+{
+    const size_t left = record->block - cursor->done, size = left < bytes ? left : bytes;
+
+    *run = (mca_osc_epwin_run_t){.at = record->at + cursor->done, .size = size};
+    *count_p = 0 < size;
+    cursor->done += (uint32_t) size;
+    return size;
 }
 
 size_t mca_osc_epwin_am_blocks(const epwin_am_record_t *record, epwin_am_cursor_t *cursor,
@@ -206,6 +247,9 @@ size_t mca_osc_epwin_am_blocks(const epwin_am_record_t *record, epwin_am_cursor_
     size_t total = 0;
 
     bytes -= bytes % unit;
+    if (OPAL_LIKELY(epwin_am_is_block(record))) {
+        return block_next(record, cursor, runs, count_p, bytes);
+    }
     while (total < bytes && cursor->run < record->access.runs) {
         const epwin_am_run_t *run = &all[cursor->run];
         const uint32_t in_element = total % unit;

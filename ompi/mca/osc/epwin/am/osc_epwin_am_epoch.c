@@ -10,7 +10,7 @@
  *
  * Called by the layers sync and calls.
  *
- * Tests: win_net, unit/test_epwin_am
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
  */
 
 #include "ompi_config.h"
@@ -45,9 +45,7 @@ static int link_flush_begin(mca_osc_epwin_module_t *module, epwin_am_link_t *lin
 /** Wait for it. */
 static int link_flush_end(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
 {
-    const int rc = mca_osc_epwin_am_wait_acked(module, link,
-                                               atomic_load_explicit(&link->requested,
-                                                                    memory_order_relaxed));
+    const int rc = mca_osc_epwin_am_wait_acked(module, link, link->requested);
 
     return first_error(rc, link_take_error(link));
 }
@@ -146,7 +144,7 @@ int mca_osc_epwin_am_lock(mca_osc_epwin_module_t *module, int target, mca_osc_ep
         rc = domain_wait(module, target);
     }
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        rc = mca_osc_epwin_am_append_head(module, link, &lock, false);
+        rc = mca_osc_epwin_am_append_head(module, link, &lock);
     }
     if (with_domain && MPI_SUCCESS == rc) {
         link->domain_position = link->position;
@@ -168,7 +166,10 @@ int mca_osc_epwin_am_unlock(mca_osc_epwin_module_t *module, int target, mca_osc_
     }
     rc = mca_osc_epwin_am_link(module, target, &link);
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        rc = mca_osc_epwin_am_append_head(module, link, &unlock, true);
+        rc = mca_osc_epwin_am_append_head(module, link, &unlock);
+    }
+    if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
+        rc = link_flush_begin(module, link);
     }
     return OPAL_LIKELY(MPI_SUCCESS == rc) ? link_flush_end(module, link) : rc;
 }
@@ -179,14 +180,11 @@ static int link_unlock_begin(mca_osc_epwin_module_t *module, epwin_am_link_t *li
     const epwin_am_record_t unlock = {.kind = EPWIN_AM_DOMAIN_UNLOCK};
     int rc = atomic_load_explicit(&link->failed, memory_order_relaxed);
 
-    if (!link->has_domain_lock) {
-        return link_flush_begin(module, link);
+    if (link->has_domain_lock && MPI_SUCCESS == rc) {
+        rc = mca_osc_epwin_am_append_head(module, link, &unlock);
     }
     link->has_domain_lock = false;
-    if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        rc = mca_osc_epwin_am_append_head(module, link, &unlock, true);
-    }
-    return OPAL_LIKELY(MPI_SUCCESS == rc) ? mca_osc_epwin_am_send(module, link) : rc;
+    return OPAL_LIKELY(MPI_SUCCESS == rc) ? link_flush_begin(module, link) : rc;
 }
 
 int mca_osc_epwin_am_unlock_all(mca_osc_epwin_module_t *module)
@@ -202,7 +200,7 @@ static int link_tell(mca_osc_epwin_module_t *module, int rank, uint8_t kind)
     int rc = mca_osc_epwin_am_link(module, rank, &link);
 
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        rc = mca_osc_epwin_am_append_head(module, link, &head, false);
+        rc = mca_osc_epwin_am_append_head(module, link, &head);
     }
     return OPAL_LIKELY(MPI_SUCCESS == rc) ? mca_osc_epwin_am_send(module, link) : rc;
 }

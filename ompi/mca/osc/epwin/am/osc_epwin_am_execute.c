@@ -13,7 +13,7 @@
  * Called by osc_epwin_am_queue.c, in the step or in the handler.  In the handler only what needs
  * neither an answer nor the state of the origin.
  *
- * Tests: win_net, unit/test_epwin_am
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
  */
 
 #include "ompi_config.h"
@@ -82,12 +82,12 @@ static epwin_am_outcome_t execute_put(const execution_t *execution)
     const epwin_am_record_t *record = execution->record;
     const char *data = epwin_am_data(record);
 
-    while (execution->cursor->done < record->access.bytes) {
+    while (execution->cursor->done < epwin_am_bytes(record)) {
         mca_osc_epwin_run_t blocks[EXECUTE_BLOCKS];
         uint32_t count = EXECUTE_BLOCKS;
         const char *from = data + execution->cursor->done;
         const size_t bytes = mca_osc_epwin_am_blocks(record, execution->cursor, blocks, &count,
-                                                     record->access.bytes, 1);
+                                                     epwin_am_bytes(record), 1);
 
         for (uint32_t i = 0; i < count; ++i) {
             execute_store(execution->memory + blocks[i].at, from, blocks[i].size);
@@ -118,7 +118,7 @@ static void execute_reply_append(const execution_t *execution, epwin_am_record_t
 {
     memset((char *) (data + 1) + bytes, 0, (8 - bytes % 8) % 8);
     data->access.bytes = (uint32_t) bytes;
-    data->size = epwin_am_size(0, (uint32_t) bytes);
+    data->eights = (uint16_t) (epwin_am_size(0, (uint32_t) bytes) / 8);
     mca_osc_epwin_am_reply_append(execution->queue, data);
     *execution->budget -= bytes < *execution->budget ? bytes : *execution->budget;
 }
@@ -127,7 +127,7 @@ static epwin_am_outcome_t execute_get(const execution_t *execution)
 {
     const epwin_am_record_t *record = execution->record;
 
-    while (execution->cursor->done < record->access.bytes) {
+    while (execution->cursor->done < epwin_am_bytes(record)) {
         size_t room, bytes = 0;
         epwin_am_record_t *data;
         char *to;
@@ -140,7 +140,7 @@ static epwin_am_outcome_t execute_get(const execution_t *execution)
             return EPWIN_AM_NO_ROOM;
         }
         to = (char *) (data + 1);
-        while (bytes < room && execution->cursor->done < record->access.bytes) {
+        while (bytes < room && execution->cursor->done < epwin_am_bytes(record)) {
             mca_osc_epwin_run_t blocks[EXECUTE_BLOCKS];
             uint32_t count = EXECUTE_BLOCKS;
 
@@ -169,7 +169,7 @@ static void execute_note_error(epwin_am_peer_t *peer, int error)
  * result. */
 static epwin_am_outcome_t execute_fail(const execution_t *execution, int error)
 {
-    const uint32_t left = execution->record->access.bytes - execution->cursor->done;
+    const uint32_t left = epwin_am_bytes(execution->record) - execution->cursor->done;
 
     if (epwin_am_has_result(execution->record)) {
         epwin_am_record_t *none = mca_osc_epwin_am_reply(execution->queue, execution->rank,
@@ -180,7 +180,7 @@ static epwin_am_outcome_t execute_fail(const execution_t *execution, int error)
         }
         none->kind = EPWIN_AM_NO_DATA;
         none->error = (uint8_t) error;
-        none->size = sizeof(*none);
+        none->eights = sizeof(*none) / 8;
         none->access.bytes = left;
         mca_osc_epwin_am_reply_append(execution->queue, none);
     }
@@ -223,7 +223,7 @@ static epwin_am_outcome_t execute_elements(const execution_t *execution,
     const mca_osc_epwin_module_t *module = execution->queue->module;
     mca_osc_epwin_control_t *control = mca_osc_epwin_control(module, module->rank);
     ompi_op_t *op = mca_osc_epwin_am_op(record);
-    const char *operand = OMPI_OP_BASE_FORTRAN_NO_OP == record->access.op
+    const char *operand = OMPI_OP_BASE_FORTRAN_NO_OP == record->op
                               ? NULL
                               : epwin_am_data(record) + execution->cursor->done;
     mca_osc_epwin_run_t blocks[EXECUTE_BLOCKS];
@@ -251,14 +251,15 @@ static epwin_am_outcome_t execute_elements(const execution_t *execution,
 static epwin_am_outcome_t execute_accumulate(const execution_t *execution,
                                              const mca_osc_epwin_basic_t *basic)
 {
-    while (execution->cursor->done < execution->record->access.bytes) {
+    while (execution->cursor->done < epwin_am_bytes(execution->record)) {
         epwin_am_outcome_t outcome;
         size_t bytes;
 
         if (0 == *execution->budget) {
             return EPWIN_AM_MORE;
         }
-        outcome = execute_elements(execution, basic, execution->record->access.bytes, NULL, &bytes);
+        outcome = execute_elements(execution, basic, epwin_am_bytes(execution->record), NULL,
+                                   &bytes);
         if (OPAL_UNLIKELY(EPWIN_AM_EXECUTED != outcome)) {
             return EPWIN_AM_MORE == outcome ? execute_fail(execution, MPI_ERR_PROC_FAILED)
                                             : outcome;
@@ -271,7 +272,7 @@ static epwin_am_outcome_t execute_accumulate(const execution_t *execution,
 static epwin_am_outcome_t execute_fetch(const execution_t *execution,
                                         const mca_osc_epwin_basic_t *basic)
 {
-    while (execution->cursor->done < execution->record->access.bytes) {
+    while (execution->cursor->done < epwin_am_bytes(execution->record)) {
         epwin_am_outcome_t outcome;
         epwin_am_record_t *data;
         size_t room, bytes;
@@ -298,7 +299,7 @@ static epwin_am_outcome_t execute_swap(const execution_t *execution,
 {
     const mca_osc_epwin_module_t *module = execution->queue->module;
     mca_osc_epwin_control_t *control = mca_osc_epwin_control(module, module->rank);
-    char *at = execution->memory + epwin_am_runs(execution->record)->at;
+    char *at = execution->memory + execution->record->at;
     const char *compare = epwin_am_data(execution->record);
     const bool with_lock = !mca_osc_epwin_is_atomic(basic, at);
     size_t room;
@@ -331,7 +332,7 @@ static bool execute_is_attached(const execution_t *execution)
     const mca_osc_epwin_module_t *module = execution->queue->module;
     epwin_am_cursor_t cursor = {0};
 
-    while (cursor.done < execution->record->access.bytes) {
+    while (cursor.done < epwin_am_bytes(execution->record)) {
         mca_osc_epwin_run_t blocks[EXECUTE_BLOCKS];
         uint32_t count = EXECUTE_BLOCKS;
 
@@ -410,6 +411,8 @@ epwin_am_outcome_t mca_osc_epwin_am_execute(epwin_am_queue_t *queue, epwin_am_pe
         return execute_access(&execution);
     }
     switch (record->kind) {
+    case EPWIN_AM_FLUSH:
+        return EPWIN_AM_EXECUTED;
     case EPWIN_AM_POST:
         execute_post(module, rank);
         return EPWIN_AM_EXECUTED;
@@ -421,12 +424,5 @@ epwin_am_outcome_t mca_osc_epwin_am_execute(epwin_am_queue_t *queue, epwin_am_pe
     default:
         break;
     }
-    if (NULL == peer) {
-        return EPWIN_AM_BY_STEP;
-    }
-    if (EPWIN_AM_FLUSH == record->kind) {
-        return mca_osc_epwin_am_ack(queue, peer, record->number) ? EPWIN_AM_EXECUTED
-                                                                 : EPWIN_AM_NO_ROOM;
-    }
-    return mca_osc_epwin_am_hold(queue, peer, record);
+    return NULL == peer ? EPWIN_AM_BY_STEP : mca_osc_epwin_am_hold(queue, peer, record);
 }

@@ -18,7 +18,7 @@
  *
  * Called by osc_epwin_am_queue.c.
  *
- * Tests: win_net, unit/test_epwin_am
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
  */
 
 #include "ompi_config.h"
@@ -45,22 +45,6 @@ static void hold_note_error(epwin_am_peer_t *peer, int error)
     if (MPI_SUCCESS == peer->error) {
         peer->error = (uint8_t) error;
     }
-}
-
-bool mca_osc_epwin_am_ack(epwin_am_queue_t *queue, epwin_am_peer_t *peer, uint64_t number)
-{
-    epwin_am_record_t *ack = mca_osc_epwin_am_reply(queue, peer->rank, sizeof(*ack), NULL);
-
-    if (OPAL_UNLIKELY(NULL == ack)) {
-        return false;
-    }
-    ack->kind = EPWIN_AM_ACK;
-    ack->error = peer->error;
-    ack->size = sizeof(*ack);
-    ack->number = number;
-    mca_osc_epwin_am_reply_append(queue, ack);
-    peer->error = MPI_SUCCESS;
-    return true;
 }
 
 /* ---- releasing -------------------------------------------------------------------------------- */
@@ -97,9 +81,6 @@ static void hold_release_all(epwin_am_queue_t *queue, epwin_am_peer_t *peer)
 static void hold_unlock(epwin_am_queue_t *queue, epwin_am_peer_t *peer,
                         const epwin_am_record_t *record)
 {
-    if (peer->is_released) {
-        return; /* once more, as there was no room for the ACK */
-    }
     if (record->hold != peer->hold) {
         hold_note_error(peer, MPI_ERR_RMA_SYNC);
     }
@@ -108,7 +89,6 @@ static void hold_unlock(epwin_am_queue_t *queue, epwin_am_peer_t *peer,
         hold_release_domain(queue);
     }
     peer->has_domain = false;
-    peer->is_released = true;
 }
 
 /** Release the locks of origins that are lost.  @return whether there were any */
@@ -213,9 +193,5 @@ epwin_am_outcome_t mca_osc_epwin_am_hold(epwin_am_queue_t *queue, epwin_am_peer_
         hold_release_all(queue, peer);
         break;
     }
-    if (OPAL_UNLIKELY(!mca_osc_epwin_am_ack(queue, peer, record->number))) {
-        return EPWIN_AM_NO_ROOM;
-    }
-    peer->is_released = false;
     return EPWIN_AM_EXECUTED;
 }

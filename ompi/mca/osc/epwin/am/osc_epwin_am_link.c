@@ -10,7 +10,7 @@
  *
  * Called by osc_epwin_am_origin.c, osc_epwin_am_epoch.c and osc_epwin_am_result.c.
  *
- * Tests: win_net, unit/test_epwin_am
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
  */
 
 #include "ompi_config.h"
@@ -219,9 +219,8 @@ int mca_osc_epwin_am_send(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
     return rc;
 }
 
-/** A head, without the domain's lock before it. */
-static int link_append(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
-                       const epwin_am_record_t *head, bool with_number)
+int mca_osc_epwin_am_append_head(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
+                                 const epwin_am_record_t *head)
 {
     epwin_am_record_t *record;
 
@@ -234,30 +233,36 @@ static int link_append(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
     }
     record = (epwin_am_record_t *) (link->message + link->used);
     *record = *head;
-    record->size = sizeof(*record);
+    record->eights = sizeof(*record) / 8;
     mca_osc_epwin_am_append(link, record);
-    if (with_number) {
-        record->number = link->position;
-        /* Relaxed: the handler compares it with an answer, which comes after am_send's lock. */
-        atomic_store_explicit(&link->requested, link->position, memory_order_relaxed);
-    }
     return MPI_SUCCESS;
-}
-
-int mca_osc_epwin_am_append_head(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
-                                 const epwin_am_record_t *head, bool with_number)
-{
-    return link_append(module, link, head, with_number);
 }
 
 int mca_osc_epwin_am_append_flush(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
 {
     const epwin_am_record_t flush = {.kind = EPWIN_AM_FLUSH};
+    const uint64_t asks = atomic_load_explicit(&link->asks, memory_order_relaxed);
+    int rc = MPI_SUCCESS;
 
-    if (link->position == atomic_load_explicit(&link->requested, memory_order_relaxed)) {
+    if (link->position == link->requested) {
         return MPI_SUCCESS;
     }
-    return link_append(module, link, &flush, true);
+    /* Relaxed: a hint; the position is written by the handler after the number. */
+    if (OPAL_UNLIKELY(asks - atomic_load_explicit(&link->acks, memory_order_relaxed)
+                      >= EPWIN_AM_ASKS)) {
+        rc = mca_osc_epwin_am_wait_acked(module, link, link->asked[asks % EPWIN_AM_ASKS]);
+    }
+    if (0 == link->used && MPI_SUCCESS == rc) {
+        rc = mca_osc_epwin_am_append_head(module, link, &flush);
+    }
+    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
+        return rc;
+    }
+    ((epwin_am_record_t *) (link->message + link->last_at))->flags |= EPWIN_AM_FLAG_ACK;
+    link->requested = link->asked[asks % EPWIN_AM_ASKS] = link->position;
+    /* Relaxed: the handler reads both after an answer, which comes after am_send's lock. */
+    atomic_store_explicit(&link->asks, asks + 1, memory_order_relaxed);
+    return MPI_SUCCESS;
 }
 
 /** In an epoch of MPI_Win_lock_all the first operation to a member of another domain takes the lock
@@ -278,7 +283,7 @@ int mca_osc_epwin_am_room(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
     if (OPAL_UNLIKELY(link_needs_domain(module, link))) {
         const epwin_am_record_t lock = {.kind = EPWIN_AM_DOMAIN_LOCK};
 
-        rc = link_append(module, link, &lock, false);
+        rc = mca_osc_epwin_am_append_head(module, link, &lock);
         if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
             return rc;
         }
@@ -324,7 +329,7 @@ static int link_wait(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
     }
-    /* The answer comes by progress, so nothing is gained by a spin before it. */
+    /* At once by the engine: an answer arrives by progress only. */
     rc = ENGINE->wait(module->comm, link->rank, link_has, &wait);
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return mca_osc_epwin_am_link_fail(link, rc);
@@ -355,10 +360,9 @@ int mca_osc_epwin_am_wait_results(mca_osc_epwin_module_t *module, epwin_am_link_
 int mca_osc_epwin_am_bound(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
 {
     const uint64_t limit = mca_osc_epwin_component.pending_limit;
-    const uint64_t requested = atomic_load_explicit(&link->requested, memory_order_relaxed);
     int rc;
 
-    if (OPAL_UNLIKELY(link->position - requested > limit / 2)) {
+    if (OPAL_UNLIKELY(link->position - link->requested > limit / 2)) {
         rc = mca_osc_epwin_am_append_flush(module, link);
         if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
             return rc;

@@ -9,8 +9,8 @@
  * Links: what a handle keeps as origin for each target that it has addressed.
  *
  * The records to a target are a stream of bytes.  A *position* is a number of bytes since its
- * beginning.  FLUSH and the unlocks carry the position of their own end, and the target's ACK
- * returns it: all records up to there have been executed.
+ * beginning.  A record can ask for an ACK, which says that all records up to its end have been
+ * executed.  ACKs come in the order in which they are asked for, so they carry no number.
  *
  * Threads: the handle's own, which appends and waits, and any thread in the engine's handler, which
  * passes answers on.  Each field has one writer.
@@ -31,6 +31,9 @@
 BEGIN_C_DECLS
 
 struct epwin_am_link_t;
+
+/** ACKs under way, at most. */
+#define EPWIN_AM_ASKS 8
 
 /** A result that has been asked for. */
 typedef struct epwin_am_result_t {
@@ -55,12 +58,19 @@ typedef struct epwin_am_link_t {
     uint64_t position;          /**< of the stream's end */
     uint64_t results;           /**< bytes of results asked for */
     uint64_t domain_position;   /**< of the end of the last LOCK with_domain */
-    _Atomic uint64_t requested; /**< the largest position that an ACK is asked for */
+    uint64_t requested;         /**< the largest position that an ACK is asked for */
+    _Atomic uint64_t asks;      /**< ACKs that have been asked for */
+    uint64_t asked[EPWIN_AM_ASKS]; /**< positions that the last ones are for, by their numbers */
     epwin_am_result_t *last;    /**< of all results */
     epwin_am_result_t *oldest;  /**< that is not freed; a stub at first */
 
+    /* of the step that completes requests */
+    epwin_am_item_t *first_request, *last_request; /**< results with a request, in order */
+    struct epwin_am_link_t *next_waiting;
+
     /* written by the handler */
     alignas(EPWIN_LINE) _Atomic uint64_t acked; /**< position */
+    _Atomic uint64_t acks;                      /**< that have arrived */
     _Atomic uint64_t results_had;               /**< bytes */
     _Atomic int error;          /**< of operations at the target since the last flush; the flush
                                 * takes it */
@@ -68,6 +78,7 @@ typedef struct epwin_am_link_t {
     epwin_am_result_t *current; /**< that DATA is for, or the one before it */
 
     size_t used, room; /**< of message, in bytes */
+    size_t last_at;    /**< of its last record; if any are used */
     alignas(8) unsigned char message[];
 } epwin_am_link_t;
 
@@ -88,7 +99,7 @@ typedef struct mca_osc_epwin_origin_t {
     mpix_endpoints_work_t work;
     mca_osc_epwin_module_t *module;
     epwin_am_inbox_t requests; /**< new results with a request */
-    epwin_am_item_t *waiting;  /**< those that the step has taken over */
+    epwin_am_link_t *waiting;  /**< links with some that the step has taken over */
     uint32_t idle;             /**< its unsuccessful calls */
 } epwin_am_origin_t;
 
@@ -128,16 +139,17 @@ int mca_osc_epwin_am_room(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
 /** Append the record that has been written into the room: its size is set. */
 static inline void mca_osc_epwin_am_append(epwin_am_link_t *link, const epwin_am_record_t *record)
 {
-    link->used += record->size;
-    link->position += record->size;
+    link->last_at = link->used;
+    link->used += epwin_am_length(record);
+    link->position += epwin_am_length(record);
 }
 
-/** Append a record that is a head.
- * @param[in] with_number  it asks for an ACK of its end */
+/** Append a record that is a head. */
 int mca_osc_epwin_am_append_head(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
-                                 const epwin_am_record_t *head, bool with_number);
+                                 const epwin_am_record_t *head);
 
-/** Ask for an ACK of all records so far, unless that is done.  Not sent. */
+/** Ask for an ACK of all records so far, unless that is done: by a flag of the last one if it is not
+ * sent.  Not sent here.  Waits if too many are under way. */
 int mca_osc_epwin_am_append_flush(mca_osc_epwin_module_t *module, epwin_am_link_t *link);
 
 /** Wait until records up to a position are executed. */

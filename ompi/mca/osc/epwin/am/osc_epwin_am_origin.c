@@ -11,7 +11,7 @@
  *
  * Called by the layer calls.
  *
- * Tests: win_net, unit/test_epwin_am
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
  */
 
 #include "ompi_config.h"
@@ -150,6 +150,18 @@ static size_t layout_cut(layout_t *layout, epwin_am_record_t *record, size_t roo
     return total;
 }
 
+/** A record of one block has it in its head. */
+static void record_compact(epwin_am_record_t *record)
+{
+    const epwin_am_run_t *run = epwin_am_runs(record);
+
+    if (1 == record->access.runs && 1 == run->count && UINT16_MAX >= run->size) {
+        record->flags = EPWIN_AM_FLAG_BLOCK;
+        record->block = (uint16_t) run->size;
+        record->at = run->at;
+    }
+}
+
 /** An operation. */
 typedef struct operation_t {
     uint8_t kind, op, type;
@@ -212,13 +224,16 @@ static int operation_append(mca_osc_epwin_module_t *module, epwin_am_link_t *lin
             return rc;
         }
         record->kind = operation->kind;
-        record->access.op = operation->op;
-        record->access.type = operation->type;
+        record->op = operation->op;
+        record->type = operation->type;
         size = layout_cut(&operation->layout, record, room - sizeof(*record), with_data);
         if (OPAL_UNLIKELY(0 == size || size > bytes)) {
             return MPI_ERR_TYPE; /* the layout has another size than the type says */
         }
-        record->size = epwin_am_size(record->access.runs, with_data ? (uint32_t) size : 0);
+        record_compact(record);
+        record->eights = (uint16_t) (epwin_am_size(epwin_am_run_count(record),
+                                                   with_data ? (uint32_t) size : 0)
+                                     / 8);
         if (with_data) {
             operation_pack(operation, (char *) (uintptr_t) epwin_am_data(record), size);
         }
@@ -365,7 +380,6 @@ int mca_osc_epwin_am_swap(mca_osc_epwin_module_t *module, const void *origin, co
     const mca_osc_epwin_buffer_t buffer = {.address = result, .count = 1, .type = place->type};
     epwin_am_link_t *link;
     epwin_am_record_t *record;
-    epwin_am_run_t *run;
     size_t room;
     char *data;
     int rc = mca_osc_epwin_am_link(module, place->target, &link);
@@ -373,7 +387,7 @@ int mca_osc_epwin_am_swap(mca_osc_epwin_module_t *module, const void *origin, co
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
     }
-    rc = mca_osc_epwin_am_room(module, link, epwin_am_size(1, 2 * size), 0, &room, &record);
+    rc = mca_osc_epwin_am_room(module, link, epwin_am_size(0, 2 * size), 0, &room, &record);
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
         rc = mca_osc_epwin_am_await(module, link, &buffer, size, NULL);
     }
@@ -381,13 +395,12 @@ int mca_osc_epwin_am_swap(mca_osc_epwin_module_t *module, const void *origin, co
         return rc;
     }
     record->kind = EPWIN_AM_SWAP;
-    record->size = epwin_am_size(1, 2 * size);
-    record->access.type = (uint8_t) place->type->d_f_to_c_index;
-    record->access.bytes = size;
-    record->access.runs = 1;
-    run = (epwin_am_run_t *) (record + 1);
-    *run = (epwin_am_run_t){.at = place->at, .size = size, .count = 1};
-    data = (char *) (run + 1);
+    record->flags = EPWIN_AM_FLAG_BLOCK;
+    record->eights = (uint16_t) (epwin_am_size(0, 2 * size) / 8);
+    record->type = (uint8_t) place->type->d_f_to_c_index;
+    record->block = (uint16_t) size;
+    record->at = place->at;
+    data = (char *) (record + 1);
     memcpy(data, compare, size);
     memcpy(data + size, origin, size);
     memset(data + 2 * size, 0, (8 - 2 * size % 8) % 8);

@@ -15,7 +15,7 @@
  *
  * Called by the engine.
  *
- * Tests: win_net, unit/test_epwin_am
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
  */
 
 #include "ompi_config.h"
@@ -34,6 +34,20 @@
 static inline const epwin_am_record_t *message_record(const epwin_am_message_t *message)
 {
     return (const epwin_am_record_t *) (message->data + message->at);
+}
+
+/** @param[in] is_first  the work is not active.  @return NULL without memory */
+static epwin_am_message_t *message_new(epwin_am_queue_t *queue, size_t size, bool is_first)
+{
+    return is_first && EPWIN_AM_SHORT >= size ? &queue->first.message
+                                              : malloc(sizeof(epwin_am_message_t) + size);
+}
+
+static void message_free(epwin_am_queue_t *queue, epwin_am_message_t *message)
+{
+    if (&queue->first.message != message) {
+        free(message);
+    }
 }
 
 /* ---- origins: the step ------------------------------------------------------------------------ */
@@ -90,13 +104,13 @@ static epwin_am_peer_t *queue_peer(epwin_am_queue_t *queue, int rank)
 }
 
 /** Drop the messages of an origin. */
-static void peer_drop(epwin_am_peer_t *peer)
+static void peer_drop(epwin_am_queue_t *queue, epwin_am_peer_t *peer)
 {
     while (NULL != peer->first) {
         epwin_am_message_t *message = peer->first;
 
         peer->first = (epwin_am_message_t *) message->item.next;
-        free(message);
+        message_free(queue, message);
     }
     peer->last = NULL;
 }
@@ -105,7 +119,7 @@ static void peer_drop(epwin_am_peer_t *peer)
 static void queue_drop(epwin_am_queue_t *queue)
 {
     for (; NULL != queue->busy; queue->busy = queue->busy->next_busy) {
-        peer_drop(queue->busy);
+        peer_drop(queue, queue->busy);
     }
 }
 
@@ -125,7 +139,7 @@ static void queue_sort(epwin_am_queue_t *queue)
         }
         peer = queue_peer(queue, message->rank);
         if (OPAL_UNLIKELY(NULL == peer)) {
-            free(message);
+            message_free(queue, message);
             atomic_store_explicit(&queue->is_broken, true, memory_order_relaxed);
             queue->told = 0;
             continue;
@@ -158,16 +172,24 @@ static epwin_am_outcome_t peer_execute(epwin_am_queue_t *queue, epwin_am_peer_t 
             if (0 == *budget) {
                 return EPWIN_AM_MORE;
             }
-            outcome = mca_osc_epwin_am_execute(queue, peer, peer->rank, record, &message->cursor,
-                                               budget);
-            if (EPWIN_AM_EXECUTED != outcome) {
-                return outcome;
+            if (!message->is_executed) {
+                outcome = mca_osc_epwin_am_execute(queue, peer, peer->rank, record,
+                                                   &message->cursor, budget);
+                if (EPWIN_AM_EXECUTED != outcome) {
+                    return outcome;
+                }
+                message->is_executed = true;
             }
-            message->at += record->size;
+            if (0 != (record->flags & EPWIN_AM_FLAG_ACK)
+                && !mca_osc_epwin_am_reply_ack(queue, peer)) {
+                return EPWIN_AM_NO_ROOM;
+            }
+            message->at += epwin_am_length(record);
             message->cursor = (epwin_am_cursor_t){0};
+            message->is_executed = false;
         }
         peer->first = (epwin_am_message_t *) message->item.next;
-        free(message);
+        message_free(queue, message);
     }
     peer->last = NULL;
     return EPWIN_AM_EXECUTED;
@@ -254,10 +276,12 @@ static void queue_push(epwin_am_queue_t *queue, epwin_am_item_t *item)
     }
 }
 
-/** Execute records at once.  @return bytes that have been executed; the next record partly, as the
- * cursor says */
+/** Execute records at once.
+ *
+ * @param[out] is_executed_p  the next record is, too, but not its answer
+ * @return bytes that have been executed; the next record partly, as the cursor says */
 static size_t queue_execute_now(epwin_am_queue_t *queue, int rank, const char *data, size_t size,
-                                epwin_am_cursor_t *cursor)
+                                epwin_am_cursor_t *cursor, bool *is_executed_p)
 {
     size_t at = 0, budget = EPWIN_AM_STEP_MAX;
 
@@ -268,7 +292,11 @@ static size_t queue_execute_now(epwin_am_queue_t *queue, int rank, const char *d
             != mca_osc_epwin_am_execute(queue, NULL, rank, record, cursor, &budget)) {
             break;
         }
-        at += record->size;
+        if (0 != (record->flags & EPWIN_AM_FLAG_ACK)) {
+            *is_executed_p = true;
+            break;
+        }
+        at += epwin_am_length(record);
         *cursor = (epwin_am_cursor_t){0};
     }
     return at;
@@ -289,7 +317,7 @@ bool mca_osc_epwin_am_handler(void *object, int rank, const void *data, size_t s
     epwin_am_queue_t *queue = module->queue;
     epwin_am_cursor_t cursor = {0};
     epwin_am_message_t *message;
-    bool is_answer;
+    bool is_answer, is_first, is_executed = false;
     size_t at = 0;
 
     if (NULL == module->peers || NULL == module->win) {
@@ -305,13 +333,14 @@ bool mca_osc_epwin_am_handler(void *object, int rank, const void *data, size_t s
         queue_break(queue);
         return true;
     }
-    if (inbox_is_idle(&queue->inbox)) {
-        at = queue_execute_now(queue, rank, data, size, &cursor);
+    is_first = inbox_is_idle(&queue->inbox);
+    if (is_first) {
+        at = queue_execute_now(queue, rank, data, size, &cursor, &is_executed);
         if (at == size) {
             return true;
         }
     }
-    message = malloc(sizeof(*message) + size - at);
+    message = message_new(queue, size - at, is_first);
     if (OPAL_UNLIKELY(NULL == message)) {
         queue_break(queue);
         return true;
@@ -320,6 +349,7 @@ bool mca_osc_epwin_am_handler(void *object, int rank, const void *data, size_t s
     message->at = 0;
     message->size = (uint32_t) (size - at);
     message->cursor = cursor;
+    message->is_executed = is_executed;
     memcpy(message->data, (const char *) data + at, size - at);
     queue_push(queue, &message->item);
     return true;
@@ -348,7 +378,7 @@ static void queue_free(epwin_am_queue_t *queue)
     for (item = inbox_take(&queue->inbox); NULL != item; item = next) {
         next = item->next;
         if (&queue->tell != item) {
-            free(item);
+            message_free(queue, (epwin_am_message_t *) item);
         }
     }
     queue_drop(queue);

@@ -35,8 +35,12 @@ typedef struct epwin_am_message_t {
     int rank;                 /**< of the origin */
     uint32_t at, size;        /**< bytes that have been executed; all */
     epwin_am_cursor_t cursor; /**< in the record at at */
+    bool is_executed;         /**< the record at at is: its answer is not */
     alignas(8) unsigned char data[];
 } epwin_am_message_t;
+
+/** Bytes of a message that is not copied to memory of its own. */
+#define EPWIN_AM_SHORT 64
 
 /** An origin that the step knows. */
 typedef struct epwin_am_peer_t {
@@ -48,7 +52,6 @@ typedef struct epwin_am_peer_t {
     bool has_domain;  /**< the domain's lock, with an exclusive one; for the case of a loss */
     bool has_all;     /**< likewise, of MPI_Win_lock_all */
     bool is_second;   /**< of a LOCK under way: the domain's lock is taken */
-    bool is_released; /**< of an UNLOCK under way: the locks are released */
     uint32_t polls;   /**< unsuccessful ones, of its record that waits */
     epwin_lock_wait_t wait;
 } epwin_am_peer_t;
@@ -63,6 +66,12 @@ typedef struct mca_osc_epwin_queue_t {
     _Atomic bool is_telling; /**< tell is in the inbox, or the step has it */
     epwin_am_item_t tell;
 
+    /** For the message that begins the step's work, if it is short: no other is in use then. */
+    union {
+        epwin_am_message_t message;
+        unsigned char bytes[sizeof(epwin_am_message_t) + EPWIN_AM_SHORT];
+    } first;
+
     /* the step */
     epwin_am_peer_t **peers; /**< by rank: open addressing, at most half full */
     uint32_t size, count;    /**< of peers: slots, a power of two, or 0; used */
@@ -71,6 +80,7 @@ typedef struct mca_osc_epwin_queue_t {
 
     unsigned char *reply; /**< answers that are not sent, of EPWIN_AM_REPLY_MAX; NULL: none yet */
     size_t reply_used, reply_room;
+    size_t reply_last; /**< of reply_used: before the last answer */
     int reply_rank; /**< for whom; if any are used */
 } epwin_am_queue_t;
 
@@ -104,8 +114,13 @@ epwin_am_record_t *mca_osc_epwin_am_reply(epwin_am_queue_t *queue, int rank, siz
 static inline void mca_osc_epwin_am_reply_append(epwin_am_queue_t *queue,
                                                  const epwin_am_record_t *record)
 {
-    queue->reply_used += record->size;
+    queue->reply_last = queue->reply_used;
+    queue->reply_used += epwin_am_length(record);
 }
+
+/** Answer a record that asks for it: by a flag of the last answer, or one of its own.  @return false:
+ * try again later */
+bool mca_osc_epwin_am_reply_ack(epwin_am_queue_t *queue, epwin_am_peer_t *peer);
 
 /** Send what has been appended.  @return false: try again later */
 bool mca_osc_epwin_am_reply_send(epwin_am_queue_t *queue);
@@ -130,9 +145,6 @@ epwin_am_outcome_t mca_osc_epwin_am_execute(epwin_am_queue_t *queue, epwin_am_pe
 
 epwin_am_outcome_t mca_osc_epwin_am_hold(epwin_am_queue_t *queue, epwin_am_peer_t *peer,
                                          const epwin_am_record_t *record);
-
-/** Answer a record that asks for it.  @return false: try again later */
-bool mca_osc_epwin_am_ack(epwin_am_queue_t *queue, epwin_am_peer_t *peer, uint64_t number);
 
 END_C_DECLS
 

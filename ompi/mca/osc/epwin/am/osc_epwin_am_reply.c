@@ -11,7 +11,7 @@
  *
  * Called by osc_epwin_am_execute.c, osc_epwin_am_hold.c and osc_epwin_am_queue.c.
  *
- * Tests: win_net, unit/test_epwin_am
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
  */
 
 #include "ompi_config.h"
@@ -75,12 +75,34 @@ epwin_am_record_t *mca_osc_epwin_am_reply(epwin_am_queue_t *queue, int rank, siz
     return record;
 }
 
+bool mca_osc_epwin_am_reply_ack(epwin_am_queue_t *queue, epwin_am_peer_t *peer)
+{
+    epwin_am_record_t *ack = NULL;
+
+    if (0 < queue->reply_used && peer->rank == queue->reply_rank) {
+        ack = (epwin_am_record_t *) (queue->reply + queue->reply_last);
+    }
+    if (NULL == ack || EPWIN_AM_DATA != ack->kind || 0 != (ack->flags & EPWIN_AM_FLAG_ACK)) {
+        ack = mca_osc_epwin_am_reply(queue, peer->rank, sizeof(*ack), NULL);
+        if (OPAL_UNLIKELY(NULL == ack)) {
+            return false;
+        }
+        ack->kind = EPWIN_AM_ACK;
+        ack->eights = sizeof(*ack) / 8;
+        mca_osc_epwin_am_reply_append(queue, ack);
+    }
+    ack->flags = EPWIN_AM_FLAG_ACK;
+    ack->error = peer->error;
+    peer->error = MPI_SUCCESS;
+    return true;
+}
+
 bool mca_osc_epwin_am_reply_broken(epwin_am_queue_t *queue)
 {
     const mca_osc_epwin_module_t *module = queue->module;
     const epwin_am_record_t broken = {.kind = EPWIN_AM_BROKEN,
                                       .error = MPI_ERR_NO_MEM,
-                                      .size = sizeof(broken)};
+                                      .eights = sizeof(broken) / 8};
 
     for (; queue->told < module->size; ++queue->told) {
         if (queue->told != module->rank

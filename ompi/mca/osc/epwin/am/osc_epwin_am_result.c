@@ -18,7 +18,7 @@
  *
  * Called by osc_epwin_am_origin.c, and osc_epwin_am_queue.c for what arrives.
  *
- * Tests: win_net, unit/test_epwin_am
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
  */
 
 #include "ompi_config.h"
@@ -194,29 +194,51 @@ static void result_complete(epwin_am_result_t *result, int error)
     ENGINE->request_done(request, error);
 }
 
-/** Complete the requests of results that are there. */
+/** New results with a request go to their links. */
+static void requests_sort(epwin_am_origin_t *origin)
+{
+    epwin_am_item_t *next, *item;
+
+    for (item = inbox_take(&origin->requests); NULL != item; item = next) {
+        epwin_am_link_t *link = ((epwin_am_result_t *) item)->link;
+
+        next = item->next;
+        item->next = NULL;
+        if (NULL == link->first_request) {
+            link->first_request = item;
+            link->next_waiting = origin->waiting;
+            origin->waiting = link;
+        } else {
+            link->last_request->next = item;
+        }
+        link->last_request = item;
+    }
+}
+
+/** Complete the requests of results that are there.  Results of a link arrive in order. */
 static mpix_endpoints_step_t requests_step(mpix_endpoints_work_t *work)
 {
     epwin_am_origin_t *origin = (epwin_am_origin_t *) ((char *) work
                                                        - offsetof(epwin_am_origin_t, work));
     mpix_endpoints_step_t step = MPIX_ENDPOINTS_STEP_IDLE;
-    epwin_am_item_t **at = &origin->waiting, *fresh = inbox_take(&origin->requests);
     const bool look = 0 == ++origin->idle % EPWIN_AM_LIVENESS;
+    epwin_am_link_t **at = &origin->waiting, *link;
     int error;
 
-    while (NULL != *at) {
-        at = &(*at)->next;
-    }
-    *at = fresh;
-    for (at = &origin->waiting; NULL != *at;) {
-        epwin_am_result_t *result = (epwin_am_result_t *) *at;
+    requests_sort(origin);
+    while (NULL != (link = *at)) {
+        epwin_am_result_t *result;
 
-        if (result_has_ended(origin, result, look, &error)) {
-            *at = result->item.next; /* before result_complete: it is reused then */
+        while (NULL != (result = (epwin_am_result_t *) link->first_request)
+               && result_has_ended(origin, result, look, &error)) {
+            link->first_request = result->item.next; /* before result_complete: it is reused then */
             result_complete(result, error);
             step = MPIX_ENDPOINTS_STEP_PROGRESS;
+        }
+        if (NULL == result) {
+            *at = link->next_waiting;
         } else {
-            at = &result->item.next;
+            at = &link->next_waiting;
         }
     }
     return NULL == origin->waiting && inbox_end(&origin->requests) ? MPIX_ENDPOINTS_STEP_DONE
@@ -285,26 +307,39 @@ static void link_note_error(epwin_am_link_t *link, int error)
                                                    memory_order_relaxed);
 }
 
+/** An answer with the flag, or without. */
+static bool ack_take(epwin_am_link_t *link, const epwin_am_record_t *record)
+{
+    const uint64_t acks = atomic_load_explicit(&link->acks, memory_order_relaxed);
+
+    if (0 == (record->flags & EPWIN_AM_FLAG_ACK)) {
+        return true;
+    }
+    /* Relaxed: written before the message was sent. */
+    if (acks == atomic_load_explicit(&link->asks, memory_order_relaxed)) {
+        return false;
+    }
+    if (OPAL_UNLIKELY(MPI_SUCCESS != record->error)) {
+        link_note_error(link, record->error);
+    }
+    /* Release: orders error and results before the position, and the use of asked before its reuse;
+     * partners: link_has, mca_osc_epwin_am_append_flush. */
+    atomic_store_explicit(&link->acked, link->asked[acks % EPWIN_AM_ASKS], memory_order_release);
+    atomic_store_explicit(&link->acks, acks + 1, memory_order_release);
+    return true;
+}
+
 static bool answer_take(epwin_am_link_t *link, const epwin_am_record_t *record)
 {
     switch (record->kind) {
     case EPWIN_AM_DATA:
-        return result_take(link, epwin_am_data(record), record->access.bytes, MPI_SUCCESS);
+        return result_take(link, epwin_am_data(record), record->access.bytes, MPI_SUCCESS)
+               && ack_take(link, record);
     case EPWIN_AM_NO_DATA:
         link_note_error(link, record->error);
         return result_take(link, NULL, record->access.bytes, record->error);
     case EPWIN_AM_ACK:
-        /* Relaxed, of both: this thread's, and what has been written before the message was sent. */
-        if (record->number <= atomic_load_explicit(&link->acked, memory_order_relaxed)
-            || record->number > atomic_load_explicit(&link->requested, memory_order_relaxed)) {
-            return false;
-        }
-        if (OPAL_UNLIKELY(MPI_SUCCESS != record->error)) {
-            link_note_error(link, record->error);
-        }
-        /* Release: orders error and results before the position; partner: link_has. */
-        atomic_store_explicit(&link->acked, record->number, memory_order_release);
-        return true;
+        return ack_take(link, record);
     default: /* EPWIN_AM_BROKEN */
         atomic_store_explicit(&link->failed, record->error, memory_order_relaxed);
         return true;
@@ -330,8 +365,8 @@ bool mca_osc_epwin_am_answer(mca_osc_epwin_module_t *module, int rank, const voi
         if (!answer_take(link, record)) {
             return false;
         }
-        at += record->size;
-        size -= record->size;
+        at += epwin_am_length(record);
+        size -= epwin_am_length(record);
     }
     return true;
 }

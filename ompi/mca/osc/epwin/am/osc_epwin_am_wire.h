@@ -11,6 +11,9 @@
  *
  *     | head, 16 | runs, 24 each | data, padded to 8 |
  *
+ * An access to one block has it in its head, and the wish for an answer is a flag of the last record:
+ * so 8 bytes and a flush are 24, which a cell of shared memory holds with the engine's header.
+ *
  * Numbers are in the byte order of the node: Open MPI's endpoints need the same one everywhere.
  *
  * Layer am only.
@@ -24,9 +27,11 @@
 #include "ompi_config.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/** Kinds of records.  Number: see epwin_am_record_t. */
+/** Kinds of records. */
 typedef enum epwin_am_kind_t {
     /* to the target; with runs */
     EPWIN_AM_PUT = 1,    /**< runs, data */
@@ -35,33 +40,49 @@ typedef enum epwin_am_kind_t {
     EPWIN_AM_FETCH,      /**< the same, answer DATA: the elements before */
     EPWIN_AM_SWAP,       /**< one run of an element, data: compare, origin; answer DATA */
     /* to the target; heads only */
-    EPWIN_AM_FLUSH,         /**< number; answer ACK */
-    EPWIN_AM_LOCK,          /**< hold, with_domain */
-    EPWIN_AM_UNLOCK,        /**< hold, with_domain, number; answer ACK */
-    EPWIN_AM_DOMAIN_LOCK,   /**< the domain's, of MPI_Win_lock_all */
-    EPWIN_AM_DOMAIN_UNLOCK, /**< number; answer ACK */
+    EPWIN_AM_FLUSH,       /**< nothing: for its flag */
+    EPWIN_AM_LOCK,        /**< hold, with_domain */
+    EPWIN_AM_UNLOCK,      /**< hold, with_domain */
+    EPWIN_AM_DOMAIN_LOCK, /**< the domain's, of MPI_Win_lock_all */
+    EPWIN_AM_DOMAIN_UNLOCK,
     EPWIN_AM_POST,
     EPWIN_AM_COMPLETE,
     /* to the origin; DATA are the bytes of results in the order of the records that ask for them */
     EPWIN_AM_DATA = 64, /**< data */
     EPWIN_AM_NO_DATA,   /**< error; bytes: of the result that is not sent */
-    EPWIN_AM_ACK,       /**< error, number: all records up to there are executed */
+    EPWIN_AM_ACK,       /**< nothing: for its flag */
     EPWIN_AM_BROKEN     /**< error: the target executes no records any more */
 } epwin_am_kind_t;
+
+/** Flags of records. */
+enum {
+    /** To the target: it answers when this record and all before it are executed.  To the origin:
+     * that answer, with error; answers come in the order in which they are asked for. */
+    EPWIN_AM_FLAG_ACK = 1,
+    EPWIN_AM_FLAG_BLOCK = 2 /**< in place of runs: one block, which is in the head */
+};
 
 /** The head of a record. */
 typedef struct epwin_am_record_t {
     uint8_t kind;
-    uint8_t hold;        /**< LOCK, UNLOCK: mca_osc_epwin_hold_t; else 0 */
-    uint8_t with_domain; /**< likewise: 0 or 1; else 0 */
-    uint8_t error;       /**< NO_DATA, ACK, BROKEN: an error class; else 0 */
-    uint32_t size;       /**< bytes of the record, a multiple of 8 */
+    uint8_t flags;
     union {
-        uint64_t number; /**< position in the stream of bytes to the target */
+        uint8_t op;    /**< Fortran's number of a predefined one; else 0 */
+        uint8_t hold;  /**< LOCK, UNLOCK: mca_osc_epwin_hold_t */
+        uint8_t error; /**< answers: an error class, or MPI_SUCCESS */
+    };
+    union {
+        uint8_t type;        /**< likewise */
+        uint8_t with_domain; /**< LOCK, UNLOCK: 0 or 1 */
+    };
+    uint16_t eights; /**< size of the record, in 8 bytes */
+    uint16_t block;  /**< _BLOCK: bytes of it; else 0 */
+    union {
+        int64_t at; /**< _BLOCK: as in mca_osc_epwin_run_t */
         struct {
             uint32_t bytes; /**< that the runs address, or of data */
             uint16_t runs;
-            uint8_t op, type; /**< Fortran's numbers of predefined ones; else 0 */
+            uint16_t unused; /**< 0 */
         } access;
     };
 } epwin_am_record_t;
@@ -74,7 +95,7 @@ typedef struct epwin_am_run_t {
     uint32_t count; /**< not 0 */
 } epwin_am_run_t;
 
-static_assert(16 == sizeof(epwin_am_record_t) && 8 == offsetof(epwin_am_record_t, number), "");
+static_assert(16 == sizeof(epwin_am_record_t) && 8 == offsetof(epwin_am_record_t, at), "");
 static_assert(24 == sizeof(epwin_am_run_t), "");
 
 /** Bytes of results of one record, at most: bounds the state that a step leaves. */
@@ -87,6 +108,29 @@ static inline uint32_t epwin_am_size(uint32_t runs, uint32_t data)
                        + ((data + 7) & ~7U));
 }
 
+static inline uint32_t epwin_am_length(const epwin_am_record_t *record)
+{
+    return 8 * (uint32_t) record->eights;
+}
+
+static inline bool epwin_am_is_block(const epwin_am_record_t *record)
+{
+    return 0 != (record->flags & EPWIN_AM_FLAG_BLOCK);
+}
+
+/** Bytes that a record addresses. */
+static inline uint32_t epwin_am_bytes(const epwin_am_record_t *record)
+{
+    return epwin_am_is_block(record) ? record->block : record->access.bytes;
+}
+
+/** Number of runs in a record. */
+static inline uint32_t epwin_am_run_count(const epwin_am_record_t *record)
+{
+    return epwin_am_is_block(record) ? 0 : record->access.runs;
+}
+
+/** The runs of a record, if it has no block. */
 static inline const epwin_am_run_t *epwin_am_runs(const epwin_am_record_t *record)
 {
     return (const epwin_am_run_t *) (record + 1);
@@ -95,7 +139,7 @@ static inline const epwin_am_run_t *epwin_am_runs(const epwin_am_record_t *recor
 /** Data of a record that has some. */
 static inline const char *epwin_am_data(const epwin_am_record_t *record)
 {
-    return (const char *) (epwin_am_runs(record) + record->access.runs);
+    return (const char *) (epwin_am_runs(record) + epwin_am_run_count(record));
 }
 
 /** Does a record address memory of the target? */
