@@ -77,8 +77,8 @@ static int source_of(const struct ept *t, int i)
 }
 
 /** Sizes about those of messages and of what may be under way. */
-static const size_t sizes[] = {1,    7,     8,     100,    255,     256,    1000,
-                               8100, 8192,  65535, 65536, 262145, 1048576, 3 * MIB};
+static const size_t sizes[] = {1,    7,    8,     100,   255,    256,     1000,
+                               8100, 8192, 65535, 65536, 262145, 1048576, 3 * MIB};
 #define NUM_SIZES ((int) (sizeof(sizes) / sizeof(sizes[0])))
 
 static void sizes_of(MPI_Comm comm, struct ept *t, bool is_dynamic)
@@ -95,11 +95,11 @@ static void sizes_of(MPI_Comm comm, struct ept *t, bool is_dynamic)
         ept_phase(t, "%zu bytes to %d", sizes[i], target);
         ept_fill(data, 0, sizes[i], ept_mix(t->seed, (uint64_t) t->rank, (uint64_t) i, 0));
         ept_buffer_clear(&back);
-        EPT_OK(t, MPI_Put(data, count, MPI_BYTE, target, area_at(&area, t->rank, target, at),
-                          count, MPI_BYTE, area.win));
+        EPT_OK(t, MPI_Put(data, count, MPI_BYTE, target, area_at(&area, t->rank, target, at), count,
+                          MPI_BYTE, area.win));
         EPT_OK(t, MPI_Win_flush(target, area.win));
-        EPT_OK(t, MPI_Get(back.data, count, MPI_BYTE, target,
-                          area_at(&area, t->rank, target, at), count, MPI_BYTE, area.win));
+        EPT_OK(t, MPI_Get(back.data, count, MPI_BYTE, target, area_at(&area, t->rank, target, at),
+                          count, MPI_BYTE, area.win));
         if (0 == i % 2) {
             EPT_OK(t, MPI_Win_flush_local(target, area.win));
         } else {
@@ -161,8 +161,7 @@ static bool has_column(int form, int element)
     if (row >= ROWS) {
         return false;
     }
-    return 0 == form ? column < PER_ROW
-                     : column >= row % 3 && column < row % 3 + 1 + row % PER_ROW;
+    return 0 == form ? column < PER_ROW : column >= row % 3 && column < row % 3 + 1 + row % PER_ROW;
 }
 
 /** Accumulate columns twice, fetching what was there; then get them. */
@@ -187,8 +186,7 @@ static void types_of(MPI_Comm comm, struct ept *t, int form)
     EPT_OK(t, MPI_Get_accumulate(data, 1, type, before, 1, type, target,
                                  area_at(&area, t->rank, target, 0), 1, type, MPI_SUM, area.win));
     EPT_OK(t, MPI_Get_accumulate(NULL, 0, MPI_DOUBLE, after, 1, type, target,
-                                 area_at(&area, t->rank, target, 0), 1, type, MPI_NO_OP,
-                                 area.win));
+                                 area_at(&area, t->rank, target, 0), 1, type, MPI_NO_OP, area.win));
     EPT_OK(t, MPI_Win_unlock(target, area.win));
     for (int i = 0; i < (int) elements; ++i) {
         const bool has = has_column(form, i);
@@ -258,8 +256,8 @@ static void case_requests(MPI_Comm comm, struct ept *t)
                 EPT_OK(t, MPI_Rget(back + 512 * i, 1, type, target, at, 1, type, area.win,
                                    &requests[count++]));
             } else {
-                EPT_OK(t, MPI_Rget_accumulate(data, 1, type, back + 512 * i, 1, type, target, at,
-                                              1, type, MPI_SUM, area.win, &requests[count++]));
+                EPT_OK(t, MPI_Rget_accumulate(data, 1, type, back + 512 * i, 1, type, target, at, 1,
+                                              type, MPI_SUM, area.win, &requests[count++]));
             }
             EPT_OK(t, MPI_Type_free(&type));
             if (0 == i) {

@@ -22,10 +22,8 @@ enum { FUZZ = TAP_SANITIZED ? 3000 : 40000 };
 static int put_word(int origin, int target, size_t at, uint64_t value)
 {
     const mca_osc_epwin_buffer_t from = {&value, 1, MPI_UINT64_T};
-    const mca_osc_epwin_place_t place = {.target = target,
-                                         .at = (ptrdiff_t) at,
-                                         .count = 1,
-                                         .type = MPI_UINT64_T};
+    const mca_osc_epwin_place_t place = {
+        .target = target, .at = (ptrdiff_t) at, .count = 1, .type = MPI_UINT64_T};
 
     return mca_osc_epwin_am_put(&world.module[origin], &from, &place);
 }
@@ -230,13 +228,12 @@ static void case_lost_holder(void)
 {
     tap_case("losses: a lock that was taken directly");
     world_begin(MPI_WIN_FLAVOR_CREATE, 7, 1 << 20);
-    TAP_CHECK(epwin_lock_try(&mca_osc_epwin_control(&world.module[1], 1)->lock,
-                             EPWIN_GROUP_ALONE),
+    TAP_CHECK(epwin_lock_try(&mca_osc_epwin_control(&world.module[1], 1)->lock, EPWIN_GROUP_ALONE),
               "free");
     TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_lock(&world.module[3], 1, EPWIN_HOLD_SHARED, false));
     world.is_lost[2] = true;
-    TAP_EQ(MPI_ERR_PROC_FAILED, mca_osc_epwin_am_unlock(&world.module[3], 1, EPWIN_HOLD_SHARED,
-                                                        false));
+    TAP_EQ(MPI_ERR_PROC_FAILED,
+           mca_osc_epwin_am_unlock(&world.module[3], 1, EPWIN_HOLD_SHARED, false));
     world_end(false);
     tap_case_done();
 }
@@ -287,11 +284,11 @@ static void case_nonsense(void)
         for (int j = 0; j < 3; ++j) { /* operations, whatever their links say by now */
             const kind_t *kind = &kinds[tap_below(&world.random, (uint64_t) kind_count)];
             const mca_osc_epwin_buffer_t buffer = {lines, tap_below(&world.random, 5), kind->type};
-            const mca_osc_epwin_place_t place = {
-                .target = 1,
-                .at = (ptrdiff_t) tap_below(&world.random, WINDOW / 2),
-                .count = buffer.count,
-                .type = kind->type};
+            const mca_osc_epwin_place_t place = {.target = 1,
+                                                 .at = (ptrdiff_t) tap_below(&world.random,
+                                                                             WINDOW / 2),
+                                                 .count = buffer.count,
+                                                 .type = kind->type};
 
             switch (tap_below(&world.random, 4)) {
             case 0:

@@ -42,7 +42,7 @@ static inline void *malloc_or_not(size_t size)
 enum {
     MEMBERS = 4,
     WINDOW = 224000, /**< bytes of a member */
-    MARGIN = 256,   /**< before and behind them, which stay as they are */
+    MARGIN = 256,    /**< before and behind them, which stay as they are */
     WORKS = 16
 };
 
@@ -57,9 +57,9 @@ typedef struct packet_t {
 
 static struct {
     mca_osc_epwin_module_t module[MEMBERS];
-    mca_osc_epwin_domain_t *domain[MEMBERS]; /**< by number */
-    mca_osc_epwin_window_t *window[MEMBERS]; /**< each member is a process */
-    unsigned char *memory[MEMBERS];          /**< with margins */
+    mca_osc_epwin_domain_t *domain[MEMBERS];                    /**< by number */
+    mca_osc_epwin_window_t *window[MEMBERS];                    /**< each member is a process */
+    unsigned char *memory[MEMBERS];                             /**< with margins */
     packet_t *first[MEMBERS][MEMBERS], *last[MEMBERS][MEMBERS]; /**< from, to */
     mpix_endpoints_work_t *works[WORKS];
     bool is_lost[MEMBERS];
@@ -287,7 +287,7 @@ static void member_begin(int rank, uint16_t flavor)
     for (int peer = 0; peer < MEMBERS; ++peer) {
         world.window[rank]->peers[peer] = (mca_osc_epwin_peer_t){
             .base = peer != rank || MPI_WIN_FLAVOR_DYNAMIC == flavor ? NULL
-                                                                    : (char *) world_base(rank),
+                                                                     : (char *) world_base(rank),
             .size = MPI_WIN_FLAVOR_DYNAMIC == flavor ? UINT64_MAX : WINDOW,
             .unit = 1,
             .domain = domains[peer],

@@ -102,8 +102,8 @@ static void *model_apply(unsigned char *target, const char *origin, int count, c
     return before;
 }
 
-static void call_add(void *result, size_t bytes, const void *before, int count,
-                     const kind_t *kind, ompi_request_t *request)
+static void call_add(void *result, size_t bytes, const void *before, int count, const kind_t *kind,
+                     ompi_request_t *request)
 {
     call_t *call = malloc(sizeof(*call));
     int size;
@@ -150,9 +150,8 @@ static void call_random(int origin, int target, bool is_dynamic)
     MPI_Op op = kind_op(kind);
 
     MPI_Type_get_extent(kind->type, &lb, &extent);
-    count = (int) tap_below(&world.random, 0 == tap_below(&world.random, 4)
-                                               ? part / 2 / (size_t) extent
-                                               : 4);
+    count = (int) tap_below(&world.random,
+                            0 == tap_below(&world.random, 4) ? part / 2 / (size_t) extent : 4);
     at = tap_below(&world.random, part - (size_t) count * (size_t) extent);
     at = 0 == tap_below(&world.random, 8) && MPI_DOUBLE != kind->basic ? at : at & ~(size_t) 7;
     at += (0 == origin ? 0 : half) + kind->part * part;
@@ -199,10 +198,8 @@ static void call_random(int origin, int target, bool is_dynamic)
 static void call_swap(int origin, int target)
 {
     const size_t at = (0 == origin ? 0 : WINDOW / 2) + 8 * tap_below(&world.random, 4);
-    const mca_osc_epwin_place_t place = {.target = target,
-                                         .at = (ptrdiff_t) at,
-                                         .count = 1,
-                                         .type = MPI_INT64_T};
+    const mca_osc_epwin_place_t place = {
+        .target = target, .at = (ptrdiff_t) at, .count = 1, .type = MPI_INT64_T};
     const kind_t kind = {.type = MPI_INT64_T, .basic = MPI_INT64_T, .elements = 1};
     int64_t value = (int64_t) tap_below(&world.random, 2), compare, before;
     void *result = calloc(1, 8);
@@ -256,8 +253,8 @@ static void case_random(uint16_t flavor, size_t limit)
         world_turn();
         if (0 == tap_below(&world.random, 10)) {
             for (int j = 0; j < MEMBERS; j += 3) {
-                TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_flush(&world.module[j],
-                                                           MPIX_ENDPOINTS_ANY_RANK));
+                TAP_EQ(MPI_SUCCESS,
+                       mca_osc_epwin_am_flush(&world.module[j], MPIX_ENDPOINTS_ANY_RANK));
             }
             model_compare(is_dynamic);
             world_settle(20); /* requests are completed by steps */

@@ -47,6 +47,12 @@ our @ENTRIES = (
       plain => 0, args => '--phases 500 --seed 11', timeout => 300 },
     { program => 'win_random', variant => 'apart_long', long => 1, configs => ['2x2/tcp'],
       quick => [], plain => 0, args => '--phases 500 --seed 11 --shared 0', timeout => 300 },
+
+    # Memory that the origin does not map.
+    { program => 'win_net', configs => [qw(2x2 4x1/tcp)], plain => 0, quick => ['2x2/node'],
+      longer => [qw(1x4 4x1/node 4x4/tcp 3x3/node)] },
+    { program => 'win_net', variant => 'bounded', configs => ['2x2/node'], plain => 0, quick => [],
+      mca => 'osc_epwin_pending_limit 4096 osc_epwin_copy_limit 0' },
 );
 
 1;
