@@ -21,6 +21,8 @@
  * accumulates of one operation and MPI_NO_OP, in order.  With passive target synchronization several
  * such steps follow each other, with a flush between them.
  *
+ * case_together is not random: all ranks add to the same few elements many times.
+ *
  * Options: --phases N, --bytes N (of a cell), --shared 0 (members of a node share no memory)
  *
  * Guards: osc_epwin_walk.c, osc_epwin_apply.c, osc_epwin_range.c, osc_epwin_put_get.c,
@@ -78,8 +80,10 @@ static void access_targets(struct run *run, uint64_t *random)
     struct ept *t = run->t;
     const int size = run->ops.size;
     int *order = malloc((size_t) size * sizeof(*order));
+    uint64_t common = run->phase_key;
 
-    ept_shuffle(order, size, random);
+    /* In every second phase all come to the same target at about the same time. */
+    ept_shuffle(order, size, 0 != (run->phase_key >> 30 & 1) ? &common : random);
     for (int i = 0; i < size; ++i) {
         const int target = order[i];
 
@@ -294,8 +298,101 @@ static void case_shared(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&local));
 }
 
+/* ---- all at once ------------------------------------------------------------------------------ */
+
+enum { TOGETHER_ELEMENTS = 16, TOGETHER_CALLS = 10000 };
+
+/** Adds ones to a target's elements: even ranks to every second one, by a datatype with gaps. */
+static void together_add(struct ept *t, const struct win_basic *basic, int target, MPI_Win win)
+{
+    const bool has_gaps = 0 == t->rank % 2;
+    const int count = has_gaps ? 1 : TOGETHER_ELEMENTS;
+    unsigned char ones[TOGETHER_ELEMENTS * 8];
+    MPI_Datatype type = basic->type;
+
+    for (int i = 0; i < TOGETHER_ELEMENTS; ++i) {
+        unsigned char *one = ones + i * basic->extent;
+
+        if (MPI_DOUBLE == basic->type) {
+            memcpy(one, &(double){1.0}, sizeof(double));
+        } else if (MPI_FLOAT == basic->type) {
+            memcpy(one, &(float){1.0F}, sizeof(float));
+        } else {
+            memset(one, 0, (size_t) basic->size);
+            one[0] = 1; /* little-endian */
+        }
+    }
+    if (has_gaps) {
+        EPT_OK(t, MPI_Type_vector(TOGETHER_ELEMENTS / 2, 1, 2, basic->type, &type));
+        EPT_OK(t, MPI_Type_commit(&type));
+    }
+    for (int i = 0; i < TOGETHER_CALLS; ++i) {
+        MPI_Accumulate(ones, count, type, target, 0, count, type, MPI_SUM, win);
+    }
+    EPT_OK(t, MPI_Win_flush(target, win));
+    if (has_gaps) {
+        MPI_Type_free(&type);
+    }
+}
+
+static double together_value(const struct win_basic *basic, const unsigned char *part, int i)
+{
+    int64_t whole = 0;
+    double real;
+    float single;
+
+    part += i * basic->extent;
+    if (MPI_DOUBLE == basic->type) {
+        memcpy(&real, part, sizeof(real));
+        return real;
+    }
+    if (MPI_FLOAT == basic->type) {
+        memcpy(&single, part, sizeof(single));
+        return single;
+    }
+    memcpy(&whole, part, (size_t) basic->size);
+    return (double) whole;
+}
+
+/** All ranks add to the same elements of 4 and 8 bytes, with and without gaps: none is lost. */
+static void case_together(MPI_Comm comm, struct ept *t)
+{
+    unsigned char *part;
+    MPI_Win win;
+
+    EPT_OK(t, MPI_Win_allocate(TOGETHER_ELEMENTS * 8, 1, MPI_INFO_NULL, comm, &part, &win));
+    for (int b = 0; b < win_num_basics(); ++b) {
+        const struct win_basic *basic = win_basic(b);
+        const int target = b % t->size;
+
+        if (0 == (basic->ops & 1u << OP_SUM) || 4 > basic->size || 8 < basic->size) {
+            continue;
+        }
+        EPT_OK(t, MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t->rank, 0, win));
+        memset(part, 0, TOGETHER_ELEMENTS * 8);
+        EPT_OK(t, MPI_Win_unlock(t->rank, win));
+        EPT_OK(t, MPI_Barrier(comm));
+        EPT_OK(t, MPI_Win_lock_all(0, win));
+        together_add(t, basic, target, win);
+        EPT_OK(t, MPI_Win_unlock_all(win));
+        EPT_OK(t, MPI_Barrier(comm));
+        EPT_OK(t, MPI_Win_lock(MPI_LOCK_SHARED, t->rank, 0, win));
+        for (int i = 0; i < TOGETHER_ELEMENTS && target == t->rank; ++i) {
+            const int origins = 0 == i % 2 ? t->size : t->size / 2;
+            const double value = together_value(basic, part, i);
+
+            EPT_CHECK(t, (double) origins * TOGETHER_CALLS == value, "%s %d: %.0f of %d x %d",
+                      basic->name, i, value, origins, TOGETHER_CALLS);
+        }
+        EPT_OK(t, MPI_Win_unlock(t->rank, win));
+        EPT_OK(t, MPI_Barrier(comm));
+    }
+    EPT_OK(t, MPI_Win_free(&win));
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
+    EPT_CASE(t, case_together);
     (void) comm;
     EPT_CASE(t, case_allocate);
     if (0 != ept_option_long("shared", 1)) {

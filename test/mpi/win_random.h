@@ -112,7 +112,8 @@ struct win_access {
     enum win_kind kind;
     const struct win_basic *basic;
     enum win_op op;
-    int n; /**< elements */
+    int n;     /**< elements */
+    int times; /**< that it is issued */
     struct win_layout layout[SIDES];
     int layout_kind[SIDES];
     size_t cell_at;  /**< in the target's part */

@@ -67,6 +67,7 @@ void win_access_draw(const struct win_run *run, int target, int cell, enum win_k
     *access = (struct win_access){.kind = kind,
                                   .basic = win_cell_basic(run, target, cell),
                                   .op = op,
+                                  .times = 1,
                                   .cell_at = (size_t) cell * run->cell};
     one = is_single(access);
     access->n = one ? 1 : win_elements_draw(access->basic, run->cell, random);
@@ -265,7 +266,9 @@ void win_access_issue(struct win_run *run, int target, const struct win_access *
     access->next = run->pending;
     run->pending = access;
     if (!access->is_request) {
-        issue(run, target, access);
+        for (int i = 0; i < access->times; ++i) {
+            issue(run, target, access);
+        }
         return;
     }
     issue_with_request(run, target, access);

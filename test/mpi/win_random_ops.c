@@ -14,10 +14,12 @@
 #include "win_random.h"
 
 enum {
-    STEPS_MOST = 3,   /* on a cell, with a flush after each */
-    COUNTS_MOST = 3,  /* additions to a counter */
-    WORDS_BYTES = 64, /* of the counter and the word, at the end of a part */
-    WORD_AT = 8       /* of the word, behind the counter */
+    STEPS_MOST = 3,    /* on a cell, with a flush after each */
+    TIMES_LEAST = 128, /* that a call on the common cell is repeated; at most 16 times as often */
+    TIMES_ELEMENTS = 40000, /* that all of these have together, at most */
+    COUNTS_MOST = 30,       /* additions to a counter */
+    WORDS_BYTES = 64,       /* of the counter and the word, at the end of a part */
+    WORD_AT = 8             /* of the word, behind the counter */
 };
 
 /** What this rank has called on a target's counter and word. */
@@ -124,6 +126,19 @@ static struct step step_draw(const struct win_run *run, int target, int cell, ui
     return step;
 }
 
+/** How often a call is issued: calls of several origins on the common cell have to meet.  Sums of
+ * small types would overflow. */
+static int times_draw(const struct win_access *access, uint64_t *random)
+{
+    const int times = TIMES_LEAST << ept_random_below(random, 5);
+
+    if (!access->is_common || ACCUMULATE != access->kind || 2 >= access->basic->size
+        || access->is_request) {
+        return 1;
+    }
+    return times * access->n <= TIMES_ELEMENTS ? times : 1 + TIMES_ELEMENTS / 4 / access->n;
+}
+
 /** The next call of a step. */
 static void call_draw(const struct win_run *run, int target, int cell, const struct step *step,
                       struct win_access *access, uint64_t *random)
@@ -161,9 +176,12 @@ static void cell_run(struct win_run *run, int origin, int target, int cell, unsi
             struct win_access access;
 
             call_draw(run, target, cell, &step, &access, &random);
+            access.times = times_draw(&access, &random);
             if (NULL != mine) {
                 win_access_issue(run, target, &access, memory, mine);
-            } else {
+                continue;
+            }
+            for (int time = 0; time < access.times; ++time) {
                 win_access_apply(&access, memory, NULL);
             }
         }
@@ -199,8 +217,8 @@ void win_ops_issue(struct win_run *run, int target)
     const int first = run->rank * CELLS;
 
     words_issue(run, target);
-    for (int i = 0; i <= CELLS; ++i) {
-        const int cell = i < CELLS ? first + i : run->size * CELLS;
+    for (int i = 0; i <= CELLS; ++i) { /* the common one first: others may come to it as well */
+        const int cell = 0 < i ? first + i - 1 : run->size * CELLS;
 
         cell_fill(run, target, cell, run->scratch);
         cell_run(run, run->rank, target, cell, run->scratch, &mine);
