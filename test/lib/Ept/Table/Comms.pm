@@ -124,8 +124,6 @@ our @ENTRIES = (
       says => '\A(?!.*component "epwin".*component "epwin".*component "epwin").*component "epwin"' },
     { program => 'comm_refused', variant => 'windows_of_one', configs => ['2x2/node'], plain => 0,
       quick => [], rank0 => 'OMPI_MCA_osc=^epwin', args => '--windows 1', says => 'component "epwin"' },
-    { program => 'win_create_errors', configs => ['1x4'], longer => [qw(1x1 2x2/node)], plain => 0 },
-    { program => 'win_create_errors', configs => ['2x2/tcp'], plain => 0, args => '--apart 1' },
     { program => 'comm_topo', configs => [qw(1x4 2x2/node)],
       longer => [qw(1x1 1x8 2x2/tcp 4x2/tcp 2x4/shm)] },
     { program => 'comm_flat', configs => ['1x4'], longer => ['2x2/node'], quick => ['1x4'], env => $NO_CACHES,

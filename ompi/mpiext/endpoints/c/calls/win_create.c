@@ -16,7 +16,7 @@
  * Not seams: as comm_disconnect.c.  In a program that loaded libmpi first, and in the MPI ABI,
  * libmpi's functions are in force.
  *
- * Tests: win_create_errors
+ * Tests: win_create_errors, win_fortran
  */
 
 #include "ompi_config.h"

@@ -15,7 +15,7 @@
  * Free: libmpi removes a window from its table also where the component refuses to free it.  A window
  * with an open epoch stays a valid one: MPI_Win_free can be called again.
  *
- * Tests: comm_refused, win_create_errors
+ * Tests: comm_refused, win_create_errors, win_fortran
  */
 
 #include "ompi_config.h"
