@@ -148,7 +148,7 @@ static void use_allocated(MPI_Comm comm, struct ept *t, MPI_Info info, size_t al
     EPT_EQ(t, 0, (uintptr_t) base % alignment);
     for (MPI_Aint i = 0; i < size_of(rank); ++i) {
         if (0 != base[i]) {
-            EPT_EQ(t, 0, base[i]); /* not promised by MPI, but by docs/windows.md */
+            EPT_EQ(t, 0, base[i]); /* nothing of other windows; MPI does not promise it */
             break;
         }
     }

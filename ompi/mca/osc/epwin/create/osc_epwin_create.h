@@ -30,7 +30,8 @@ int mca_osc_epwin_create(ompi_win_t *win, const ompi_osc_base_module_t *table, v
                          opal_info_t *info, int flavor, int *model_p);
 
 /** MPI_Win_free, collective: MPI_ERR_RMA_SYNC at all where a member has an open epoch, and the
- * window stays.  In MPI_Finalize: local, for windows that the user has left. */
+ * window stays.  Where a member is lost the window is freed all the same, without waiting for the
+ * others.  In MPI_Finalize: local, for windows that the user has left. */
 int mca_osc_epwin_free(ompi_win_t *win);
 
 /** The client's make and free: a duplicate that mca_osc_epwin_create makes gets its module as the
