@@ -42,6 +42,9 @@ our @ENTRIES = (
     { program => 'win_left', configs => [qw(1x4 2x2)], longer => [qw(1x1 1x16)], plain => 0 },
     { program => 'win_left', variant => 'keep', configs => [qw(1x4 2x2/node)], plain => 0, quick => [],
       args => '--keep 1' },
+    # Bad input.  Open MPI's own components check less.
+    { program => 'win_errors', configs => [qw(1x4 2x2/node)], longer => [qw(2x2/tcp 1x1)],
+      plain => 0 },
     # Random operations against a model.
     { program => 'win_random', configs => [qw(1x4 2x2/node)], longer => [qw(1x1 1x7 2x1/node 3x3/node)] },
     { program => 'win_random', variant => 'apart', configs => ['2x2/tcp'], longer => ['2x1/tcp'],

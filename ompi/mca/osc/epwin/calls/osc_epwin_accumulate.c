@@ -15,7 +15,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_accumulate, win_random, mpich/rma
+ * Tests: win_random, win_net, win_errors
  */
 
 #include "ompi_config.h"

@@ -13,7 +13,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_basic, win_random, win_net, mpich/rma
+ * Tests: win_random, win_net, win_errors
  */
 
 #include "ompi_config.h"

@@ -18,7 +18,7 @@
  *
  * Called by the layers calls and am.
  *
- * Tests: win_accumulate, win_random, mpich/rma
+ * Tests: win_random, win_net
  */
 
 #include "ompi_config.h"
