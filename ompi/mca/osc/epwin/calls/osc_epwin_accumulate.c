@@ -149,7 +149,11 @@ static inline int elements_apply(mca_osc_epwin_module_t *module, int target,
 
     if (mca_osc_epwin_is_atomic(basic, at)) {
         atomics_note(module, true);
-        mca_osc_epwin_apply(basic, op, at, operand, result, elements);
+        if (OPAL_LIKELY(1 == elements)) {
+            mca_osc_epwin_apply_word(basic, op, at, operand, result);
+        } else {
+            mca_osc_epwin_apply(basic, op, at, operand, result, elements);
+        }
         return MPI_SUCCESS;
     }
     atomics_note(module, false);

@@ -68,8 +68,9 @@ static int data_copy_between(const mca_osc_epwin_module_t *module,
     const size_t counts[] = {user->count, place->count};
     const size_t bytes = place->type->super.size * place->count;
 
-    if (EPWIN_WAY_COPY != peer->way || 0 == mca_osc_epwin_component.copy_limit
-        || bytes < mca_osc_epwin_component.copy_limit
+    /* Far ones: the target's lock may be requested, but not held yet. */
+    if (EPWIN_WAY_COPY != peer->way || !mca_osc_epwin_is_near(module, place->target)
+        || 0 == mca_osc_epwin_component.copy_limit || bytes < mca_osc_epwin_component.copy_limit
         || bytes != user->type->super.size * user->count) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }

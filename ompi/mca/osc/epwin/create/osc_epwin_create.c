@@ -26,6 +26,7 @@
 #include "ompi_config.h"
 
 #include "../base/base.h"
+#include "../target/target.h"
 #include "osc_epwin_create.h"
 #include "osc_epwin_making.h"
 
@@ -148,6 +149,7 @@ int mca_osc_epwin_create(ompi_win_t *win, const ompi_osc_base_module_t *table, v
                               && !info_is_true(info, "alloc_shared_noncontig")}};
     int rc = mca_osc_epwin_duplicate(&making, comm);
 
+    mca_osc_epwin_basics_fill();
     if (MPI_SUCCESS == rc) {
         if (MPI_SUCCESS == making.own.error) {
             making.own.error = arguments_check(size, unit);

@@ -25,6 +25,7 @@
 
 #include "osc_epwin_apply.h"
 
+#include <pthread.h>
 #include <string.h>
 
 /* ---- words ------------------------------------------------------------------------------------ */
@@ -61,21 +62,28 @@
         }                                                                                         \
     }                                                                                             \
                                                                                                   \
+    static inline void word##bits##_one(const mca_osc_epwin_basic_t *basic, ompi_op_t *op,        \
+                                        void *target, const void *operand, void *result)          \
+    {                                                                                             \
+        uint##bits##_t value = 0;                                                                 \
+                                                                                                  \
+        if (NULL != operand) {                                                                    \
+            memcpy(&value, operand, sizeof(value));                                               \
+        }                                                                                         \
+        value = word##bits##_op((_Atomic uint##bits##_t *) target, value, op, basic->type);       \
+        if (NULL != result) {                                                                     \
+            memcpy(result, &value, sizeof(value));                                                \
+        }                                                                                         \
+    }                                                                                             \
+                                                                                                  \
     static void word##bits##_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op,             \
                                    void *target, const void *operand, void *result,               \
                                    size_t elements)                                               \
     {                                                                                             \
         for (size_t i = 0; i < elements; ++i) {                                                   \
-            uint##bits##_t value = 0;                                                             \
-                                                                                                  \
-            if (NULL != operand) {                                                                \
-                memcpy(&value, (const char *) operand + i * sizeof(value), sizeof(value));        \
-            }                                                                                     \
-            value = word##bits##_op((_Atomic uint##bits##_t *) target + i, value, op,             \
-                                    basic->type);                                                 \
-            if (NULL != result) {                                                                 \
-                memcpy((char *) result + i * sizeof(value), &value, sizeof(value));               \
-            }                                                                                     \
+            word##bits##_one(basic, op, (uint##bits##_t *) target + i,                            \
+                             NULL == operand ? NULL : (const uint##bits##_t *) operand + i,       \
+                             NULL == result ? NULL : (uint##bits##_t *) result + i);              \
         }                                                                                         \
     }                                                                                             \
                                                                                                   \
@@ -208,40 +216,71 @@ static void locked_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void
 
 /* ---- both ------------------------------------------------------------------------------------- */
 
-int mca_osc_epwin_basic(ompi_datatype_t *type, mca_osc_epwin_basic_t *basic)
-{
-    ompi_datatype_t *found = ompi_datatype_is_predefined(type)
-                                 ? type
-                                 : ompi_datatype_get_single_predefined_type_from_args(type);
-    uint32_t class_of;
+mca_osc_epwin_basic_t mca_osc_epwin_basics[OMPI_DATATYPE_MAX_PREDEFINED];
 
-    if (OPAL_UNLIKELY(NULL == found)) {
-        return MPI_ERR_TYPE;
+/** Bits of the operations that are defined for a type. */
+static uint32_t basic_ops(const ompi_datatype_t *type)
+{
+    ompi_op_t *const ops[] = {&ompi_mpi_op_max.op,  &ompi_mpi_op_min.op,    &ompi_mpi_op_sum.op,
+                              &ompi_mpi_op_prod.op, &ompi_mpi_op_land.op,   &ompi_mpi_op_band.op,
+                              &ompi_mpi_op_lor.op,  &ompi_mpi_op_bor.op,    &ompi_mpi_op_lxor.op,
+                              &ompi_mpi_op_bxor.op, &ompi_mpi_op_maxloc.op, &ompi_mpi_op_minloc.op};
+    const int number = ompi_op_ddt_map[type->id];
+    uint32_t bits = UINT32_C(1) << OMPI_OP_BASE_FORTRAN_REPLACE
+                    | UINT32_C(1) << OMPI_OP_BASE_FORTRAN_NO_OP;
+
+    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); ++i) {
+        if (-1 != number && NULL != ops[i]->o_func.intrinsic.fns[number]) {
+            bits |= UINT32_C(1) << ops[i]->o_f_to_c_index;
+        }
     }
-    class_of = found->super.flags & OMPI_DATATYPE_FLAG_DATA_TYPE;
-    basic->type = found;
-    basic->size = (uint32_t) found->super.size;
-    basic->is_word = OMPI_DATATYPE_FLAG_DATA_FLOAT != class_of
-                     && OMPI_DATATYPE_FLAG_DATA_COMPLEX != class_of && 8 >= basic->size
-                     && 0 < basic->size && 0 == (basic->size & (basic->size - 1))
-                     && mca_osc_epwin_is_plain(found);
-    return MPI_SUCCESS;
+    return bits;
 }
 
-bool mca_osc_epwin_has_op(const mca_osc_epwin_basic_t *basic, const ompi_op_t *op)
+static void basics_fill(void)
 {
-    int number;
+    for (int i = 0; i < opal_pointer_array_get_size(&ompi_datatype_f_to_c_table); ++i) {
+        const ompi_datatype_t *type = opal_pointer_array_get_item(&ompi_datatype_f_to_c_table, i);
+        mca_osc_epwin_basic_t *basic;
+        uint32_t class_of;
 
-    switch (op->o_f_to_c_index) {
-    case OMPI_OP_BASE_FORTRAN_NO_OP:
-    case OMPI_OP_BASE_FORTRAN_REPLACE:
-        return true;
-    default:
-        break;
+        if (NULL == type || !ompi_datatype_is_predefined(type) || 0 > type->id
+            || OMPI_DATATYPE_MAX_PREDEFINED <= type->id) {
+            continue;
+        }
+        basic = &mca_osc_epwin_basics[type->id];
+        class_of = type->super.flags & OMPI_DATATYPE_FLAG_DATA_TYPE;
+        basic->size = (uint32_t) type->super.size;
+        basic->is_word = OMPI_DATATYPE_FLAG_DATA_FLOAT != class_of
+                         && OMPI_DATATYPE_FLAG_DATA_COMPLEX != class_of && 8 >= basic->size
+                         && 0 < basic->size && 0 == (basic->size & (basic->size - 1))
+                         && mca_osc_epwin_is_plain(type);
+        basic->ops = basic_ops(type);
     }
-    number = ompi_op_ddt_map[basic->type->id];
-    return (op->o_flags & OMPI_OP_FLAGS_INTRINSIC) && -1 != number
-           && NULL != op->o_func.intrinsic.fns[number];
+}
+
+void mca_osc_epwin_basics_fill(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void) pthread_once(&once, basics_fill);
+}
+
+ompi_datatype_t *mca_osc_epwin_basic_find(ompi_datatype_t *type)
+{
+    return ompi_datatype_get_single_predefined_type_from_args(type);
+}
+
+void mca_osc_epwin_apply_word(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
+                              const void *operand, void *result)
+{
+    if (OPAL_LIKELY(8 == basic->size)) {
+        word64_one(basic, op, target, operand, result);
+    } else if (4 == basic->size) {
+        word32_one(basic, op, target, operand, result);
+    } else {
+        word_apply(basic, op, target, operand, result, 1);
+    }
 }
 
 void mca_osc_epwin_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,

@@ -33,13 +33,41 @@ typedef struct mca_osc_epwin_basic_t {
     ompi_datatype_t *type; /**< predefined */
     uint32_t size;         /**< bytes of an element */
     bool is_word;          /**< of a class and size that atomic instructions serve, if aligned */
+    uint32_t ops;          /**< that are defined for it: bits by Fortran's number */
 } mca_osc_epwin_basic_t;
 
+/** What is known of predefined types, by their id; without type.  Constant after the first call of
+ * mca_osc_epwin_basics_fill. */
+extern mca_osc_epwin_basic_t mca_osc_epwin_basics[OMPI_DATATYPE_MAX_PREDEFINED];
+
+/** Before the first window exists.  Any thread. */
+void mca_osc_epwin_basics_fill(void);
+
+/** The single basic type of a derived one.  @return NULL: there are several, or none */
+ompi_datatype_t *mca_osc_epwin_basic_find(ompi_datatype_t *type);
+
 /** @return MPI_SUCCESS; MPI_ERR_TYPE: it has elements of several basic types, or none */
-int mca_osc_epwin_basic(ompi_datatype_t *type, mca_osc_epwin_basic_t *basic);
+static inline int mca_osc_epwin_basic(ompi_datatype_t *type, mca_osc_epwin_basic_t *basic)
+{
+    if (OPAL_UNLIKELY(0 == (type->super.flags & OPAL_DATATYPE_FLAG_PREDEFINED))) {
+        type = mca_osc_epwin_basic_find(type);
+        if (NULL == type) {
+            return MPI_ERR_TYPE;
+        }
+    }
+    *basic = mca_osc_epwin_basics[type->id];
+    basic->type = type;
+    return MPI_SUCCESS;
+}
+
+_Static_assert(OMPI_OP_BASE_FORTRAN_OP_MAX <= 32, "numbers of operations are bits of ops");
 
 /** Is an operation defined for a basic type?  MPI_REPLACE and MPI_NO_OP are for all. */
-bool mca_osc_epwin_has_op(const mca_osc_epwin_basic_t *basic, const ompi_op_t *op);
+static inline bool mca_osc_epwin_has_op(const mca_osc_epwin_basic_t *basic, const ompi_op_t *op)
+{
+    return (op->o_flags & OMPI_OP_FLAGS_INTRINSIC)
+           && 0 != (basic->ops & (UINT32_C(1) << op->o_f_to_c_index));
+}
 
 /** Are elements at an address operated on by atomic instructions?  Otherwise apply needs the
  * target's accumulate lock. */
@@ -59,6 +87,10 @@ static inline bool mca_osc_epwin_is_atomic(const mca_osc_epwin_basic_t *basic, c
  */
 void mca_osc_epwin_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
                          const void *operand, void *result, size_t elements);
+
+/** The same for one word (is_atomic). */
+void mca_osc_epwin_apply_word(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
+                              const void *operand, void *result);
 
 /**
  * The same for the runs of a piece.
