@@ -13,8 +13,7 @@
  * on which all members operate at once lose nothing; exclusive locks exclude; epochs of all kinds
  * end with the data there.
  *
- * Guards: osc/epwin/am, osc_epwin_put_get.c, osc_epwin_accumulate.c, osc_epwin_apply.c,
- * osc_epwin_walk.c
+ * Guards: osc/epwin/am, osc_epwin_put_get.c, osc_epwin_walk.c
  */
 
 #include "ept.h"
