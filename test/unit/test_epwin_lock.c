@@ -124,6 +124,36 @@ static void case_order(void)
     tap_case_done();
 }
 
+/** One of another domain joins holders past waiters, and is let in before the next of the second. */
+static void case_join(void)
+{
+    mca_osc_epwin_lock_t lock = {0};
+    epwin_lock_wait_t second = {0}, other = {0}, join = {0};
+
+    tap_case("one that holds the first group's lock elsewhere joins");
+    TAP_CHECK(epwin_lock_try(&lock, EPWIN_GROUP_FIRST), "not taken");
+    TAP_CHECK(!epwin_lock_poll(&lock, EPWIN_GROUP_SECOND, &second), "both groups");
+    TAP_CHECK(epwin_lock_poll(&lock, EPWIN_GROUP_JOIN, &join), "does not pass a waiter");
+    epwin_lock_release(&lock, EPWIN_GROUP_FIRST);
+    TAP_CHECK(!epwin_lock_poll(&lock, EPWIN_GROUP_SECOND, &second), "both groups");
+    epwin_lock_release(&lock, EPWIN_GROUP_FIRST);
+    TAP_CHECK(epwin_lock_poll(&lock, EPWIN_GROUP_SECOND, &second), "not served");
+    for (int i = 0; i < 3; ++i) {
+        TAP_CHECK(!epwin_lock_poll(&lock, EPWIN_GROUP_JOIN, &join), "both groups");
+    }
+    TAP_CHECK(!epwin_lock_try(&lock, EPWIN_GROUP_SECOND), "a newcomer passes one that joins");
+    TAP_CHECK(!epwin_lock_poll(&lock, EPWIN_GROUP_SECOND, &other), "so does the head");
+    epwin_lock_release(&lock, EPWIN_GROUP_SECOND);
+    TAP_CHECK(!epwin_lock_poll(&lock, EPWIN_GROUP_SECOND, &other), "so does the head");
+    TAP_CHECK(epwin_lock_poll(&lock, EPWIN_GROUP_JOIN, &join), "not let in");
+    TAP_EQ(0, atomic_load(&lock.joining));
+    epwin_lock_release(&lock, EPWIN_GROUP_FIRST);
+    TAP_CHECK(epwin_lock_poll(&lock, EPWIN_GROUP_SECOND, &other), "not served afterwards");
+    epwin_lock_release(&lock, EPWIN_GROUP_SECOND);
+    TAP_EQ(0, atomic_load(&lock.word));
+    tap_case_done();
+}
+
 static void case_wrap(void)
 {
     tap_case("tickets wrap");
@@ -304,6 +334,7 @@ int main(int argc, char **argv)
     tap_begin(argc, argv, "test_epwin_lock", TAP_SANITIZED ? 240 : 120);
     case_groups();
     case_order();
+    case_join();
     case_wrap();
     for (int i = 0; i < 2; ++i) {
         const epwin_group_t second = 0 == i ? EPWIN_GROUP_SECOND : EPWIN_GROUP_ALONE;

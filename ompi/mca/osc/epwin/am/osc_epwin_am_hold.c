@@ -172,7 +172,8 @@ static epwin_am_outcome_t hold_take_all(epwin_am_queue_t *queue, epwin_am_peer_t
         hold_note_error(peer, MPI_ERR_RMA_SYNC);
         return EPWIN_AM_EXECUTED;
     }
-    outcome = hold_poll(queue, peer, &queue->module->domain->lock, EPWIN_GROUP_FIRST);
+    /* The origin holds the lock of its own domain, and may hold this one by another target. */
+    outcome = hold_poll(queue, peer, &queue->module->domain->lock, EPWIN_GROUP_JOIN);
     peer->has_all = EPWIN_AM_EXECUTED == outcome;
     return EPWIN_AM_WAITS == outcome ? outcome : EPWIN_AM_EXECUTED;
 }

@@ -189,12 +189,16 @@ typedef struct mca_osc_epwin_module_t {
     mca_osc_epwin_held_t *held; /**< of held_room, by rank; EPWIN_ACCESS_LOCK */
     uint32_t held_count, held_room;
     mca_osc_epwin_held_t first_held; /**< held, until there are two */
+    int unsure;                 /**< 0, or the rank + 1 of a lock in another domain that is asked
+                                 * for, and may not be held yet */
     uint32_t exclusives;        /**< exclusive locks held in the own domain */
     ompi_group_t *start_group, *post_group; /**< of start_ranks, post_ranks; retained; for the next
                                              * call with the same group */
     int *start_ranks, *post_ranks;          /**< in the window's group, ascending */
     int start_count, post_count;
     uint64_t completed_seen; /**< of control->completed, by MPI_Win_wait */
+    uint8_t listens;         /**< may messages arrive?  0: not known yet; 1: no; 2: yes */
+    uint8_t calls;           /**< since the last progress; wraps */
 } mca_osc_epwin_module_t;
 
 static inline mca_osc_epwin_module_t *mca_osc_epwin_module(const ompi_win_t *win)

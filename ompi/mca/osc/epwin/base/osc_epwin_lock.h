@@ -25,6 +25,10 @@
  *  - once the head has polled, no newcomer takes the lock before it.  (Before, some may: the previous
  *    head clears bit 31 if it sees no other ticket.)
  *
+ * One that holds the first group's lock of another domain joins (EPWIN_GROUP_JOIN): it passes waiters
+ * of the second group, who may wait for what it holds, and waits for holders only.  The head lets it
+ * pass.  So a stream of origins of other domains can starve the second group.
+ *
  * A waiter that gives up keeps its ticket, and the queue stands still from then on.  A waiter gives
  * up only when a member is lost, and then all others do the same (MPI_ERR_PROC_FAILED).
  *
@@ -47,6 +51,7 @@ typedef struct mca_osc_epwin_lock_t {
     alignas(64) _Atomic uint64_t word;
     _Atomic uint32_t next;    /**< ticket of the next waiter */
     _Atomic uint32_t serving; /**< ticket of the head of the queue */
+    _Atomic uint32_t joining; /**< waiters of EPWIN_GROUP_JOIN, which have no tickets */
 } mca_osc_epwin_lock_t;
 
 _Static_assert(64 == sizeof(mca_osc_epwin_lock_t), "one line");
@@ -55,7 +60,9 @@ _Static_assert(64 == sizeof(mca_osc_epwin_lock_t), "one line");
 typedef enum epwin_group_t {
     EPWIN_GROUP_FIRST,  /**< a member's lock: shared; a domain's lock: MPI_Win_lock_all */
     EPWIN_GROUP_SECOND, /**< a domain's lock: exclusive locks of its members */
-    EPWIN_GROUP_ALONE   /**< in the second group, which excludes its own: a member's exclusive lock */
+    EPWIN_GROUP_ALONE, /**< in the second group, which excludes its own: a member's exclusive lock */
+    EPWIN_GROUP_JOIN   /**< epwin_lock_poll only: the first group, past waiters.  For an epoch of
+                         * MPI_Win_lock_all that has begun already.  Released as the first group */
 } epwin_group_t;
 
 /** A waiter's state; all 0 at first, and again when the lock is held. */
@@ -110,6 +117,31 @@ static inline bool epwin_lock_try(mca_osc_epwin_lock_t *lock, epwin_group_t grou
     return false;
 }
 
+/** The same, past waiters.  The bit that it leaves behind makes one newcomer queue, at most. */
+static inline bool epwin_lock_join(mca_osc_epwin_lock_t *lock, epwin_lock_wait_t *wait)
+{
+    const uint64_t word = atomic_fetch_add_explicit(&lock->word, 1, memory_order_seq_cst);
+
+    if (0 == (word & EPWIN_LOCK_SECOND)) {
+        if (wait->has_ticket) {
+            wait->has_ticket = false;
+            (void) atomic_fetch_sub_explicit(&lock->joining, 1, memory_order_relaxed);
+        }
+        return true;
+    }
+    /* Relaxed, all of these: nothing has been accessed, and a head that does not see joining yet is
+     * one more holder, not an endless stream of them. */
+    (void) atomic_fetch_sub_explicit(&lock->word, 1, memory_order_relaxed);
+    if (!wait->has_ticket) {
+        wait->has_ticket = true;
+        (void) atomic_fetch_add_explicit(&lock->joining, 1, memory_order_relaxed);
+    }
+    if (0 == (word & EPWIN_LOCK_WAITING)) {
+        (void) atomic_fetch_or_explicit(&lock->word, EPWIN_LOCK_WAITING, memory_order_relaxed);
+    }
+    return false;
+}
+
 /**
  * Try once more, in the order of the queue; the first call draws a ticket.  Never waits.  A ticket is
  * of no thread: steps of a target may poll for one origin in different threads, one at a time.
@@ -121,6 +153,9 @@ static inline bool epwin_lock_poll(mca_osc_epwin_lock_t *lock, epwin_group_t gro
 {
     uint64_t word, held;
 
+    if (EPWIN_GROUP_JOIN == group) {
+        return epwin_lock_join(lock, wait);
+    }
     if (!wait->has_ticket) {
         /* Relaxed: a ticket orders nothing. */
         wait->ticket = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
@@ -137,7 +172,10 @@ static inline bool epwin_lock_poll(mca_osc_epwin_lock_t *lock, epwin_group_t gro
         word = atomic_fetch_or_explicit(&lock->word, EPWIN_LOCK_WAITING, memory_order_relaxed)
                | EPWIN_LOCK_WAITING;
     }
-    if (0 != (word & epwin_lock_excluding(group))) {
+    /* Relaxed: a hint. */
+    if (0 != (word & epwin_lock_excluding(group))
+        || (EPWIN_GROUP_FIRST != group
+            && 0 != atomic_load_explicit(&lock->joining, memory_order_relaxed))) {
         return false;
     }
     held = word + epwin_lock_unit(group);

@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * What the end of a window asks of epochs.
+ * What the end of a window asks of epochs; progress of calls that need none.
  *
- * Called by create/.
+ * Called by create/, and by the other files.
  *
- * Tests: win_sync_errors
+ * Tests: win_sync_errors, win_flush
  */
 
 #include "ompi_config.h"
@@ -47,4 +47,25 @@ void mca_osc_epwin_sync_free(mca_osc_epwin_module_t *module)
     module->held_count = module->held_room = 0;
     epoch_group_free(&module->start_group, &module->start_ranks, &module->start_count);
     epoch_group_free(&module->post_group, &module->post_ranks, &module->post_count);
+}
+
+/** Does a member use messages to this one?  In other domains all do, for synchronization. */
+static bool listen_is_needed(const mca_osc_epwin_module_t *module)
+{
+    for (int rank = 0; rank < module->size; ++rank) {
+        if (!mca_osc_epwin_is_near(module, rank) || EPWIN_WAY_MESSAGE == module->peers[rank].way) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void mca_osc_epwin_listen(mca_osc_epwin_module_t *module)
+{
+    if (OPAL_UNLIKELY(0 == module->listens)) {
+        module->listens = listen_is_needed(module) ? 2 : 1;
+    }
+    if (2 == module->listens) {
+        (void) mca_osc_epwin_component.engine->progress(module->comm);
+    }
 }

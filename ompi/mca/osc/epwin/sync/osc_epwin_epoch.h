@@ -52,6 +52,20 @@ static inline void mca_osc_epwin_settled(mca_osc_epwin_module_t *module)
 #endif
 }
 
+/** Calls between progress, where they need none for themselves: the cost of one is divided by it. */
+#define EPWIN_CALLS_PER_PROGRESS 32
+
+void mca_osc_epwin_listen(mca_osc_epwin_module_t *module);
+
+/** At the end of a call that completes operations.  A program that polls its own memory with such
+ * calls waits for messages of others, which arrive only if its endpoint is progressed. */
+static inline void mca_osc_epwin_called(mca_osc_epwin_module_t *module)
+{
+    if (OPAL_UNLIKELY(1 != module->listens) && 0 == ++module->calls % EPWIN_CALLS_PER_PROGRESS) {
+        mca_osc_epwin_listen(module);
+    }
+}
+
 /** The first of two errors. */
 static inline int mca_osc_epwin_first_error(int first, int next)
 {

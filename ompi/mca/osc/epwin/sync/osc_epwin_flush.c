@@ -49,6 +49,7 @@ int mca_osc_epwin_flush(int target, ompi_win_t *win)
     }
     if (OPAL_LIKELY(EPWIN_WAY_DIRECT == module->peers[target].way)) {
         mca_osc_epwin_settle(module);
+        mca_osc_epwin_called(module);
         return MPI_SUCCESS;
     }
     return mca_osc_epwin_am_flush(module, target);
@@ -62,6 +63,7 @@ int mca_osc_epwin_flush_all(ompi_win_t *win)
         return MPI_ERR_RMA_SYNC;
     }
     mca_osc_epwin_settle(module);
+    mca_osc_epwin_called(module);
     return OPAL_LIKELY(NULL == module->origin)
                ? MPI_SUCCESS
                : mca_osc_epwin_am_flush(module, MPIX_ENDPOINTS_ANY_RANK);
@@ -76,6 +78,7 @@ int mca_osc_epwin_flush_local(int target, ompi_win_t *win)
         return MPI_SUCCESS;
     }
     rc = flush_check(module, target);
+    mca_osc_epwin_called(module);
     if (MPI_SUCCESS != rc || EPWIN_WAY_DIRECT == module->peers[target].way) {
         return rc;
     }
@@ -89,6 +92,7 @@ int mca_osc_epwin_flush_local_all(ompi_win_t *win)
     if (OPAL_UNLIKELY(!mca_osc_epwin_is_passive(module))) {
         return MPI_ERR_RMA_SYNC;
     }
+    mca_osc_epwin_called(module);
     return OPAL_LIKELY(NULL == module->origin)
                ? MPI_SUCCESS
                : mca_osc_epwin_am_flush_local(module, MPIX_ENDPOINTS_ANY_RANK);
@@ -98,8 +102,10 @@ int mca_osc_epwin_sync(ompi_win_t *win)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
 
-    /* In any epoch, as programs with shared windows use it.  A fence in any case: is_dirty knows nothing of the user's own stores into shared windows. */
+    /* In any epoch, as programs with shared windows use it.  A fence in any case: is_dirty knows
+     * nothing of the user's own stores into shared windows. */
     module->is_dirty = false;
     atomic_thread_fence(memory_order_seq_cst);
+    mca_osc_epwin_called(module);
     return MPI_SUCCESS;
 }

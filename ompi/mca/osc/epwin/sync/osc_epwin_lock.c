@@ -16,7 +16,9 @@
  * one.  So an origin that holds an exclusive lock never queues behind MPI_Win_lock_all, which waits
  * for that lock.
  *
- * Members of the own domain are locked by atomic instructions, others by messages (am/).
+ * Members of the own domain are locked by atomic instructions, others by messages (am/).  A lock by
+ * messages is not waited for, except before the next one: a program that takes locks in the order of
+ * ranks relies on it that it holds the former when it waits for the latter.
  *
  * A member is lost: all waits fail (MPI_ERR_PROC_FAILED), as the lost one may hold the lock, and a
  * waiter that gives up never serves the next one.
@@ -145,8 +147,22 @@ static __attribute__((noinline)) int far_lock(mca_osc_epwin_module_t *module, in
                                               mca_osc_epwin_hold_t hold)
 {
     const bool with_domain = EPWIN_HOLD_EXCLUSIVE == hold && 0 == far_exclusives(module, target);
+    const int rc = mca_osc_epwin_am_lock(module, target, hold, with_domain);
 
-    return mca_osc_epwin_am_lock(module, target, hold, with_domain);
+    if (MPI_SUCCESS == rc && EPWIN_HOLD_NOTHING != hold) {
+        module->unsure = target + 1;
+    }
+    return rc;
+}
+
+/** Wait until the lock that was asked for last is held: a flush is executed behind it.  An error of
+ * an operation is returned, and the lock is held. */
+static __attribute__((noinline)) int far_ensure(mca_osc_epwin_module_t *module)
+{
+    const int target = module->unsure - 1;
+
+    module->unsure = 0;
+    return mca_osc_epwin_am_flush(module, target);
 }
 
 /** The lock is still in held. */
@@ -155,6 +171,9 @@ static __attribute__((noinline)) int far_unlock(mca_osc_epwin_module_t *module, 
 {
     const bool with_domain = EPWIN_HOLD_EXCLUSIVE == hold && 1 == far_exclusives(module, target);
 
+    if (target + 1 == module->unsure) {
+        module->unsure = 0;
+    }
     mca_osc_epwin_settle(module);
     return mca_osc_epwin_am_unlock(module, target, hold, with_domain);
 }
@@ -238,6 +257,9 @@ int mca_osc_epwin_lock(int lock_type, int target, int mpi_assert, ompi_win_t *wi
         }
     }
     rc = held_reserve(module);
+    if (OPAL_UNLIKELY(0 != module->unsure) && MPI_SUCCESS == rc && EPWIN_HOLD_NOTHING != hold) {
+        rc = far_ensure(module);
+    }
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
         rc = OPAL_LIKELY(mca_osc_epwin_is_near(module, target)) ? near_lock(module, target, hold)
                                                                 : far_lock(module, target, hold);
@@ -268,6 +290,7 @@ int mca_osc_epwin_unlock(int target, ompi_win_t *win)
              : far_unlock(module, target, module->held[at].hold);
     /* Whatever came of it: the epoch is over. */
     held_remove(module, at);
+    mca_osc_epwin_called(module);
     return rc;
 }
 
@@ -310,5 +333,6 @@ int mca_osc_epwin_unlock_all(ompi_win_t *win)
         mca_osc_epwin_settled(module);
     }
     mca_osc_epwin_access_set(module, EPWIN_ACCESS_NONE, EPWIN_OPEN_NONE);
+    mca_osc_epwin_called(module);
     return rc;
 }
