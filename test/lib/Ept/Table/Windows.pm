@@ -59,6 +59,18 @@ our @ENTRIES = (
       longer => [qw(1x4 4x1/node 4x4/tcp 3x3/node)] },
     { program => 'win_net', variant => 'bounded', configs => ['2x2/node'], plain => 0, quick => [],
       mca => 'osc_epwin_pending_limit 4096 osc_epwin_copy_limit 0' },
+    # Synchronization.  Stock Open MPI's osc/rdma loses updates, and its locks starve.
+    { program => 'win_lock', configs => [qw(1x4 2x2)], longer => [qw(1x1 1x7 3x3/node)], plain => 0 },
+    { program => 'win_lock', variant => 'many', configs => ['1x16'], longer => ['4x4/node'],
+      quick => [], plain => 0, args => '--rounds 100' },
+    { program => 'win_pscw', configs => [qw(1x4 2x2)], longer => [qw(1x1 1x7 1x16 3x3/node 3x3/tcp)] },
+    { program => 'win_fence', configs => [qw(1x4 2x2)], longer => [qw(1x1 1x7 3x3/node)] },
+    { program => 'win_flush', configs => [qw(2x2)], longer => [qw(1x4 2x1)], plain => 0,
+      quick => [] },
+    { program => 'win_flush', variant => 'threads', configs => ['1x2'], plain => 0, quick => ['1x2'],
+      args => '--rounds 200000' },
+    { program => 'win_sync_errors', configs => [qw(1x4 2x2/tcp)], longer => [qw(1x1 2x2/node)],
+      plain => 0 },
 );
 
 1;
