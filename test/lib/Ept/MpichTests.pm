@@ -8,7 +8,8 @@
 #
 # A test is a line of a testlist: a program, a number of processes, arguments.  It becomes the jobs
 #   FOLDER/PROGRAM/N/ob1, FOLDER/PROGRAM/N/epml   N processes, ordinary communicators
-#   FOLDER/PROGRAM/PxE                            P processes with E endpoints each
+#   FOLDER/PROGRAM/PxE                            P processes with E endpoints each, over tcp
+#   FOLDER/PROGRAM/PxE/node                       the same through the node's memory
 # PROGRAM is followed by :2, :3, ... where a list has it again with other arguments.
 
 package Ept::MpichTests;
@@ -20,11 +21,11 @@ use Ept::Build;
 use Ept::MpichTable;
 
 our @FOLDERS = qw(attr comm group topo errhan info pt2pt part datatype init coll io errors/io
-    romio);
+    romio rma errors/rma threads/rma);
 our @CONFIGS = qw(ob1 epml 1xN PxN);
 
 # Folders that run in one process of endpoints, and otherwise only with --longer: where.
-our %LONGER = (coll => [qw(2x2 1x7 3x3)]);
+our %LONGER = (coll => [qw(2x2 1x7 3x3)], map { $_ => [qw(2x2 2x2/node 1x16)] } qw(rma errors/rma threads/rma));
 
 my $TIMEOUT = 300;         # seconds, unless the list wants more
 my $LONGEST = 600;         # more than this it does not get
@@ -116,7 +117,11 @@ sub _layouts
 
     if (my $others = $LONGER{ $line->{folder} }) {
         my ($first, @rest) = _layouts({ %$line, folder => '' }, $entry);
-        return !$longer ? $first : %$entry ? @rest : @$others;
+        my $quick = $Ept::MpichTable::QUICK{ $line->{folder} };
+        my $now = !$quick || grep { $line->{program} eq $_ } @$quick;
+        push @rest, map { "$_/node" } @rest if grep { m{/node$} } @$others;
+        @rest = @$others if !%$entry;
+        return $longer ? ($now ? () : $first, @rest) : $now ? $first : ();
     }
     return () if $longer;
     return @{ $entry->{layouts} } if $entry->{layouts};
@@ -134,11 +139,12 @@ sub _endpoints
     my @jobs;
 
     for my $layout (_layouts($line, $entry, $longer)) {
-        my ($np, $ep) = $layout =~ /^(\d+)x(\d+)$/ or die "$name: layout $layout\n";
+        my ($np, $ep, $node) = $layout =~ m{^(\d+)x(\d+)(/node)?$}
+            or die "$name: layout $layout\n";
         push @jobs, {
             %$line, name => "$name/$layout", config => 1 == $np ? '1xN' : 'PxN', way => 'endpoint',
             np => $np, ranks => $entry->{ranks} && 1 < $entry->{ranks} ? $entry->{ranks} : $np * $ep,
-            alone => $entry->{alone}, base => "$name/$line->{np}/ob1",
+            alone => $entry->{alone}, node => $node, base => "$name/$line->{np}/ob1",
             left_out => $line->{left_out} // $entry->{skip},
         };
     }

@@ -279,7 +279,7 @@ int mca_osc_epwin_compare_and_swap(const void *origin, const void *compare, void
     char *at = mca_osc_epwin_fast_address(module, target, disp, type->super.size);
     int rc = mca_osc_epwin_basic(type, &basic);
 
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc || !basic.is_word)) {
+    if (OPAL_UNLIKELY(MPI_SUCCESS != rc || !basic.is_word || !ompi_datatype_is_predefined(type))) {
         return MPI_ERR_TYPE; /* MPI-4.1, 12.3.4: integers, logicals, bytes, multi-language types */
     }
     if (OPAL_UNLIKELY(NULL == at)) {
