@@ -138,8 +138,9 @@ our %ENDPOINTS = (
     (map { $_ => { ranks => 5 } } qw(coll/coll2 coll/coll6 coll/coll7
         coll/gatherv coll/nbcoll2 coll/p_gatherv
     )),
-    # Two minutes each.
+    # Minutes each: 10000 rounds; 60 GB of bytes, each of them an atomic operation.
     'rma/rma_contig:2' => { layouts => ['1x4'] },
+    'rma/large_acc_flush_local' => { layouts => ['1x2'] },
     # Want three.
     (map { $_ => { ranks => 3 } } 'datatype/concurrent_irecv', map { "rma/$_" } qw(
         win_shared_put_flush_load win_shared_acc_flush_load win_shared_gacc_flush_load
