@@ -76,6 +76,15 @@ our %QUICK = (
     )],
 );
 
+# Make shared windows: of several processes only where these share memory, so not over tcp.
+our %SHARED = map { ("rma/$_" => 1) } qw(
+    fence_shm mutex_bench_shared strided_getacc_indexed_shared strided_putget_indexed_shared
+    win_shared win_shared_acc_flush_load win_shared_cas_flush_load win_shared_create_allocshm
+    win_shared_create_no_allocshm win_shared_fop_flush_load win_shared_gacc_flush_load
+    win_shared_noncontig win_shared_noncontig_put win_shared_put_flush_get
+    win_shared_put_flush_load win_shared_query_null win_shared_zerobyte win_zero
+);
+
 my $TWICE = 'frees a key twice, which may be another rank\'s of the process by then';
 
 # On endpoints:

@@ -141,6 +141,7 @@ sub _endpoints
     for my $layout (_layouts($line, $entry, $longer)) {
         my ($np, $ep, $node) = $layout =~ m{^(\d+)x(\d+)(/node)?$}
             or die "$name: layout $layout\n";
+        next if 1 < $np && !$node && $Ept::MpichTable::SHARED{"$line->{folder}/$line->{program}"};
         push @jobs, {
             %$line, name => "$name/$layout", config => 1 == $np ? '1xN' : 'PxN', way => 'endpoint',
             np => $np, ranks => $entry->{ranks} && 1 < $entry->{ranks} ? $entry->{ranks} : $np * $ep,
