@@ -22,7 +22,7 @@
  * active messages.  All atomic operations on a target's memory are executed by CPUs of its node, by
  * the same functions (target/), so operations of all ways are atomic with each other.
  *
- * Tests: win_create, win_random
+ * Tests: win_flush
  */
 
 #ifndef MCA_OSC_EPWIN_H

@@ -35,7 +35,7 @@
  * Standalone: no Open MPI.  Used directly by members of a domain, and by the target's steps for
  * origins of other domains, which poll instead of waiting.
  *
- * Tests: unit/test_epwin_lock
+ * Tests: unit/test_epwin_lock, win_lock
  */
 
 #ifndef MCA_OSC_EPWIN_LOCK_H

@@ -15,7 +15,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_random, win_net, win_errors
+ * Tests: win_random, win_errors
  */
 
 #include "ompi_config.h"

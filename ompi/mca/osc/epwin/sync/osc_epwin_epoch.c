@@ -10,7 +10,7 @@
  *
  * Called by create/, and by the other files.
  *
- * Tests: win_sync_errors, win_flush
+ * Tests: win_sync_errors
  */
 
 #include "ompi_config.h"

@@ -18,7 +18,7 @@
  *
  * Called by the layers calls and am.
  *
- * Tests: win_random, win_net
+ * Tests: win_random
  */
 
 #include "ompi_config.h"
