@@ -11,7 +11,7 @@
  *
  *   --rounds N  of the litmus test of threads (default 10000)
  *
- * Guards: osc_epwin_flush.c, osc_epwin.h
+ * Guards: osc_epwin_flush.c, osc_epwin_epoch.c
  */
 
 #include "win_tools.h"
