@@ -30,6 +30,10 @@ our %NOWHERE = (
     )),
     # Another arena's, if a thread of PMIx has allocated what was freed before.
     'io/i_noncontig_coll2' => 'keeps distances of blocks that malloc gives in ints',
+    (map { $_ => 'reads a pair as bytes while it is replaced, which are atomic one by one' } qw(
+        rma/linked_list_bench_lock_all rma/linked_list_bench_lock_shr
+        rma/linked_list_bench_lock_shr_nocheck
+    )),
     'rma/badrma' => 'accumulates in types without elements, which Open MPI refuses',
     'rma/rmanull' => 'locks MPI_PROC_NULL, which Open MPI refuses',
     'rma/win_info' => 'asks for hints that nobody has set, which Open MPI does not show',
