@@ -301,6 +301,7 @@ static void world_begin(uint16_t flavor, uint64_t stream, size_t pending_limit)
 {
     static const size_t am_max[] = {256, 264, 1000, 4096, MPIX_ENDPOINTS_AM_LIMIT};
 
+    mca_osc_epwin_basics_fill();
     memset((void *) &world, 0, sizeof(world));
     world.random = tap_stream(stream);
     world.is_short = true;

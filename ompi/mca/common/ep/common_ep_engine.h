@@ -210,8 +210,9 @@ typedef struct mpix_endpoints_engine_t {
      *
      * @param[in]  client    constant, and valid until MPI_Finalize
      * @param[out] number_p  its number.  All processes of a job must register the same clients in
-     *                       the same order: messages carry the number
-     * @return MPI_SUCCESS; MPI_ERR_NO_MEM: eight are registered
+     *                       the same order: messages carry the number.  coll/epcoll and osc/epwin
+     *                       have the same number in any case
+     * @return MPI_SUCCESS; MPI_ERR_NO_MEM: all eight numbers are taken
      */
     int (*client_register)(const mpix_endpoints_client_t *client, int *number_p);
 

@@ -107,8 +107,109 @@ EPWIN_WORD(16);
 EPWIN_WORD(32);
 EPWIN_WORD(64);
 
-static void word_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
-                       const void *operand, void *result, size_t elements)
+/** Highest bits of the elements of a word of 8 bytes. */
+static inline uint64_t lanes_high(uint32_t size)
+{
+    return 1 == size   ? UINT64_C(0x8080808080808080)
+           : 2 == size ? UINT64_C(0x8000800080008000)
+                       : UINT64_C(0x8000000080000000);
+}
+
+/** Add two words element by element, without carries from one to the next. */
+static inline uint64_t lanes_add(uint64_t left, uint64_t right, uint64_t high)
+{
+    return ((left & ~high) + (right & ~high)) ^ ((left ^ right) & high);
+}
+
+/**
+ * Operate on the elements of 8 bytes, aligned, by one atomic instruction or a loop of one, instead of
+ * one for each: sums, bitwise operations, and replacements of smaller elements.
+ *
+ * @return false: another operation
+ */
+static bool lanes_op(_Atomic uint64_t *at, uint64_t operand, const ompi_op_t *op, uint32_t size,
+                     uint64_t *old_p)
+{
+    const uint64_t high = lanes_high(size);
+
+    switch (op->o_f_to_c_index) {
+    case OMPI_OP_BASE_FORTRAN_SUM:
+        *old_p = atomic_load_explicit(at, memory_order_relaxed);
+        while (!atomic_compare_exchange_weak_explicit(at, old_p, lanes_add(*old_p, operand, high),
+                                                      memory_order_acq_rel, memory_order_relaxed)) {
+            continue;
+        }
+        return true;
+    case OMPI_OP_BASE_FORTRAN_BAND:
+        *old_p = atomic_fetch_and_explicit(at, operand, memory_order_acq_rel);
+        return true;
+    case OMPI_OP_BASE_FORTRAN_BOR:
+        *old_p = atomic_fetch_or_explicit(at, operand, memory_order_acq_rel);
+        return true;
+    case OMPI_OP_BASE_FORTRAN_BXOR:
+        *old_p = atomic_fetch_xor_explicit(at, operand, memory_order_acq_rel);
+        return true;
+    case OMPI_OP_BASE_FORTRAN_REPLACE:
+        *old_p = atomic_exchange_explicit(at, operand, memory_order_acq_rel);
+        return true;
+    case OMPI_OP_BASE_FORTRAN_NO_OP:
+        *old_p = atomic_load_explicit(at, memory_order_acquire);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/** As many elements as fill aligned words of 8 bytes.  @return bytes that have been operated on */
+static size_t lanes_apply(const mca_osc_epwin_basic_t *basic, const ompi_op_t *op, char *target,
+                          const char *operand, char *result, size_t bytes)
+{
+    size_t done = 0;
+
+    for (; done + sizeof(uint64_t) <= bytes; done += sizeof(uint64_t)) {
+        uint64_t value = 0;
+
+        if (NULL != operand) {
+            memcpy(&value, operand + done, sizeof(value));
+        }
+        if (!lanes_op((_Atomic uint64_t *) (target + done), value, op, basic->size, &value)) {
+            break;
+        }
+        if (NULL != result) {
+            memcpy(result + done, &value, sizeof(value));
+        }
+    }
+    return done;
+}
+
+static void elements_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
+                           const void *operand, void *result, size_t elements);
+
+/** Elements of 1, 2 or 4 bytes: those up to a multiple of 8, words of 8 bytes, the rest. */
+static void small_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char *target,
+                        const char *operand, char *result, size_t elements)
+{
+    const size_t before = (-(uintptr_t) target & (sizeof(uint64_t) - 1)) / basic->size;
+    size_t done = before < elements ? before : elements;
+
+    elements_apply(basic, op, target, operand, result, done);
+    if (done < elements) {
+        const size_t at = done * basic->size;
+
+        done += lanes_apply(basic, op, target + at, NULL == operand ? NULL : operand + at,
+                            NULL == result ? NULL : result + at, (elements - done) * basic->size)
+                / basic->size;
+    }
+    if (done < elements) {
+        const size_t at = done * basic->size;
+
+        elements_apply(basic, op, target + at, NULL == operand ? NULL : operand + at,
+                       NULL == result ? NULL : result + at, elements - done);
+    }
+}
+
+static void elements_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
+                           const void *operand, void *result, size_t elements)
 {
     switch (basic->size) {
     case 1:
@@ -123,6 +224,16 @@ static void word_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *
     default:
         word64_apply(basic, op, target, operand, result, elements);
         break;
+    }
+}
+
+static void word_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
+                       const void *operand, void *result, size_t elements)
+{
+    if (sizeof(uint64_t) > basic->size && 1 < elements) {
+        small_apply(basic, op, target, operand, result, elements);
+    } else {
+        elements_apply(basic, op, target, operand, result, elements);
     }
 }
 

@@ -251,11 +251,12 @@ static void dump_comm_line(const mca_pml_epml_comm_t *comm)
          name_of(comm), comm->rank, comm->local->count, comm->is_inter ? " of its side" : "",
          (unsigned long long) comm->context,
          (unsigned long long) (comm->active + mca_pml_epml_open_requests(comm->ep, comm, true)));
-    for (int i = 0; NULL != (client = mca_pml_epml_clients(i)); ++i) {
+    for (int i = 0; i < EPML_ENROLLED_MOST; ++i) {
         void *object = mca_pml_epml_clients_object(comm, i);
         char text[400] = "";
 
-        if (NULL != client->describe && NULL != object) {
+        client = mca_pml_epml_clients(i);
+        if (NULL != client && NULL != client->describe && NULL != object) {
             client->describe(object, text, sizeof(text));
         }
         if ('\0' != text[0]) {

@@ -23,40 +23,63 @@
 #include "ompi/constants.h"
 #include "opal/mca/threads/mutex.h"
 
+#include <string.h>
+
+/** Clients of this project, which have the same number in each process, also where another one of
+ * them is not loaded (MCA parameters "coll", "osc"): messages and names of memory carry it. */
+static const char *const reserved[] = {"coll/epcoll", "osc/epwin"};
+
+#define RESERVED (int) (sizeof(reserved) / sizeof(reserved[0]))
+
 static struct {
     opal_mutex_t lock;
-    _Atomic int count;
-    const mpix_endpoints_client_t *client[EPML_ENROLLED_MOST];
+    const mpix_endpoints_client_t *_Atomic client[EPML_ENROLLED_MOST]; /**< by number; or NULL */
 } clients = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+/** The number of a client that is registered, or that it gets; EPML_ENROLLED_MOST: none.  Under the
+ * lock. */
+static int number_find(const mpix_endpoints_client_t *client)
+{
+    int number = RESERVED;
+
+    for (int i = 0; i < RESERVED && NULL != client->name; ++i) {
+        if (0 == strcmp(reserved[i], client->name)) {
+            return i;
+        }
+    }
+    while (EPML_ENROLLED_MOST > number) {
+        /* Relaxed: the lock orders. */
+        const mpix_endpoints_client_t *other = atomic_load_explicit(&clients.client[number],
+                                                                    memory_order_relaxed);
+
+        if (NULL == other || client == other) {
+            break;
+        }
+        ++number;
+    }
+    return number;
+}
 
 int mca_pml_epml_client_register(const mpix_endpoints_client_t *client, int *number_p)
 {
-    int rc = OMPI_SUCCESS, number = 0, count;
+    int number;
 
     opal_mutex_lock(&clients.lock);
-    count = atomic_load_explicit(&clients.count, memory_order_relaxed);
-    while (number < count && client != clients.client[number]) {
-        ++number;
-    }
-    if (EPML_ENROLLED_MOST == number) {
-        rc = OMPI_ERR_OUT_OF_RESOURCE;
-    } else if (number == count) {
-        clients.client[number] = client;
-        /* Release: orders the client before the count; partner: mca_pml_epml_clients. */
-        atomic_store_explicit(&clients.count, count + 1, memory_order_release);
-    }
-    opal_mutex_unlock(&clients.lock);
-    if (OMPI_SUCCESS == rc) {
+    number = number_find(client);
+    if (EPML_ENROLLED_MOST > number) {
+        /* Release: orders the client before its address; partner: mca_pml_epml_clients. */
+        atomic_store_explicit(&clients.client[number], client, memory_order_release);
         *number_p = number;
     }
-    return rc;
+    opal_mutex_unlock(&clients.lock);
+    return EPML_ENROLLED_MOST > number ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
 const mpix_endpoints_client_t *mca_pml_epml_clients(int number)
 {
     /* Acquire: see mca_pml_epml_client_register. */
-    return 0 <= number && number < atomic_load_explicit(&clients.count, memory_order_acquire)
-               ? clients.client[number]
+    return 0 <= number && number < EPML_ENROLLED_MOST
+               ? atomic_load_explicit(&clients.client[number], memory_order_acquire)
                : NULL;
 }
 
@@ -65,8 +88,9 @@ static void let_go(ompi_communicator_t *comm, void *const *objects)
 {
     const mpix_endpoints_client_t *client;
 
-    for (int i = 0; NULL != (client = mca_pml_epml_clients(i)); ++i) {
-        if (NULL != objects[i] && NULL != client->free) {
+    for (int i = 0; i < EPML_ENROLLED_MOST; ++i) {
+        client = mca_pml_epml_clients(i);
+        if (NULL != client && NULL != objects[i] && NULL != client->free) {
             client->free(comm, objects[i]);
         }
     }
@@ -79,8 +103,9 @@ int mca_pml_epml_clients_make(mca_pml_epml_comm_t *comm)
     bool some = false;
     int rc = OMPI_SUCCESS;
 
-    for (int i = 0; OMPI_SUCCESS == rc && NULL != (client = mca_pml_epml_clients(i)); ++i) {
-        if (NULL != client->make) {
+    for (int i = 0; OMPI_SUCCESS == rc && i < EPML_ENROLLED_MOST; ++i) {
+        client = mca_pml_epml_clients(i);
+        if (NULL != client && NULL != client->make) {
             rc = client->make(comm->comm, &made[i]);
             some = some || NULL != made[i];
         }
@@ -112,6 +137,8 @@ void mca_pml_epml_clients_free(mca_pml_epml_comm_t *comm)
 
 void mca_pml_epml_clients_finalize(void)
 {
-    /* Relaxed: no other thread is in MPI any more. */
-    atomic_store_explicit(&clients.count, 0, memory_order_relaxed);
+    for (int i = 0; i < EPML_ENROLLED_MOST; ++i) {
+        /* Relaxed: no other thread is in MPI any more. */
+        atomic_store_explicit(&clients.client[i], NULL, memory_order_relaxed);
+    }
 }
