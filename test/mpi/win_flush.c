@@ -6,12 +6,13 @@
 /**
  * @file
  *
- * MPI_Win_flush in four forms and MPI_Win_sync: what is complete behind them, and in which order others
- * see it.
+ * MPI_Win_flush in four forms and MPI_Win_sync: what is complete behind them, and in which order
+ * others see it.
  *
  *   --rounds N  of the litmus test of threads (default 10000)
+ *   --flags N   rounds of the polling for a flag (default 200): few where threads share cores
  *
- * Guards: osc_epwin_flush.c, osc_epwin_epoch.c
+ * Guards: osc_epwin_flush.c, osc_epwin.h
  */
 
 #include "win_tools.h"
@@ -130,7 +131,8 @@ static void case_litmus_ranks(MPI_Comm comm, struct ept *t)
 /** Data, flush, a flag: one that sees the flag sees the data. */
 static void case_flag(MPI_Comm comm, struct ept *t)
 {
-    enum { ROUNDS = 200, DATA = 40 };
+    enum { DATA = 40 };
+    const int64_t rounds = ept_option_long("flags", 200);
     const int next = (t->rank + 1) % t->size, last = (t->rank + t->size - 1) % t->size;
 
     for (int kind = 0; kind < WIN_KINDS; ++kind) {
@@ -138,7 +140,7 @@ static void case_flag(MPI_Comm comm, struct ept *t)
         MPI_Win win = win_new(comm, t, kind, &words);
 
         EPT_OK(t, MPI_Win_lock_all(0, win));
-        for (int64_t i = 1; i <= ROUNDS; ++i) {
+        for (int64_t i = 1; i <= rounds; ++i) {
             int64_t flag = 0, none = 0;
 
             ept_phase(t, "%s, round %d", win_kind_name(kind), (int) i);
