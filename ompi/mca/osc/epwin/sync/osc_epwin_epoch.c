@@ -53,7 +53,7 @@ void mca_osc_epwin_sync_free(mca_osc_epwin_module_t *module)
 static bool listen_is_needed(const mca_osc_epwin_module_t *module)
 {
     for (int rank = 0; rank < module->size; ++rank) {
-        if (!mca_osc_epwin_is_near(module, rank) || EPWIN_WAY_MESSAGE == module->peers[rank].way) {
+        if (!mca_osc_epwin_is_near(module, rank) || EPWIN_WAY_DIRECT != module->peers[rank].way) {
             return true;
         }
     }
