@@ -41,6 +41,16 @@ static size_t sizes[8];
 
 mca_pml_epml_component_t mca_pml_epml_component = {.way_wait = 1000000};
 
+#if EP_OWN_HELP_TEXTS && !EP_IN_TREE
+int mca_btl_ep_show_help(const char *file, const char *topic, int want_error_header, ...)
+{
+    (void) file;
+    (void) topic;
+    (void) want_error_header;
+    return OPAL_SUCCESS;
+}
+#endif
+
 bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *where, const mca_pml_epml_peer_t *who)
 {
     (void) where;
