@@ -154,6 +154,8 @@ our %ENDPOINTS = (
     # Minutes each: 10000 rounds; 60 GB of bytes, each of them an atomic operation.
     'rma/rma_contig:2' => { layouts => ['1x4'] },
     'rma/large_acc_flush_local' => { layouts => ['1x2'] },
+    # Wants four.
+    'rma/win_shared_put_flush_get' => { ranks => 4 },
     # Want three.
     (map { $_ => { ranks => 3 } } 'datatype/concurrent_irecv', map { "rma/$_" } qw(
         win_shared_put_flush_load win_shared_acc_flush_load win_shared_gacc_flush_load
