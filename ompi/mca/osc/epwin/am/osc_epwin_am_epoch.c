@@ -26,11 +26,6 @@ static int link_take_error(epwin_am_link_t *link)
                : atomic_exchange_explicit(&link->error, MPI_SUCCESS, memory_order_relaxed);
 }
 
-static inline int first_error(int first, int next)
-{
-    return MPI_SUCCESS != first ? first : next;
-}
-
 /** Ask for an ACK of all that has been appended, and send. */
 static int link_flush_begin(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
 {
@@ -47,7 +42,7 @@ static int link_flush_end(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
 {
     const int rc = mca_osc_epwin_am_wait_acked(module, link, link->requested);
 
-    return first_error(rc, link_take_error(link));
+    return mca_osc_epwin_first_error(rc, link_take_error(link));
 }
 
 /** All links.  @return the first error */
@@ -60,10 +55,10 @@ static int links_do(mca_osc_epwin_module_t *module,
     int rc = MPI_SUCCESS;
 
     while (NULL != (link = mca_osc_epwin_am_link_next(module, &index))) {
-        rc = first_error(rc, begin(module, link));
+        rc = mca_osc_epwin_first_error(rc, begin(module, link));
     }
     for (index = 0; NULL != (link = mca_osc_epwin_am_link_next(module, &index));) {
-        rc = first_error(rc, end(module, link));
+        rc = mca_osc_epwin_first_error(rc, end(module, link));
     }
     return rc;
 }
@@ -84,7 +79,7 @@ int mca_osc_epwin_am_flush(mca_osc_epwin_module_t *module, int target)
         return MPI_SUCCESS;
     }
     rc = link_flush_begin(module, link);
-    return first_error(rc, MPI_SUCCESS == rc ? link_flush_end(module, link) : rc);
+    return mca_osc_epwin_first_error(rc, MPI_SUCCESS == rc ? link_flush_end(module, link) : rc);
 }
 
 static int link_results(mca_osc_epwin_module_t *module, epwin_am_link_t *link)

@@ -307,30 +307,13 @@ static bool operation_is_empty(const mca_osc_epwin_place_t *place, ompi_request_
     return true;
 }
 
-int mca_osc_epwin_am_put(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *origin,
-                         const mca_osc_epwin_place_t *place)
+/** An operation whose kind, op, type and origin are set.
+ * @param[in] result  NULL: none */
+static int operation_execute(mca_osc_epwin_module_t *module, operation_t *operation,
+                             const mca_osc_epwin_buffer_t *result,
+                             const mca_osc_epwin_place_t *place, const ompi_datatype_t *basic,
+                             ompi_request_t **request_p)
 {
-    operation_t operation;
-    epwin_am_link_t *link;
-    int rc;
-
-    if (operation_is_empty(place, NULL)) {
-        return MPI_SUCCESS;
-    }
-    rc = mca_osc_epwin_am_link(module, place->target, &link);
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        return rc;
-    }
-    operation.kind = EPWIN_AM_PUT;
-    operation.op = operation.type = 0;
-    operation.origin = origin;
-    return operation_run(module, link, &operation, place, NULL);
-}
-
-int mca_osc_epwin_am_get(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *result,
-                         const mca_osc_epwin_place_t *place, ompi_request_t **request_p)
-{
-    operation_t operation;
     epwin_am_link_t *link;
     int rc;
 
@@ -341,10 +324,31 @@ int mca_osc_epwin_am_get(mca_osc_epwin_module_t *module, const mca_osc_epwin_buf
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
     }
+    return NULL == result
+               ? operation_run(module, link, operation, place, basic)
+               : operation_fetch(module, link, operation, result, place, basic, request_p);
+}
+
+int mca_osc_epwin_am_put(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *origin,
+                         const mca_osc_epwin_place_t *place)
+{
+    operation_t operation;
+
+    operation.kind = EPWIN_AM_PUT;
+    operation.op = operation.type = 0;
+    operation.origin = origin;
+    return operation_execute(module, &operation, NULL, place, NULL, NULL);
+}
+
+int mca_osc_epwin_am_get(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *result,
+                         const mca_osc_epwin_place_t *place, ompi_request_t **request_p)
+{
+    operation_t operation;
+
     operation.kind = EPWIN_AM_GET;
     operation.op = operation.type = 0;
     operation.origin = NULL;
-    return operation_fetch(module, link, &operation, result, place, NULL, request_p);
+    return operation_execute(module, &operation, result, place, NULL, request_p);
 }
 
 int mca_osc_epwin_am_accumulate(mca_osc_epwin_module_t *module,
@@ -354,23 +358,12 @@ int mca_osc_epwin_am_accumulate(mca_osc_epwin_module_t *module,
                                 ompi_op_t *op, ompi_request_t **request_p)
 {
     operation_t operation;
-    epwin_am_link_t *link;
-    int rc;
 
-    if (operation_is_empty(place, request_p)) {
-        return MPI_SUCCESS;
-    }
-    rc = mca_osc_epwin_am_link(module, place->target, &link);
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        return rc;
-    }
     operation.kind = NULL == result ? EPWIN_AM_ACCUMULATE : EPWIN_AM_FETCH;
     operation.op = (uint8_t) op->o_f_to_c_index;
     operation.type = (uint8_t) basic->d_f_to_c_index;
     operation.origin = OMPI_OP_BASE_FORTRAN_NO_OP == op->o_f_to_c_index ? NULL : origin;
-    return NULL == result
-               ? operation_run(module, link, &operation, place, basic)
-               : operation_fetch(module, link, &operation, result, place, basic, request_p);
+    return operation_execute(module, &operation, result, place, basic, request_p);
 }
 
 int mca_osc_epwin_am_swap(mca_osc_epwin_module_t *module, const void *origin, const void *compare,

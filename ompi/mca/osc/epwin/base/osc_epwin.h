@@ -239,6 +239,19 @@ static inline size_t mca_osc_epwin_domain_bytes(size_t members, size_t ranks)
            + members * (sizeof(mca_osc_epwin_control_t) + (ranks + 63) / 64 * sizeof(uint64_t));
 }
 
+/** The first of two errors. */
+static inline int mca_osc_epwin_first_error(int first, int next)
+{
+    return MPI_SUCCESS != first ? first : next;
+}
+
+/** Is an atomic read-modify-write a full fence?  Then a flush after one needs no other. */
+#if defined(__x86_64__) || defined(__i386__)
+#    define EPWIN_ATOMIC_IS_FENCE true
+#else
+#    define EPWIN_ATOMIC_IS_FENCE false
+#endif
+
 /** Orders all stores of this thread before its later loads, if there were any since the last time.
  * A flush needs it: of two threads that each put, flush and get the other's word, one must see the
  * other's put (MPI-4.1, 12.5.4: the operation is complete at the target). */

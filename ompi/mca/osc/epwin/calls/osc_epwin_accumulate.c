@@ -29,13 +29,6 @@
 #define EPWIN_PIECE 4096
 #define EPWIN_PIECE_RUNS 64
 
-/** Atomic instructions are full fences on x86: a flush after them needs no other one. */
-#if defined(__x86_64__)
-#    define EPWIN_ATOMIC_IS_FENCE true
-#else
-#    define EPWIN_ATOMIC_IS_FENCE false
-#endif
-
 /** Before atomic operations on mapped memory. */
 static inline void atomics_note(mca_osc_epwin_module_t *module, bool is_atomic)
 {

@@ -74,17 +74,6 @@ static int arguments_check(size_t size, mca_osc_epwin_unit_t unit)
     return PTRDIFF_MAX >= size ? MPI_SUCCESS : MPI_ERR_SIZE;
 }
 
-/** The worst of all members' errors, and of the reduction itself: collective. */
-static int error_reduce(const mca_osc_epwin_module_t *module, int error)
-{
-    int worst = error;
-    const int rc
-        = module->comm->c_coll->coll_allreduce(&error, &worst, 1, MPI_INT, MPI_MAX, module->comm,
-                                               module->comm->c_coll->coll_allreduce_module);
-
-    return OMPI_SUCCESS == rc ? worst : mca_osc_epwin_mpi_error(rc);
-}
-
 /** Steps 2 to 5, of a duplicate that is complete. */
 static int window_make(epwin_making_t *making)
 {
@@ -105,7 +94,7 @@ static int window_make(epwin_making_t *making)
         rc = mca_osc_epwin_data_get(making);
     }
     rc = MPI_SUCCESS == rc ? mca_osc_epwin_peers_fill(making) : rc;
-    return error_reduce(module, rc);
+    return mca_osc_epwin_error_reduce(module, rc);
 }
 
 /** Report, once for all members, why there is no shared window. */

@@ -19,7 +19,6 @@
 #include "osc_epwin_create.h"
 #include "osc_epwin_making.h"
 
-#include "ompi/mca/coll/coll.h"
 #include "ompi/runtime/mpiruntime.h"
 
 /** Can members communicate?  In MPI_Finalize libmpi frees the windows that are left, one after
@@ -38,7 +37,7 @@ static bool is_running(void)
  */
 static int members_complete(mca_osc_epwin_module_t *module)
 {
-    int error = mca_osc_epwin_has_epoch(module) ? MPI_ERR_RMA_SYNC : MPI_SUCCESS, worst = error, rc;
+    const int error = mca_osc_epwin_has_epoch(module) ? MPI_ERR_RMA_SYNC : MPI_SUCCESS;
 
     /* In an epoch it might wait for a lock of another member that is here, too.  An error of an
      * operation has no epoch to be reported in. */
@@ -46,9 +45,7 @@ static int members_complete(mca_osc_epwin_module_t *module)
         (void) mca_osc_epwin_am_flush(module, MPIX_ENDPOINTS_ANY_RANK);
         mca_osc_epwin_settle(module);
     }
-    rc = module->comm->c_coll->coll_allreduce(&error, &worst, 1, MPI_INT, MPI_MAX, module->comm,
-                                              module->comm->c_coll->coll_allreduce_module);
-    return OMPI_SUCCESS == rc ? worst : mca_osc_epwin_mpi_error(rc);
+    return mca_osc_epwin_error_reduce(module, error);
 }
 
 int mca_osc_epwin_free(ompi_win_t *win)

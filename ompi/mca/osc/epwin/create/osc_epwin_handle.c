@@ -23,12 +23,22 @@
 #include "osc_epwin_create.h"
 #include "osc_epwin_making.h"
 
-#include "ompi/errhandler/errcode-internal.h"
+#include "ompi/mca/coll/coll.h"
 
 #include <stdlib.h>
 
 /** The creation that this thread is in.  The engine calls make in the thread that duplicates. */
 static _Thread_local epwin_making_t *being_made;
+
+int mca_osc_epwin_error_reduce(const mca_osc_epwin_module_t *module, int error)
+{
+    int worst = error;
+    const int rc
+        = module->comm->c_coll->coll_allreduce(&error, &worst, 1, MPI_INT, MPI_MAX, module->comm,
+                                               module->comm->c_coll->coll_allreduce_module);
+
+    return OMPI_SUCCESS == rc ? worst : mca_osc_epwin_mpi_error(rc);
+}
 
 mca_osc_epwin_module_t *mca_osc_epwin_module_new(const ompi_osc_base_module_t *table,
                                                  ompi_win_t *win, ompi_communicator_t *comm,

@@ -72,6 +72,9 @@ static inline int mca_osc_epwin_mpi_error(int rc)
     return 0 > rc ? ompi_errcode_get_mpi_code(rc) : rc;
 }
 
+/** The worst of all members' errors, or that of the reduction itself: collective. */
+int mca_osc_epwin_error_reduce(const mca_osc_epwin_module_t *module, int error);
+
 /**
  * Get memory for the data of an allocated or shared window: collective, after the cards.
  *

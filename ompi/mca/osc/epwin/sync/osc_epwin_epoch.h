@@ -45,11 +45,9 @@ static inline bool mca_osc_epwin_is_passive(const mca_osc_epwin_module_t *module
  * fence, so the next flush needs none.  Elsewhere (aarch64 without LSE) later loads may pass it. */
 static inline void mca_osc_epwin_settled(mca_osc_epwin_module_t *module)
 {
-#if defined(__x86_64__) || defined(__i386__)
-    module->is_dirty = false;
-#else
-    (void) module;
-#endif
+    if (EPWIN_ATOMIC_IS_FENCE) {
+        module->is_dirty = false;
+    }
 }
 
 /** Calls between progress, where they need none for themselves: the cost of one is divided by it. */
@@ -64,12 +62,6 @@ static inline void mca_osc_epwin_called(mca_osc_epwin_module_t *module)
     if (OPAL_UNLIKELY(1 != module->listens) && 0 == ++module->calls % EPWIN_CALLS_PER_PROGRESS) {
         mca_osc_epwin_listen(module);
     }
-}
-
-/** The first of two errors. */
-static inline int mca_osc_epwin_first_error(int first, int next)
-{
-    return MPI_SUCCESS != first ? first : next;
 }
 
 END_C_DECLS

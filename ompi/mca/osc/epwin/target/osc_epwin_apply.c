@@ -107,6 +107,25 @@ EPWIN_WORD(16);
 EPWIN_WORD(32);
 EPWIN_WORD(64);
 
+static void elements_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
+                           const void *operand, void *result, size_t elements)
+{
+    switch (basic->size) {
+    case 1:
+        word8_apply(basic, op, target, operand, result, elements);
+        break;
+    case 2:
+        word16_apply(basic, op, target, operand, result, elements);
+        break;
+    case 4:
+        word32_apply(basic, op, target, operand, result, elements);
+        break;
+    default:
+        word64_apply(basic, op, target, operand, result, elements);
+        break;
+    }
+}
+
 /** Highest bits of the elements of a word of 8 bytes. */
 static inline uint64_t lanes_high(uint32_t size)
 {
@@ -127,7 +146,7 @@ static inline uint64_t lanes_add(uint64_t left, uint64_t right, uint64_t high)
  *
  * @return false: another operation
  */
-static bool lanes_op(_Atomic uint64_t *at, uint64_t operand, const ompi_op_t *op, uint32_t size,
+static bool lanes_op(_Atomic uint64_t *at, uint64_t operand, ompi_op_t *op, uint32_t size,
                      uint64_t *old_p)
 {
     const uint64_t high = lanes_high(size);
@@ -141,19 +160,11 @@ static bool lanes_op(_Atomic uint64_t *at, uint64_t operand, const ompi_op_t *op
         }
         return true;
     case OMPI_OP_BASE_FORTRAN_BAND:
-        *old_p = atomic_fetch_and_explicit(at, operand, memory_order_acq_rel);
-        return true;
     case OMPI_OP_BASE_FORTRAN_BOR:
-        *old_p = atomic_fetch_or_explicit(at, operand, memory_order_acq_rel);
-        return true;
     case OMPI_OP_BASE_FORTRAN_BXOR:
-        *old_p = atomic_fetch_xor_explicit(at, operand, memory_order_acq_rel);
-        return true;
     case OMPI_OP_BASE_FORTRAN_REPLACE:
-        *old_p = atomic_exchange_explicit(at, operand, memory_order_acq_rel);
-        return true;
     case OMPI_OP_BASE_FORTRAN_NO_OP:
-        *old_p = atomic_load_explicit(at, memory_order_acquire);
+        *old_p = word64_op(at, operand, op, NULL);
         return true;
     default:
         return false;
@@ -161,7 +172,7 @@ static bool lanes_op(_Atomic uint64_t *at, uint64_t operand, const ompi_op_t *op
 }
 
 /** As many elements as fill aligned words of 8 bytes.  @return bytes that have been operated on */
-static size_t lanes_apply(const mca_osc_epwin_basic_t *basic, const ompi_op_t *op, char *target,
+static size_t lanes_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char *target,
                           const char *operand, char *result, size_t bytes)
 {
     size_t done = 0;
@@ -181,9 +192,6 @@ static size_t lanes_apply(const mca_osc_epwin_basic_t *basic, const ompi_op_t *o
     }
     return done;
 }
-
-static void elements_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
-                           const void *operand, void *result, size_t elements);
 
 /** Elements of 1, 2 or 4 bytes: those up to a multiple of 8, words of 8 bytes, the rest. */
 static void small_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char *target,
@@ -208,25 +216,6 @@ static void small_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char 
     }
 }
 
-static void elements_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
-                           const void *operand, void *result, size_t elements)
-{
-    switch (basic->size) {
-    case 1:
-        word8_apply(basic, op, target, operand, result, elements);
-        break;
-    case 2:
-        word16_apply(basic, op, target, operand, result, elements);
-        break;
-    case 4:
-        word32_apply(basic, op, target, operand, result, elements);
-        break;
-    default:
-        word64_apply(basic, op, target, operand, result, elements);
-        break;
-    }
-}
-
 static void word_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
                        const void *operand, void *result, size_t elements)
 {
@@ -238,9 +227,6 @@ static void word_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *
 }
 
 /* ---- under the lock --------------------------------------------------------------------------- */
-
-/** Padded pairs: libmpi's function works on elements at a distance of the extent. */
-#define EPWIN_PADDED_MAX 32
 
 /** Packed to padded, or back: a value, and an int at the next multiple of its size. */
 static void pair_copy(const mca_osc_epwin_basic_t *basic, char *padded, char *packed, bool pack)
@@ -262,7 +248,8 @@ static void pairs_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char 
                         const char *operand, size_t elements)
 {
     for (size_t i = 0; i < elements; ++i, target += basic->size, operand += basic->size) {
-        alignas(EPWIN_PADDED_MAX) char left[EPWIN_PADDED_MAX] = {0}, right[EPWIN_PADDED_MAX] = {0};
+        alignas(EPWIN_ELEMENT_MAX) char left[EPWIN_ELEMENT_MAX] = {0},
+                                        right[EPWIN_ELEMENT_MAX] = {0};
 
         pair_copy(basic, left, (char *) (uintptr_t) operand, false);
         pair_copy(basic, right, target, false);
@@ -377,11 +364,6 @@ void mca_osc_epwin_basics_fill(void)
     (void) pthread_once(&once, basics_fill);
 }
 
-ompi_datatype_t *mca_osc_epwin_basic_find(ompi_datatype_t *type)
-{
-    return ompi_datatype_get_single_predefined_type_from_args(type);
-}
-
 void mca_osc_epwin_apply_word(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
                               const void *operand, void *result)
 {
@@ -404,9 +386,6 @@ void mca_osc_epwin_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void
     }
 }
 
-/** An element of the largest basic type with padding. */
-#define EPWIN_PACKED_MAX 32
-
 /** Elements of a padded pair, which may consist of several runs: gathered, and scattered again. */
 static void split_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char *memory,
                         const mca_osc_epwin_run_t *runs, uint32_t count, const char *operand,
@@ -416,7 +395,7 @@ static void split_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char 
     uint64_t in_run = 0;
 
     while (run < count) {
-        char element[EPWIN_PACKED_MAX], *part[EPWIN_PACKED_MAX];
+        char element[EPWIN_ELEMENT_MAX], *part[EPWIN_ELEMENT_MAX];
         uint32_t have = 0;
 
         for (; have < basic->size && run < count; ++have) {

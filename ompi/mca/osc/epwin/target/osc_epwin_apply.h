@@ -43,14 +43,11 @@ extern mca_osc_epwin_basic_t mca_osc_epwin_basics[OMPI_DATATYPE_MAX_PREDEFINED];
 /** Before the first window exists.  Any thread. */
 void mca_osc_epwin_basics_fill(void);
 
-/** The single basic type of a derived one.  @return NULL: there are several, or none */
-ompi_datatype_t *mca_osc_epwin_basic_find(ompi_datatype_t *type);
-
 /** @return MPI_SUCCESS; MPI_ERR_TYPE: it has elements of several basic types, or none */
 static inline int mca_osc_epwin_basic(ompi_datatype_t *type, mca_osc_epwin_basic_t *basic)
 {
     if (OPAL_UNLIKELY(0 == (type->super.flags & OPAL_DATATYPE_FLAG_PREDEFINED))) {
-        type = mca_osc_epwin_basic_find(type);
+        type = ompi_datatype_get_single_predefined_type_from_args(type);
         if (NULL == type) {
             return MPI_ERR_TYPE;
         }

@@ -20,8 +20,6 @@
 
 #include "osc_epwin_walk.h"
 
-#include "opal/util/proc.h"
-
 #include <string.h>
 
 int mca_osc_epwin_walk_begin(mca_osc_epwin_walk_t *walk, int64_t at, size_t count,

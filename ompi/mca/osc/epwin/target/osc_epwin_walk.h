@@ -65,7 +65,7 @@ size_t mca_osc_epwin_walk_next(mca_osc_epwin_walk_t *walk, mca_osc_epwin_run_t *
 
 void mca_osc_epwin_walk_end(mca_osc_epwin_walk_t *walk);
 
-/** Bytes of the largest predefined element. */
+/** Bytes of the largest predefined element, with padding. */
 #define EPWIN_ELEMENT_MAX 32
 
 /** The origin's side: packs from, or unpacks into, a buffer of the user, any number of bytes at a

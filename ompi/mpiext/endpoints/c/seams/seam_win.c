@@ -62,7 +62,7 @@ static bool win_info_is_valid(opal_info_t *info)
                                                   &ompi_win_accumulate_order->super, &flag));
 }
 
-/** Can all members create a window?  Collective over comm, of endpoints.
+/** Can all members create a window?  Collective over comm, if it is of endpoints.
  *
  * @return MPI_SUCCESS, or the error of all members: MPI_ERR_UNSUPPORTED_OPERATION,
  *         MPI_ERR_INFO_VALUE, one that a member's MPI_Win_create has found, or the reduction's */
@@ -70,6 +70,9 @@ static int win_check(ompi_communicator_t *comm, opal_info_t *info)
 {
     static bool said;
 
+    if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
+        return MPI_SUCCESS;
+    }
     if (NULL == win_component()) {
         mpix_endpoints_show_help_once("no windows", &said);
         return mpix_endpoints_reduce_error(comm, MPI_ERR_UNSUPPORTED_OPERATION);
@@ -82,7 +85,7 @@ int MPIX_ENDPOINTS_SEAM(ompi_win_create)(void *base, size_t size, mpix_endpoints
                                          ompi_communicator_t *comm, opal_info_t *info,
                                          ompi_win_t **newwin)
 {
-    const int rc = mpix_endpoints_is_endpoint_comm(comm) ? win_check(comm, info) : MPI_SUCCESS;
+    const int rc = win_check(comm, info);
 
     return MPI_SUCCESS == rc
                ? MPIX_ENDPOINTS_ORIGINAL(ompi_win_create)(base, size, unit, comm, info, newwin)
@@ -94,7 +97,7 @@ int MPIX_ENDPOINTS_SEAM(ompi_win_allocate)(size_t size, mpix_endpoints_disp_unit
                                            opal_info_t *info, ompi_communicator_t *comm,
                                            void *baseptr, ompi_win_t **newwin)
 {
-    const int rc = mpix_endpoints_is_endpoint_comm(comm) ? win_check(comm, info) : MPI_SUCCESS;
+    const int rc = win_check(comm, info);
 
     return MPI_SUCCESS == rc
                ? MPIX_ENDPOINTS_ORIGINAL(ompi_win_allocate)(size, unit, info, comm, baseptr, newwin)
@@ -106,7 +109,7 @@ int MPIX_ENDPOINTS_SEAM(ompi_win_allocate_shared)(size_t size, mpix_endpoints_di
                                                   opal_info_t *info, ompi_communicator_t *comm,
                                                   void *baseptr, ompi_win_t **newwin)
 {
-    const int rc = mpix_endpoints_is_endpoint_comm(comm) ? win_check(comm, info) : MPI_SUCCESS;
+    const int rc = win_check(comm, info);
 
     return MPI_SUCCESS == rc
                ? MPIX_ENDPOINTS_ORIGINAL(ompi_win_allocate_shared)(size, unit, info, comm, baseptr,
@@ -118,7 +121,7 @@ MPIX_ENDPOINTS_SEAM_DEFINED(ompi_win_allocate_shared);
 int MPIX_ENDPOINTS_SEAM(ompi_win_create_dynamic)(opal_info_t *info, ompi_communicator_t *comm,
                                                  ompi_win_t **newwin)
 {
-    const int rc = mpix_endpoints_is_endpoint_comm(comm) ? win_check(comm, info) : MPI_SUCCESS;
+    const int rc = win_check(comm, info);
 
     return MPI_SUCCESS == rc ? MPIX_ENDPOINTS_ORIGINAL(ompi_win_create_dynamic)(info, comm, newwin)
                              : rc;
