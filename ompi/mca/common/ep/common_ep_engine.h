@@ -304,8 +304,8 @@ typedef struct mpix_endpoints_engine_t {
 
     /** Start work, which advances while the handle's endpoint is progressed, by any thread.  The
      * handle is retained until it is done.  Never fails.  An am_handler may call it for the handle
-     * that the message is for: whoever progresses the endpoint executes the first step as soon as it
-     * has returned the lock. */
+     * that the message is for.  The thread that progresses the endpoint then executes the first step
+     * after it has released the endpoint's lock. */
     void (*work_begin)(struct ompi_communicator_t *comm, mpix_endpoints_work_t *work);
 
     /**

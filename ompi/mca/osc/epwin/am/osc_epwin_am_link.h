@@ -78,7 +78,7 @@ typedef struct epwin_am_link_t {
     epwin_am_result_t *current; /**< that DATA is for, or the one before it */
 
     size_t used, room; /**< of message, in bytes */
-    size_t last_at;    /**< of its last record; if any are used */
+    size_t last_at;    /**< offset of its last record; undefined while used is 0 */
     alignas(8) unsigned char message[];
 } epwin_am_link_t;
 

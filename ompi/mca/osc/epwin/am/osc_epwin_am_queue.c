@@ -302,7 +302,7 @@ static size_t queue_execute_now(epwin_am_queue_t *queue, int rank, const char *d
     return at;
 }
 
-/** There is no memory for a message: its origin must not wait for ever. */
+/** There is no memory for a message.  All members are told, so that no origin waits for an answer. */
 static __attribute__((noinline)) void queue_break(epwin_am_queue_t *queue)
 {
     atomic_store_explicit(&queue->is_broken, true, memory_order_relaxed);

@@ -81,7 +81,7 @@ typedef struct mca_osc_epwin_queue_t {
     unsigned char *reply; /**< answers that are not sent, of EPWIN_AM_REPLY_MAX; NULL: none yet */
     size_t reply_used, reply_room;
     size_t reply_last; /**< of reply_used: before the last answer */
-    int reply_rank; /**< for whom; if any are used */
+    int reply_rank;    /**< that reply is for; undefined while reply_used is 0 */
 } epwin_am_queue_t;
 
 #define EPWIN_AM_REPLY_MAX MPIX_ENDPOINTS_AM_LIMIT

@@ -24,8 +24,9 @@ BEGIN_C_DECLS
 void mca_pml_epml_work_begin(mca_pml_epml_ep_t *ep, ompi_communicator_t *comm,
                              mpix_endpoints_work_t *work);
 
-/** Give back a reference to a handle, the last one perhaps, under its endpoint's lock: whoever turns
- * the endpoint next does it, without the lock.  The handle must not have such a reference already. */
+/** Release a reference to a handle, possibly the last one.  Called under the endpoint's lock.  The
+ * release itself is executed without the lock, by the thread that progresses the endpoint next.  Only
+ * one such release may be pending for a handle. */
 void mca_pml_epml_work_release(mca_pml_epml_comm_t *comm);
 
 /** Is there any?  A hint, by any thread. */

@@ -16,8 +16,7 @@
  * that heard it had lost somebody, for collectives alone: it reaches everybody still.
  *
  * A creation fails at one member and not at another, where the last words between them are not
- * heard any more.  Who has a communicator by then leaves it, before it frees it.  The others may
- * not have come so far: what is said of a communicator that is not here is kept until it is.
+ * heard any more.  A member that has the communicator by then leaves it before it frees it.
  *
  * Of a death that the launcher tells of everybody hears anyway.
  *

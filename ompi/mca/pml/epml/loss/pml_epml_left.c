@@ -40,8 +40,8 @@ static void hear(mca_pml_epml_comm_t *comm)
     if (!comm->loss.left) {
         comm->loss.left = true;
         mca_pml_epml_lost_look_soon(comm->ep);
-        /* It may be one whom this endpoint waits for, or who has lost it.  The word itself must not
-         * pass for a sign that all is well. */
+        /* This endpoint may be waiting for the sender, or the sender may have lost this endpoint.  The
+         * message is no proof that the connection works, so the peer is asked. */
         comm->ep->loss.ask_soon = true;
         if (!mca_pml_epml_ep_has_ways(comm->ep)) {
             mca_pml_epml_lost_look(comm->ep); /* its turns do not, as it cannot lose anybody */
@@ -57,7 +57,8 @@ void mca_pml_epml_leave(mca_pml_epml_comm_t *comm)
     mca_pml_epml_unlock(comm->ep);
 }
 
-/** Who says it shows when there are members.  Two may: one of them might be wrong. */
+/** Messages of at most so many senders are kept for a context that has no communicator yet, one of
+ * each.  Only the communicator shows which senders are members, and one of the two may not be. */
 #define EARLY_SAME 2
 
 static void keep(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr)

@@ -16,9 +16,9 @@
  * it is made with a secret out of the segment of the process that all name.  Who does not see that
  * segment cannot share, and the count tells all others so.
  *
- * Memory may be reserved: the file has its size, and memory for its first page only, and each part
- * is filled by whoever owns it, so that it lies near its owner and no access fails.  The kernel does
- * that for a part of a mapping (MADV_POPULATE_WRITE).  Before Linux 5.14 it needs the file, so the
+ * Memory may be reserved: the file has its size, but only its first page is allocated.  The process
+ * that owns a part allocates its pages, on its own NUMA node, before it accesses them.  The kernel
+ * does that for a part of a mapping (MADV_POPULATE_WRITE).  Before Linux 5.14 it needs the file, so the
  * descriptor stays open until the memory is put back.
  *
  * A file that has not got all of its processes keeps its name until one of them puts it back.
