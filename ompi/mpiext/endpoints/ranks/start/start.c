@@ -1,0 +1,167 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * From the program's start to its end: MPI with an endpoint for each rank, copies of the program,
+ * a thread for each rank, which calls main.
+ *
+ * __libc_start_main is what the program's first instructions call, with the address of main.  Ours
+ * gives libc another main in its place.
+ *
+ * Tests: ranks_basic
+ */
+
+#define _GNU_SOURCE
+
+#include "../base/base.h"
+#include "../image/image.h"
+#include "../libc/libc.h"
+#include "../mpi/mpi.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/** How a rank begins and ends. */
+struct mpix_rank_start_t {
+    mpix_ranks_main_t *main;
+    int argc;
+    char **argv;
+    char **envp;
+    jmp_buf end; /**< where exit goes on, in the rank's thread */
+    int status;
+    bool is_quick; /**< without destructors */
+};
+
+static mpix_ranks_main_t *program_main;
+static pthread_barrier_t all_constructed;
+
+/** The rank has left main, by status: what the launcher would do with a process. */
+static void end_of_main(mpix_rank_t *rank)
+{
+    const int status = rank->start->status;
+
+    if (!rank->start->is_quick) {
+        mpix_ranks_image_destruct(rank);
+    }
+    mpix_ranks_libc_leave(rank);
+    if (0 == status && !mpix_ranks_mpi_is_running(rank)) {
+        return;
+    }
+    if (0 == status) {
+        (void) fprintf(stderr, "epmpirun -ranks: rank %d has ended without MPI_Finalize\n",
+                       rank->number);
+    }
+    (void) fflush(NULL);
+    _exit(0 != status ? status : 1);
+}
+
+static void *run(void *argument)
+{
+    mpix_rank_t *rank = argument;
+    struct mpix_rank_start_t *start = rank->start;
+
+    rank->thread = pthread_self();
+    mpix_ranks_self = rank;
+    mpix_ranks_mpi_enter(rank);
+    mpix_ranks_libc_enter(rank);
+    mpix_ranks_image_construct(rank, start->argc, start->argv, start->envp);
+    (void) pthread_barrier_wait(&all_constructed);
+    if (0 == setjmp(start->end)) {
+        start->status = start->main(start->argc, start->argv, start->envp);
+    }
+    end_of_main(rank);
+    mpix_ranks_self = NULL;
+    return NULL;
+}
+
+static void on_exit_of_rank(int status, bool is_quick)
+{
+    mpix_rank_t *rank = mpix_ranks_self;
+
+    if (!pthread_equal(rank->thread, pthread_self())) {
+        (void) fprintf(stderr, "epmpirun -ranks: a thread of rank %d has called exit(%d)\n",
+                       rank->number, status);
+        _exit(status);
+    }
+    rank->start->status = status & 0xff;
+    rank->start->is_quick = is_quick;
+    longjmp(rank->start->end, 1);
+}
+
+static char **own_arguments(int argc, char **argv)
+{
+    char **own = calloc((size_t) argc + 1, sizeof(*own));
+
+    for (int i = 0; NULL != own && i < argc; ++i) {
+        own[i] = strdup(argv[i]);
+    }
+    return own;
+}
+
+static void start_ranks(void)
+{
+    pthread_attr_t attributes;
+
+    (void) pthread_barrier_init(&all_constructed, NULL, (unsigned) mpix_ranks_count);
+    (void) pthread_attr_init(&attributes);
+    (void) pthread_attr_setstacksize(&attributes, (size_t) 256 << 20);
+    for (int i = 1; i < mpix_ranks_count; ++i) {
+        if (0 != pthread_create(&mpix_ranks_all[i].thread, &attributes, run, &mpix_ranks_all[i])) {
+            mpix_ranks_refuse("no thread for rank %d", i);
+        }
+    }
+    (void) pthread_attr_destroy(&attributes);
+    (void) run(&mpix_ranks_all[0]);
+    for (int i = 1; i < mpix_ranks_count; ++i) {
+        (void) pthread_join(mpix_ranks_all[i].thread, NULL);
+    }
+}
+
+static int ranks_main(int argc, char **argv, char **envp)
+{
+    mpix_ranks_count = atoi(getenv("MPIX_RANKS"));
+    mpix_ranks_image_check(mpix_ranks_count);
+    mpix_ranks_all = calloc((size_t) mpix_ranks_count, sizeof(*mpix_ranks_all));
+    for (int i = 0; i < mpix_ranks_count; ++i) {
+        mpix_ranks_all[i].index = i;
+    }
+    mpix_ranks_mpi_begin(&argc, &argv, mpix_ranks_all, mpix_ranks_count);
+    mpix_ranks_libc_on_exit = on_exit_of_rank;
+    for (int i = 0; i < mpix_ranks_count; ++i) {
+        mpix_rank_t *rank = &mpix_ranks_all[i];
+
+        rank->start = calloc(1, sizeof(*rank->start));
+        mpix_ranks_image_load(rank);
+        (void) mpix_ranks_libc_begin(rank);
+        rank->start->main = mpix_ranks_image_main(rank, program_main);
+        rank->start->argc = argc;
+        rank->start->argv = own_arguments(argc, argv);
+        rank->start->envp = envp;
+    }
+    start_ranks();
+    mpix_ranks_mpi_end();
+    return 0;
+}
+
+MPIX_RANKS_EXPORT int __libc_start_main(mpix_ranks_main_t *main, int argc, char **argv,
+                                        void (*init)(void), void (*fini)(void),
+                                        void (*loader_fini)(void), void *stack_end);
+
+int __libc_start_main(mpix_ranks_main_t *main, int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*loader_fini)(void), void *stack_end)
+{
+    program_main = main;
+    return MPIX_RANKS_NEXT(__libc_start_main)(NULL != getenv("MPIX_RANKS")
+                                                      && mpix_ranks_image_is_mpi()
+                                                  ? ranks_main
+                                                  : main,
+                                              argc, argv, init, fini, loader_fini, stack_end);
+}
