@@ -20,7 +20,6 @@
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
 
 struct mpix_rank_mpi_t {
-    MPIX_Endpoint endpoint;
     bool is_initialized;
     bool is_finalized;
     int level;
@@ -35,14 +34,11 @@ void mpix_ranks_mpi_begin(int *argc, char ***argv, mpix_rank_t *ranks, int count
                != PMPIX_Init_endpoint(argc, argv, count, MPI_THREAD_MULTIPLE, endpoints)) {
         mpix_ranks_refuse("no endpoints");
     }
-    (void) PMPIX_Thread_detach();
     for (int i = 0; i < count; ++i) {
         ranks[i].mpi = calloc(1, sizeof(*ranks[i].mpi));
-        ranks[i].mpi->endpoint = endpoints[i];
-        (void) PMPIX_Thread_attach(endpoints[i]);
+        (void) PMPIX_Thread_attach_index(i);
         ranks[i].world = MPIX_COMM_ENDPOINTS;
         ranks[i].self = MPIX_COMM_SELF;
-        (void) PMPIX_Thread_detach();
         (void) PMPI_Comm_rank(ranks[i].world, &ranks[i].number);
         (void) PMPI_Comm_size(ranks[i].world, &ranks[i].size);
         (void) PMPI_Comm_set_name(ranks[i].world, "MPI_COMM_WORLD");
@@ -53,8 +49,7 @@ void mpix_ranks_mpi_begin(int *argc, char ***argv, mpix_rank_t *ranks, int count
 
 void mpix_ranks_mpi_enter(mpix_rank_t *rank)
 {
-    (void) PMPIX_Thread_detach();
-    (void) PMPIX_Thread_attach(rank->mpi->endpoint);
+    (void) PMPIX_Thread_attach_index(rank->index);
 }
 
 bool mpix_ranks_mpi_is_running(const mpix_rank_t *rank)
