@@ -7,69 +7,13 @@
  * @file
  *
  * Pairs without pipes, between two processes and without any MPI: packets, which pairs get pipes and
- * lose them, memory, and packets that make no sense.
+ * lose them, and packets that make no sense.  Where memory is short: test_epshm_short.c.
  *
  * Guards: btl_epshm_node_packet.c, btl_epshm_node_pipe.c, btl_epshm_node_progress.c,
  * btl_epshm_node_door.c, btl_epshm_node_lost.c, btl_epshm_door.h
  */
 
 #include "test_epshm_losses.h"
-
-/** Memory until there is none: no message but those that are too large is refused, as there is always
- * a way for a small one to a peer that has read what was sent to it. */
-static void case_no_room(const pair_t *pair)
-{
-    enum { MANY = 200 };
-    static struct mca_btl_base_endpoint_t *peers[MANY];
-    side_t side = {.received = 0};
-    uint64_t sent = 0;
-    name_t theirs;
-    int rc = OPAL_SUCCESS;
-
-    mca_btl_epshm_component.pipes = MANY;
-    side_begin(pair, &side, &theirs);
-    if (1 == pair->rank) {
-        meet(pair);
-        hear(pair, &sent, sizeof(sent));
-        while (sent > side.received) {
-            side_turn(&side);
-        }
-        meet(pair);
-        side_close(&side);
-        return;
-    }
-    for (int i = 0; i < MANY; ++i) {
-        TAP_EQ(OPAL_SUCCESS,
-               side.module->ep_connect(side.module, theirs.bytes, theirs.length, &peers[i]));
-    }
-    for (int i = 0; i < MANY / 2; ++i) {
-        (void) mca_btl_epshm_node_open_pipe((epshm_node_peer_t *) peers[i]);
-    }
-    TAP_CHECK(MANY / 2 > ((epshm_node_module_t *) side.module)->pipes, "%u pipes in 512 KiB",
-              ((epshm_node_module_t *) side.module)->pipes);
-    side.peer = peers[MANY - 1];
-    while (OPAL_SUCCESS == (rc = send_whole(&side, sent, 600))) {
-        ++sent;
-        side.peer = peers[MANY / 2 + (int) sent % (MANY / 2 - 1)];
-    }
-    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, rc);
-    for (int i = 0; i < MANY; ++i) {
-        epshm_node_peer_t *peer = (epshm_node_peer_t *) peers[i];
-
-        side.peer = peers[i];
-        if (NULL == peer->out.pipe && 0 == peer->packets) {
-            TAP_EQ(OPAL_SUCCESS, send_whole(&side, sent++, 400));
-        }
-    }
-    TAP_CHECK(MANY / 4 < sent, "only %llu messages", (unsigned long long) sent);
-    meet(pair);
-    tell(pair, &sent, sizeof(sent));
-    meet(pair);
-    for (int i = 0; i < MANY; ++i) {
-        side.module->ep_disconnect(side.module, peers[i]);
-    }
-    side_close(&side);
-}
 
 static bool no_memory;
 
@@ -307,46 +251,6 @@ static void case_bound(const pair_t *pair)
     side_close(&side);
 }
 
-/** Rank 1 has a thousand peers, and sends each of them three messages, one after the other is read:
- * its memory is that of the messages on their way, not that of a thousand pairs. */
-static void case_memory(const pair_t *pair)
-{
-    enum { MANY = 1000, EACH = 3 };
-    static struct mca_btl_base_endpoint_t *peers[MANY];
-    side_t side = {.received = 0};
-    uint64_t number = 0;
-    name_t theirs;
-
-    mca_btl_epshm_component.pipes = 0; /* or what is in pipes is overtaken: all lead to one */
-    side_begin(pair, &side, &theirs);
-    for (int i = 0; 1 == pair->rank && i < MANY; ++i) {
-        side_connect(&side, &theirs);
-        peers[i] = side.peer;
-    }
-    for (int round = 0; round < EACH; ++round) {
-        for (int i = 0; 1 == pair->rank && i < MANY; ++i) {
-            int rc;
-
-            side.peer = peers[i];
-            do {
-                rc = send_whole(&side, number, 1000);
-            } while (OPAL_ERR_NOT_AVAILABLE == rc && 0 == sched_yield());
-            TAP_EQ(OPAL_SUCCESS, rc);
-            ++number;
-        }
-    }
-    while (0 == pair->rank && MANY * EACH > side.received) {
-        side_turn(&side);
-    }
-    TAP_CHECK((1 << 20) > memory_taken(), "%llu bytes", (unsigned long long) memory_taken());
-    meet(pair);
-    for (int i = 0; 1 == pair->rank && i < MANY; ++i) {
-        side.module->ep_disconnect(side.module, peers[i]);
-    }
-    meet(pair);
-    side_close(&side);
-}
-
 /* ---- packets that make no sense -------------------------------------------------------------- */
 
 static epshm_packet_t *last_packet(const side_t *side)
@@ -513,7 +417,6 @@ int main(int argc, char **argv)
     run_pair("no memory for what is in a door", case_no_memory, false);
     run_pair("few pipes for many pairs", case_ways_change, false);
     run_pair("a receiver that does not look", case_bound, false);
-    run_pair("memory of a thousand pairs", case_memory, false);
     run_pair("a packet of no kind", case_kind, false);
     run_pair("a packet of another tag", case_tag, false);
     run_pair("a packet for nobody", case_addressee, false);
@@ -521,7 +424,5 @@ int main(int argc, char **argv)
     run_pair("packets without an end", case_endless, false);
     run_pair("an endpoint that is told", case_told, false);
     run_pair("an endpoint that asks", case_asks, false);
-    segment_size = 524288;
-    run_pair("no memory left", case_no_room, false);
     return pairs_end();
 }

@@ -245,8 +245,10 @@ int mca_btl_epshm_node_packet_push(epshm_node_packet_t *packet, epshm_node_peer_
                                    uint8_t kind, mca_btl_base_tag_t tag, size_t size);
 void mca_btl_epshm_node_packet_put(epshm_node_module_t *module, epshm_node_packet_t *packet);
 
-/** Bytes of the largest packet that the next mca_btl_epshm_node_packet_get can give. */
-size_t mca_btl_epshm_node_packet_most(epshm_node_module_t *module);
+/** Bytes of a message of size bytes, all of it or its first part, for which the next
+ * mca_btl_epshm_node_packet_get has a packet.  Where there is no packet of its class, only smaller
+ * ones are of use: packet_get never takes one of a larger class. */
+size_t mca_btl_epshm_node_packet_most(epshm_node_module_t *module, size_t size);
 
 /** Send a packet without data, if there is memory for it. */
 void mca_btl_epshm_node_packet_notify(epshm_node_peer_t *peer, uint8_t kind);

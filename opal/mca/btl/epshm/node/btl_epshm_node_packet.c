@@ -13,7 +13,7 @@
  * A receiver that does not look keeps back a few packets only, and never those of others: beyond
  * the bound there is still one small packet for each peer that has none on its way.
  *
- * Tests: unit/test_epshm_packets, random_traffic (few, tight)
+ * Tests: unit/test_epshm_packets, unit/test_epshm_short, random_traffic (few, tight)
  */
 
 #include "opal_config.h"
@@ -130,20 +130,19 @@ void mca_btl_epshm_node_packet_put(epshm_node_module_t *module, epshm_node_packe
     }
 }
 
-size_t mca_btl_epshm_node_packet_most(epshm_node_module_t *module)
+size_t mca_btl_epshm_node_packet_most(epshm_node_module_t *module, size_t size)
 {
-    for (size_t size = module->super.super.btl_max_send_size; EPSHM_PIPE_INLINE_MAX < size;
-         size /= 2) {
-        epshm_node_packet_t *packet = EPSHM_PACKET_CLASSES > class_for(size)
-                                          ? packet_have(module, class_for(size))
-                                          : NULL;
+    unsigned int class = class_for(size);
+
+    class = EPSHM_PACKET_CLASSES > class ? class : EPSHM_PACKET_CLASSES - 1;
+    for (; NODE_SMALL_CLASS < class; --class) {
+        const size_t room = (size_t) EPSHM_PACKET_LEAST << class;
+        epshm_node_packet_t *packet = packet_have(module, class);
 
         if (NULL != packet) {
-            const unsigned int class = class_of(packet);
-
             packet->next = module->spare[class]; /* for the next call */
             module->spare[class] = packet;
-            return size;
+            return room < size ? room : size;
         }
     }
     return EPSHM_PIPE_INLINE_MAX;

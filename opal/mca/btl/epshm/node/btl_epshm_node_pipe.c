@@ -13,7 +13,7 @@
  * A pair changes its way without a message of its being overtaken: a pipe is announced in the list
  * in which the packets before it are, and is left only when its consumer has read all.
  *
- * Tests: unit/test_epshm_packets, random_traffic (few, tight)
+ * Tests: unit/test_epshm_packets, unit/test_epshm_short, random_traffic (few, tight)
  */
 
 #include "opal_config.h"

@@ -11,7 +11,7 @@
  * Fast path: what fits in one cell.  Budget: the cell, a release store; no lock, no atomic
  * read-modify-write, nothing of the receiver's but its head once a lap.
  *
- * Tests: unit/test_epshm_node, p2p_order, flood
+ * Tests: unit/test_epshm_node, unit/test_epshm_short, p2p_order, flood
  */
 
 #include "opal_config.h"
@@ -238,12 +238,15 @@ int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
 
 /* ---- descriptors: packed in place ------------------------------------------------------------ */
 
-/** Bytes that one descriptor may have.  For a peer that has gone there is a small one, so that
- * btl_send can say so: without any, the caller would wait for room. */
-static size_t largest(const mca_btl_base_module_t *btl, epshm_node_peer_t *peer)
+/** Bytes that one descriptor may have of the size bytes that are to be sent.  For a peer that has
+ * gone there is a small one, so that btl_send can say so: without any, the caller would wait for
+ * room. */
+static size_t largest(const mca_btl_base_module_t *btl, epshm_node_peer_t *peer, size_t size)
 {
     if (OPAL_UNLIKELY(NULL == peer->out.pipe && !peer->gone)) {
-        return mca_btl_epshm_node_packet_most((epshm_node_module_t *) peer->module);
+        return mca_btl_epshm_node_packet_most((epshm_node_module_t *) peer->module,
+                                              btl->btl_max_send_size < size ? btl->btl_max_send_size
+                                                                            : size);
     }
     if (OPAL_UNLIKELY(peer->gone || OPAL_SUCCESS != mca_btl_epshm_node_need_area(peer))) {
         return EPSHM_PIPE_INLINE_MAX;
@@ -318,8 +321,8 @@ mca_btl_base_descriptor_t *mca_btl_epshm_node_prepare_src(mca_btl_base_module_t 
                                                           size_t *size, uint32_t flags)
 {
     return mca_btl_ep_prepare_src(btl, endpoint, convertor, order,
-                                  largest(btl, (epshm_node_peer_t *) endpoint), reserve, size,
-                                  flags);
+                                  largest(btl, (epshm_node_peer_t *) endpoint, reserve + *size),
+                                  reserve, size, flags);
 }
 
 /** Send what has been packed.  @return as ep_send */
@@ -376,7 +379,8 @@ int mca_btl_epshm_node_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_end
                              mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
 {
     if (0 < payload_size
-        && header_size + payload_size > largest(btl, (epshm_node_peer_t *) endpoint)) {
+        && header_size + payload_size
+               > largest(btl, (epshm_node_peer_t *) endpoint, header_size + payload_size)) {
         return OPAL_ERR_NOT_AVAILABLE; /* there is no memory for as much at once */
     }
     return mca_btl_epshm_sendi(btl, endpoint, convertor, header, header_size, payload_size, order,
