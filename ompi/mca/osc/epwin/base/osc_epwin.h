@@ -131,6 +131,7 @@ typedef enum mca_osc_epwin_access_t {
     EPWIN_ACCESS_NONE,
     EPWIN_ACCESS_FENCE,
     EPWIN_ACCESS_START,
+    /* passive target, from here on */
     EPWIN_ACCESS_LOCK, /**< one or more of MPI_Win_lock */
     EPWIN_ACCESS_LOCK_ALL
 } mca_osc_epwin_access_t;
@@ -271,13 +272,21 @@ uint32_t mca_osc_epwin_held_find(const mca_osc_epwin_module_t *module, int rank)
 /** May an operation address a target?  Several targets are open. */
 bool mca_osc_epwin_is_open_slow(const mca_osc_epwin_module_t *module, int target);
 
-/** May an operation address a target, in the handle's access epoch? */
-static inline bool mca_osc_epwin_is_open(const mca_osc_epwin_module_t *module, int target)
+/** Does the handle's access epoch have one target or all, and this one?  For fast paths: not in an
+ * epoch of several targets. */
+static inline bool mca_osc_epwin_is_open_fast(const mca_osc_epwin_module_t *module, int target)
 {
     const int open = module->open_target;
 
-    return OPAL_LIKELY(EPWIN_OPEN_ALL == open || target == open)
-           || (EPWIN_OPEN_SOME == open && mca_osc_epwin_is_open_slow(module, target));
+    return OPAL_LIKELY(EPWIN_OPEN_ALL == open || target == open);
+}
+
+/** May an operation address a target, in the handle's access epoch? */
+static inline bool mca_osc_epwin_is_open(const mca_osc_epwin_module_t *module, int target)
+{
+    return mca_osc_epwin_is_open_fast(module, target)
+           || (EPWIN_OPEN_SOME == module->open_target
+               && mca_osc_epwin_is_open_slow(module, target));
 }
 
 END_C_DECLS

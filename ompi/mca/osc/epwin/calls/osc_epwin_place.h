@@ -37,22 +37,22 @@ static inline char *mca_osc_epwin_memory(const mca_osc_epwin_module_t *module, i
 }
 
 /**
- * The address of count elements without gaps in mapped memory, if the operation may go there: the
- * fast path of all operations.
+ * The address of data without gaps in mapped memory, if the operation may go there: for the fast path
+ * of operations, which calls nothing and so saves no registers.
  *
- * @param[in] bytes  of the elements
+ * @param[in] bytes  of the data
  * @return NULL: ask mca_osc_epwin_place_check
  */
 static inline char *mca_osc_epwin_fast_address(const mca_osc_epwin_module_t *module, int target,
                                                ptrdiff_t disp, size_t bytes)
 {
     const mca_osc_epwin_peer_t *peer = &module->peers[target];
-    uint64_t at;
+    ptrdiff_t at; /* negative: larger than all sizes */
 
-    if (OPAL_UNLIKELY(!mca_osc_epwin_is_open(module, target) || EPWIN_WAY_DIRECT != peer->way
+    if (OPAL_UNLIKELY(!mca_osc_epwin_is_open_fast(module, target) || EPWIN_WAY_DIRECT != peer->way
                       || NULL == peer->base
-                      || __builtin_mul_overflow((uint64_t) disp, peer->unit, &at)
-                      || at > peer->size || bytes > peer->size - at)) {
+                      || __builtin_mul_overflow(disp, (ptrdiff_t) peer->unit, &at)
+                      || (uint64_t) at > peer->size || bytes > peer->size - (uint64_t) at)) {
         return NULL;
     }
     return peer->base + at;

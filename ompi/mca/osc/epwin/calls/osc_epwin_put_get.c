@@ -41,16 +41,11 @@ static inline void data_copy(void *to, const void *from, size_t bytes)
     }
 }
 
-/** Are both sides without gaps, and of one size?  @param[out] bytes_p  of the data */
-static inline bool data_are_plain(const ompi_datatype_t *one_type, size_t one_count,
-                                  const ompi_datatype_t *other_type, size_t other_count,
-                                  size_t *bytes_p)
+/** Are both sides without gaps?  (They are of one size, or the target's is larger.) */
+static inline bool data_are_plain(const ompi_datatype_t *one_type,
+                                  const ompi_datatype_t *other_type)
 {
-    const size_t bytes = one_type->super.size * one_count;
-
-    *bytes_p = bytes;
-    return mca_osc_epwin_is_plain(one_type) && mca_osc_epwin_is_plain(other_type)
-           && bytes == other_type->super.size * other_count;
+    return mca_osc_epwin_is_plain(one_type) && mca_osc_epwin_is_plain(other_type);
 }
 
 /**
@@ -85,29 +80,46 @@ static int data_copy_between(const mca_osc_epwin_module_t *module,
         is_put);
 }
 
-static __attribute__((noinline)) int put_slow(mca_osc_epwin_module_t *module,
-                                              const mca_osc_epwin_buffer_t *origin, int target,
-                                              ptrdiff_t disp, size_t count, ompi_datatype_t *type)
+/** Is it a word, of one predefined type at both sides? */
+static inline bool data_is_word(const ompi_datatype_t *type, size_t bytes,
+                                const ompi_datatype_t *other_type)
 {
+    return type == other_type && mca_osc_epwin_is_plain(type) && (8 == bytes || 4 == bytes);
+}
+
+/** MPI_Put, all cases. */
+static __attribute__((noinline)) int put_any(const void *origin, mca_osc_epwin_count_t origin_count,
+                                             ompi_datatype_t *origin_type, int target,
+                                             ptrdiff_t disp, mca_osc_epwin_count_t count,
+                                             ompi_datatype_t *type, ompi_win_t *win)
+{
+    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
+    const mca_osc_epwin_buffer_t buffer = {.address = (void *) (uintptr_t) origin,
+                                           .count = (size_t) origin_count,
+                                           .type = origin_type};
+    const size_t bytes = origin_type->super.size * buffer.count;
     mca_osc_epwin_place_t place;
-    int rc = mca_osc_epwin_place_check(module, target, disp, count, type, &place);
+    int rc = mca_osc_epwin_place_check(module, target, disp, (size_t) count, type, &place);
+    char *to;
 
     if (MPI_SUCCESS != rc) {
         return rc;
     }
-    if (origin->type->super.size * origin->count > type->super.size * count) {
+    if (bytes > type->super.size * place.count) {
         return MPI_ERR_TRUNCATE;
     }
     if (EPWIN_WAY_DIRECT != module->peers[target].way) {
-        return MPI_SUCCESS == data_copy_between(module, origin, &place, true)
+        return MPI_SUCCESS == data_copy_between(module, &buffer, &place, true)
                    ? MPI_SUCCESS
-                   : mca_osc_epwin_am_put(module, origin, &place);
+                   : mca_osc_epwin_am_put(module, &buffer, &place);
     }
     module->is_dirty = true;
-    return ompi_datatype_sndrcv(origin->address, (mca_osc_epwin_count_t) origin->count,
-                                origin->type,
-                                mca_osc_epwin_memory(module, target) + place.at,
-                                (mca_osc_epwin_count_t) count, type);
+    to = mca_osc_epwin_memory(module, target) + place.at;
+    if (data_are_plain(origin_type, type)) {
+        data_copy(to, origin, bytes);
+        return MPI_SUCCESS;
+    }
+    return ompi_datatype_sndrcv(buffer.address, origin_count, origin_type, to, count, type);
 }
 
 int mca_osc_epwin_put(const void *origin, mca_osc_epwin_count_t origin_count,
@@ -115,76 +127,69 @@ int mca_osc_epwin_put(const void *origin, mca_osc_epwin_count_t origin_count,
                       mca_osc_epwin_count_t count, ompi_datatype_t *type, ompi_win_t *win)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
-    size_t bytes;
+    const size_t bytes = type->super.size * (size_t) count;
     char *to;
 
-    if (OPAL_LIKELY(data_are_plain(origin_type, (size_t) origin_count, type, (size_t) count,
-                                   &bytes)
+    if (OPAL_LIKELY(data_is_word(type, bytes, origin_type) && origin_count == count
                     && NULL != (to = mca_osc_epwin_fast_address(module, target, disp, bytes)))) {
         module->is_dirty = true;
         data_copy(to, origin, bytes);
         return MPI_SUCCESS;
     }
-    return put_slow(module,
-                    &(mca_osc_epwin_buffer_t){.address = (void *) (uintptr_t) origin,
-                                              .count = (size_t) origin_count,
-                                              .type = origin_type},
-                    target, disp, (size_t) count, type);
+    return put_any(origin, origin_count, origin_type, target, disp, count, type, win);
 }
 
-static __attribute__((noinline)) int get_slow(mca_osc_epwin_module_t *module,
-                                              const mca_osc_epwin_buffer_t *result, int target,
-                                              ptrdiff_t disp, size_t count, ompi_datatype_t *type,
-                                              ompi_request_t **request_p)
+/** MPI_Get and MPI_Rget, all cases.
+ * @param[out] request_p  NULL, or set if the result is not there yet */
+static __attribute__((noinline)) int get_any(void *result, mca_osc_epwin_count_t result_count,
+                                             ompi_datatype_t *result_type, int target,
+                                             ptrdiff_t disp, mca_osc_epwin_count_t count,
+                                             ompi_datatype_t *type, ompi_win_t *win,
+                                             ompi_request_t **request_p)
 {
+    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
+    const mca_osc_epwin_buffer_t buffer = {.address = result,
+                                           .count = (size_t) result_count,
+                                           .type = result_type};
     mca_osc_epwin_place_t place;
-    int rc = mca_osc_epwin_place_check(module, target, disp, count, type, &place);
+    int rc = mca_osc_epwin_place_check(module, target, disp, (size_t) count, type, &place);
+    const size_t bytes = type->super.size * place.count;
+    char *from;
 
     if (MPI_SUCCESS != rc) {
         return rc;
     }
-    if (type->super.size * count > result->type->super.size * result->count) {
+    if (bytes > result_type->super.size * buffer.count) {
         return MPI_ERR_TRUNCATE;
     }
     if (EPWIN_WAY_DIRECT != module->peers[target].way) {
-        return MPI_SUCCESS == data_copy_between(module, result, &place, false)
+        return MPI_SUCCESS == data_copy_between(module, &buffer, &place, false)
                    ? MPI_SUCCESS
-                   : mca_osc_epwin_am_get(module, result, &place, request_p);
+                   : mca_osc_epwin_am_get(module, &buffer, &place, request_p);
     }
-    return ompi_datatype_sndrcv(mca_osc_epwin_memory(module, target) + place.at,
-                                (mca_osc_epwin_count_t) count, type, result->address,
-                                (mca_osc_epwin_count_t) result->count, result->type);
-}
-
-/** Of MPI_Get and MPI_Rget.  @param[out] request_p  NULL, or set if the result is not there yet */
-static inline int get(void *result, mca_osc_epwin_count_t result_count,
-                      ompi_datatype_t *result_type, int target, ptrdiff_t disp,
-                      mca_osc_epwin_count_t count, ompi_datatype_t *type, ompi_win_t *win,
-                      ompi_request_t **request_p)
-{
-    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
-    const char *from;
-    size_t bytes;
-
-    if (OPAL_LIKELY(data_are_plain(result_type, (size_t) result_count, type, (size_t) count,
-                                   &bytes)
-                    && NULL
-                           != (from = mca_osc_epwin_fast_address(module, target, disp, bytes)))) {
+    from = mca_osc_epwin_memory(module, target) + place.at;
+    if (data_are_plain(result_type, type)) {
         data_copy(result, from, bytes);
         return MPI_SUCCESS;
     }
-    return get_slow(module,
-                    &(mca_osc_epwin_buffer_t){.address = result,
-                                              .count = (size_t) result_count,
-                                              .type = result_type},
-                    target, disp, (size_t) count, type, request_p);
+    return ompi_datatype_sndrcv(from, count, type, result, result_count, result_type);
 }
 
 int mca_osc_epwin_get(void *result, mca_osc_epwin_count_t result_count,
                       ompi_datatype_t *result_type, int target, ptrdiff_t disp,
                       mca_osc_epwin_count_t count, ompi_datatype_t *type, ompi_win_t *win)
 {
-    return get(result, result_count, result_type, target, disp, count, type, win, NULL);
+    const size_t bytes = type->super.size * (size_t) count;
+    const char *from;
+
+    if (OPAL_LIKELY(data_is_word(type, bytes, result_type) && result_count == count
+                    && NULL
+                           != (from = mca_osc_epwin_fast_address(mca_osc_epwin_module(win), target,
+                                                                 disp, bytes)))) {
+        data_copy(result, from, bytes);
+        return MPI_SUCCESS;
+    }
+    return get_any(result, result_count, result_type, target, disp, count, type, win, NULL);
 }
 
 int mca_osc_epwin_rput(const void *origin, mca_osc_epwin_count_t origin_count,
@@ -202,5 +207,5 @@ int mca_osc_epwin_rget(void *result, mca_osc_epwin_count_t result_count,
                        ompi_request_t **request_p)
 {
     *request_p = &ompi_request_empty;
-    return get(result, result_count, result_type, target, disp, count, type, win, request_p);
+    return get_any(result, result_count, result_type, target, disp, count, type, win, request_p);
 }

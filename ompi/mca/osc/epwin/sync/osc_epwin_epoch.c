@@ -60,12 +60,16 @@ static bool listen_is_needed(const mca_osc_epwin_module_t *module)
     return false;
 }
 
-void mca_osc_epwin_listen(mca_osc_epwin_module_t *module)
+int mca_osc_epwin_listen(mca_osc_epwin_module_t *module, int rc)
 {
+    if (0 != ++module->calls % EPWIN_CALLS_PER_PROGRESS) {
+        return rc;
+    }
     if (OPAL_UNLIKELY(0 == module->listens)) {
         module->listens = listen_is_needed(module) ? 2 : 1;
     }
     if (2 == module->listens) {
         (void) mca_osc_epwin_component.engine->progress(module->comm);
     }
+    return rc;
 }

@@ -38,7 +38,7 @@ static inline void mca_osc_epwin_access_set(mca_osc_epwin_module_t *module,
 /** Is an epoch open in which MPI_Win_sync and the flushes of all targets are allowed? */
 static inline bool mca_osc_epwin_is_passive(const mca_osc_epwin_module_t *module)
 {
-    return EPWIN_ACCESS_LOCK == module->access || EPWIN_ACCESS_LOCK_ALL == module->access;
+    return EPWIN_ACCESS_LOCK <= module->access;
 }
 
 /** This thread has performed a sequentially consistent read-modify-write.  On x86-64 it is a full
@@ -53,15 +53,15 @@ static inline void mca_osc_epwin_settled(mca_osc_epwin_module_t *module)
 /** Calls between progress, where they need none for themselves: the cost of one is divided by it. */
 #define EPWIN_CALLS_PER_PROGRESS 32
 
-void mca_osc_epwin_listen(mca_osc_epwin_module_t *module);
+/** Count a call; every so many of them progress the endpoint, where messages may arrive.
+ * @return rc */
+int mca_osc_epwin_listen(mca_osc_epwin_module_t *module, int rc);
 
-/** At the end of a call that completes operations.  A program that polls its own memory with such
- * calls waits for messages of others, which arrive only if its endpoint is progressed. */
-static inline void mca_osc_epwin_called(mca_osc_epwin_module_t *module)
+/** The end of a call that completes operations.  A program that polls its own memory with such calls
+ * waits for messages of others, which arrive only if its endpoint is progressed.  @return rc */
+static inline int mca_osc_epwin_called(mca_osc_epwin_module_t *module, int rc)
 {
-    if (OPAL_UNLIKELY(1 != module->listens) && 0 == ++module->calls % EPWIN_CALLS_PER_PROGRESS) {
-        mca_osc_epwin_listen(module);
-    }
+    return OPAL_LIKELY(1 == module->listens) ? rc : mca_osc_epwin_listen(module, rc);
 }
 
 END_C_DECLS

@@ -35,24 +35,36 @@ static inline int flush_check(const mca_osc_epwin_module_t *module, int target)
                : MPI_ERR_RMA_SYNC;
 }
 
-int mca_osc_epwin_flush(int target, ompi_win_t *win)
+/** MPI_Win_flush, all cases. */
+static __attribute__((noinline)) int flush_any(int target, ompi_win_t *win)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
-    int rc;
+    int rc = flush_check(module, target);
 
     if (OPAL_UNLIKELY(MPI_PROC_NULL == target)) {
         return MPI_SUCCESS;
     }
-    rc = flush_check(module, target);
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        return rc;
-    }
-    if (OPAL_LIKELY(EPWIN_WAY_DIRECT == module->peers[target].way)) {
+    if (MPI_SUCCESS == rc) {
         mca_osc_epwin_settle(module);
-        mca_osc_epwin_called(module);
-        return MPI_SUCCESS;
+        rc = EPWIN_WAY_DIRECT == module->peers[target].way ? MPI_SUCCESS
+                                                           : mca_osc_epwin_am_flush(module, target);
     }
-    return mca_osc_epwin_am_flush(module, target);
+    return mca_osc_epwin_called(module, rc);
+}
+
+int mca_osc_epwin_flush(int target, ompi_win_t *win)
+{
+    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
+
+    /* The fast path calls nothing, so it saves no registers. */
+    if (OPAL_UNLIKELY((unsigned int) module->size <= (unsigned int) target
+                      || !mca_osc_epwin_is_passive(module)
+                      || !mca_osc_epwin_is_open_fast(module, target)
+                      || EPWIN_WAY_DIRECT != module->peers[target].way)) {
+        return flush_any(target, win);
+    }
+    mca_osc_epwin_settle(module);
+    return mca_osc_epwin_called(module, MPI_SUCCESS);
 }
 
 int mca_osc_epwin_flush_all(ompi_win_t *win)
@@ -63,10 +75,10 @@ int mca_osc_epwin_flush_all(ompi_win_t *win)
         return MPI_ERR_RMA_SYNC;
     }
     mca_osc_epwin_settle(module);
-    mca_osc_epwin_called(module);
-    return OPAL_LIKELY(NULL == module->origin)
-               ? MPI_SUCCESS
-               : mca_osc_epwin_am_flush(module, MPIX_ENDPOINTS_ANY_RANK);
+    return mca_osc_epwin_called(module,
+                                OPAL_LIKELY(NULL == module->origin)
+                                    ? MPI_SUCCESS
+                                    : mca_osc_epwin_am_flush(module, MPIX_ENDPOINTS_ANY_RANK));
 }
 
 int mca_osc_epwin_flush_local(int target, ompi_win_t *win)
@@ -78,11 +90,10 @@ int mca_osc_epwin_flush_local(int target, ompi_win_t *win)
         return MPI_SUCCESS;
     }
     rc = flush_check(module, target);
-    mca_osc_epwin_called(module);
-    if (MPI_SUCCESS != rc || EPWIN_WAY_DIRECT == module->peers[target].way) {
-        return rc;
+    if (MPI_SUCCESS == rc && EPWIN_WAY_DIRECT != module->peers[target].way) {
+        rc = mca_osc_epwin_am_flush_local(module, target);
     }
-    return mca_osc_epwin_am_flush_local(module, target);
+    return mca_osc_epwin_called(module, rc);
 }
 
 int mca_osc_epwin_flush_local_all(ompi_win_t *win)
@@ -92,10 +103,11 @@ int mca_osc_epwin_flush_local_all(ompi_win_t *win)
     if (OPAL_UNLIKELY(!mca_osc_epwin_is_passive(module))) {
         return MPI_ERR_RMA_SYNC;
     }
-    mca_osc_epwin_called(module);
-    return OPAL_LIKELY(NULL == module->origin)
-               ? MPI_SUCCESS
-               : mca_osc_epwin_am_flush_local(module, MPIX_ENDPOINTS_ANY_RANK);
+    return mca_osc_epwin_called(module,
+                                OPAL_LIKELY(NULL == module->origin)
+                                    ? MPI_SUCCESS
+                                    : mca_osc_epwin_am_flush_local(module,
+                                                                   MPIX_ENDPOINTS_ANY_RANK));
 }
 
 int mca_osc_epwin_sync(ompi_win_t *win)
@@ -106,6 +118,5 @@ int mca_osc_epwin_sync(ompi_win_t *win)
      * nothing of the user's own stores into shared windows. */
     module->is_dirty = false;
     atomic_thread_fence(memory_order_seq_cst);
-    mca_osc_epwin_called(module);
-    return MPI_SUCCESS;
+    return mca_osc_epwin_called(module, MPI_SUCCESS);
 }

@@ -290,8 +290,7 @@ int mca_osc_epwin_unlock(int target, ompi_win_t *win)
              : far_unlock(module, target, module->held[at].hold);
     /* Whatever came of it: the epoch is over. */
     held_remove(module, at);
-    mca_osc_epwin_called(module);
-    return rc;
+    return mca_osc_epwin_called(module, rc);
 }
 
 /* ---- MPI_Win_lock_all, MPI_Win_unlock_all ----------------------------------------------------- */
@@ -333,6 +332,5 @@ int mca_osc_epwin_unlock_all(ompi_win_t *win)
         mca_osc_epwin_settled(module);
     }
     mca_osc_epwin_access_set(module, EPWIN_ACCESS_NONE, EPWIN_OPEN_NONE);
-    mca_osc_epwin_called(module);
-    return rc;
+    return mca_osc_epwin_called(module, rc);
 }
