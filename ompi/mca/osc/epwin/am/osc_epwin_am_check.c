@@ -97,21 +97,21 @@ static bool blocks_are_elements(const epwin_am_record_t *record, const mca_osc_e
 /** Operation and type are predefined and fit together, and elements are whole. */
 static bool elements_are_right(const epwin_am_record_t *record)
 {
-    const ompi_datatype_t *type = mca_osc_epwin_am_type(record);
-    mca_osc_epwin_basic_t basic;
+    ompi_datatype_t *type = mca_osc_epwin_am_type(record);
+    const mca_osc_epwin_basic_t *basic;
 
     if (NULL == type || !ompi_datatype_is_predefined(type)
-        || MPI_SUCCESS != mca_osc_epwin_basic((ompi_datatype_t *) (uintptr_t) type, &basic)
-        || 0 == basic.size || EPWIN_ELEMENT_MAX < basic.size
-        || 0 != epwin_am_bytes(record) % basic.size || !blocks_are_elements(record, &basic)) {
+        || NULL == (basic = mca_osc_epwin_basic(type)) || 0 == basic->size
+        || EPWIN_ELEMENT_MAX < basic->size || 0 != epwin_am_bytes(record) % basic->size
+        || !blocks_are_elements(record, basic)) {
         return false;
     }
     if (EPWIN_AM_SWAP == record->kind) {
-        return 0 == record->op && epwin_am_is_block(record) && basic.size == record->block;
+        return 0 == record->op && epwin_am_is_block(record) && basic->size == record->block;
     }
     return OMPI_OP_BASE_FORTRAN_NULL < record->op && OMPI_OP_BASE_FORTRAN_OP_MAX > record->op
            && NULL != mca_osc_epwin_am_op(record)
-           && mca_osc_epwin_has_op(&basic, mca_osc_epwin_am_op(record));
+           && NULL != mca_osc_epwin_one(basic, mca_osc_epwin_am_op(record));
 }
 
 /** A record that addresses memory. */

@@ -316,7 +316,7 @@ static epwin_am_outcome_t execute_swap(const execution_t *execution,
                                             : outcome;
         }
     }
-    mca_osc_epwin_apply_swap(basic, at, compare, compare + basic->size, data + 1);
+    (void) mca_osc_epwin_apply_swap(compare + basic->size, compare, data + 1, basic, at);
     if (with_lock) {
         mca_osc_epwin_accumulate_release(control);
     }
@@ -352,7 +352,7 @@ static bool execute_is_attached(const execution_t *execution)
 static epwin_am_outcome_t execute_access(const execution_t *execution)
 {
     const bool is_dynamic = MPI_WIN_FLAVOR_DYNAMIC == execution->queue->module->flavor;
-    mca_osc_epwin_basic_t basic;
+    const mca_osc_epwin_basic_t *basic;
 
     if (NULL == execution->peer
         && (is_dynamic
@@ -371,14 +371,14 @@ static epwin_am_outcome_t execute_access(const execution_t *execution)
     default:
         break;
     }
-    (void) mca_osc_epwin_basic(mca_osc_epwin_am_type(execution->record), &basic);
+    basic = mca_osc_epwin_basic(mca_osc_epwin_am_type(execution->record));
     switch (execution->record->kind) {
     case EPWIN_AM_ACCUMULATE:
-        return execute_accumulate(execution, &basic);
+        return execute_accumulate(execution, basic);
     case EPWIN_AM_FETCH:
-        return execute_fetch(execution, &basic);
+        return execute_fetch(execution, basic);
     default:
-        return execute_swap(execution, &basic);
+        return execute_swap(execution, basic);
     }
 }
 

@@ -9,7 +9,7 @@
  * MPI_Accumulate, MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap and the request forms
  * (MPI-4.1, 12.3.3 to 12.3.5).
  *
- * One element in mapped memory is operated on without a datatype engine.  Others are cut in pieces:
+ * Elements without gaps in mapped memory are operated on as they are.  Others are cut in pieces:
  * operands are packed, the target's runs are operated on, results are unpacked.  A piece is under
  * the target's accumulate lock as a whole, if it needs it; MPI asks for atomicity of elements only.
  *
@@ -133,45 +133,49 @@ end_pack:
 }
 
 /** Elements without gaps at an address in mapped memory. */
-static inline int elements_apply(mca_osc_epwin_module_t *module, int target,
-                                 const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char *at,
-                                 const void *operand, void *result, size_t elements)
+static int elements_apply(mca_osc_epwin_module_t *module, int target,
+                          const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char *at,
+                          const void *operand, void *result, size_t elements)
 {
-    mca_osc_epwin_control_t *control;
-    int rc;
+    mca_osc_epwin_control_t *control = mca_osc_epwin_control(module, target);
+    const bool is_atomic = mca_osc_epwin_is_atomic(basic, at);
+    int rc = MPI_SUCCESS;
 
-    if (mca_osc_epwin_is_atomic(basic, at)) {
-        atomics_note(module, true);
-        if (OPAL_LIKELY(1 == elements)) {
-            mca_osc_epwin_apply_word(basic, op, at, operand, result);
-        } else {
-            mca_osc_epwin_apply(basic, op, at, operand, result, elements);
-        }
-        return MPI_SUCCESS;
+    atomics_note(module, is_atomic);
+    if (!is_atomic) {
+        rc = mca_osc_epwin_accumulate_acquire(module, control);
     }
-    atomics_note(module, false);
-    control = mca_osc_epwin_control(module, target);
-    rc = mca_osc_epwin_accumulate_acquire(module, control);
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
         mca_osc_epwin_apply(basic, op, at, operand, result, elements);
-        mca_osc_epwin_accumulate_release(control);
+        if (!is_atomic) {
+            mca_osc_epwin_accumulate_release(control);
+        }
     }
     return rc;
 }
 
 /* ---- all ways --------------------------------------------------------------------------------- */
 
-/** @param[in] origin  NULL with MPI_NO_OP
+/** Is there no buffer, or does it have the same elements? */
+static bool buffer_is_like(const mca_osc_epwin_buffer_t *buffer, const ompi_datatype_t *type,
+                           size_t count)
+{
+    return NULL == buffer || (type == buffer->type && count == buffer->count);
+}
+
+/** All cases.
+ *
+ * @param[in] origin  NULL with MPI_NO_OP
  * @param[in] result  NULL: MPI_Accumulate
  * @param[out] request_p  NULL, or set if the result is not there yet */
-static __attribute__((noinline)) int accumulate_slow(mca_osc_epwin_module_t *module,
-                                                     const mca_osc_epwin_buffer_t *origin,
-                                                     const mca_osc_epwin_buffer_t *result,
-                                                     int target, ptrdiff_t disp, size_t count,
-                                                     ompi_datatype_t *type, ompi_op_t *op,
-                                                     ompi_request_t **request_p)
+static __attribute__((noinline)) int accumulate_any(mca_osc_epwin_module_t *module,
+                                                    const mca_osc_epwin_buffer_t *origin,
+                                                    const mca_osc_epwin_buffer_t *result,
+                                                    int target, ptrdiff_t disp, size_t count,
+                                                    ompi_datatype_t *type, ompi_op_t *op,
+                                                    ompi_request_t **request_p)
 {
-    mca_osc_epwin_basic_t basic, other;
+    const mca_osc_epwin_basic_t *basic, *other;
     mca_osc_epwin_place_t place;
     int rc = mca_osc_epwin_place_check(module, target, disp, count, type, &place);
 
@@ -181,15 +185,16 @@ static __attribute__((noinline)) int accumulate_slow(mca_osc_epwin_module_t *mod
     if (0 == type->super.size * count) {
         return MPI_SUCCESS;
     }
-    rc = mca_osc_epwin_basic(type, &basic);
-    if (MPI_SUCCESS != rc) {
-        return rc;
+    basic = mca_osc_epwin_basic(type);
+    if (NULL == basic) {
+        return MPI_ERR_TYPE;
     }
-    if (!mca_osc_epwin_has_op(&basic, op)) {
+    if (NULL == mca_osc_epwin_one(basic, op)) {
         return MPI_ERR_OP;
     }
     if (NULL != origin) {
-        if (MPI_SUCCESS != mca_osc_epwin_basic(origin->type, &other) || other.size != basic.size) {
+        other = mca_osc_epwin_basic(origin->type);
+        if (NULL == other || other->size != basic->size) {
             return MPI_ERR_TYPE;
         }
         if (origin->type->super.size * origin->count > type->super.size * count) {
@@ -201,10 +206,106 @@ static __attribute__((noinline)) int accumulate_slow(mca_osc_epwin_module_t *mod
         return MPI_ERR_TRUNCATE;
     }
     if (EPWIN_WAY_DIRECT != module->peers[target].way) {
-        return mca_osc_epwin_am_accumulate(module, origin, result, &place, basic.type, op,
+        return mca_osc_epwin_am_accumulate(module, origin, result, &place, basic->type, op,
                                            request_p);
     }
-    return accumulate_mapped(module, origin, result, &place, &basic, op);
+    if (mca_osc_epwin_is_plain(type) && buffer_is_like(origin, type, count)
+        && buffer_is_like(result, type, count)) {
+        return elements_apply(module, target, basic, op,
+                              mca_osc_epwin_memory(module, target) + place.at,
+                              NULL == origin ? NULL : origin->address,
+                              NULL == result ? NULL : result->address, count);
+    }
+    return accumulate_mapped(module, origin, result, &place, basic, op);
+}
+
+/** element_locked, while another member holds the lock. */
+static __attribute__((noinline)) int element_waits(const void *operand, void *result,
+                                                   ompi_datatype_t *type, int target, char *at,
+                                                   ompi_op_t *op, mca_osc_epwin_module_t *module)
+{
+    return elements_apply(module, target, &mca_osc_epwin_basics[type->id], op, at, operand, result,
+                          1);
+}
+
+/** An element of a type that no atomic instruction serves. */
+static __attribute__((noinline)) int element_locked(const void *operand, void *result,
+                                                    ompi_datatype_t *type, int target, char *at,
+                                                    ompi_op_t *op, mca_osc_epwin_module_t *module)
+{
+    mca_osc_epwin_control_t *control = mca_osc_epwin_control(module, target);
+
+    if (OPAL_UNLIKELY(!mca_osc_epwin_accumulate_try(control, module->rank))) {
+        return element_waits(operand, result, type, target, at, op, module);
+    }
+    atomics_note(module, false);
+    (void) mca_osc_epwin_basics[type->id].one[op->o_f_to_c_index](operand, result, type, at, op);
+    mca_osc_epwin_accumulate_release(control);
+    return MPI_SUCCESS;
+}
+
+/** MPI_Fetch_and_op, or, result being NULL, MPI_Accumulate of one element: all cases. */
+static __attribute__((noinline)) int element_any(const void *origin, void *result,
+                                                 ompi_datatype_t *type, int target, ptrdiff_t disp,
+                                                 ompi_op_t *op, ompi_win_t *win)
+{
+    const mca_osc_epwin_buffer_t from = {.address = (void *) (uintptr_t) origin,
+                                         .count = 1,
+                                         .type = type},
+                                 to = {.address = result, .count = 1, .type = type};
+
+    if (NULL != result && !ompi_datatype_is_predefined(type)) {
+        return MPI_ERR_TYPE;
+    }
+    return accumulate_any(mca_osc_epwin_module(win), &ompi_mpi_op_no_op.op == op ? NULL : &from,
+                          NULL == result ? NULL : &to, target, disp, 1, type, op, NULL);
+}
+
+/** The same.  The fast path is for predefined types without gaps in mapped memory.  It ends with a
+ * call, so it saves few registers. */
+static inline int element_apply(const void *origin, void *result, ompi_datatype_t *type, int target,
+                                ptrdiff_t disp, ompi_op_t *op, ompi_win_t *win)
+{
+    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
+    const mca_osc_epwin_basic_t *basic;
+    mca_osc_epwin_one_t one;
+    char *at;
+
+    if (OPAL_UNLIKELY(
+            !mca_osc_epwin_is_plain(type)
+            || NULL == (at = mca_osc_epwin_fast_address(module, target, disp, type->super.size)))) {
+        return element_any(origin, result, type, target, disp, op, win);
+    }
+    basic = &mca_osc_epwin_basics[type->id];
+    one = mca_osc_epwin_one(basic, op);
+    if (OPAL_LIKELY(NULL != one && mca_osc_epwin_is_atomic(basic, at))) {
+        atomics_note(module, true);
+        return one(origin, result, type, at, op);
+    }
+    return NULL != one && !basic->is_word
+               ? element_locked(origin, result, type, target, at, op, module)
+               : element_any(origin, result, type, target, disp, op, win);
+}
+
+int mca_osc_epwin_fetch_and_op(const void *origin, void *result, ompi_datatype_t *type, int target,
+                               ptrdiff_t disp, ompi_op_t *op, ompi_win_t *win)
+{
+    return element_apply(origin, result, type, target, disp, op, win);
+}
+
+/** MPI_Accumulate, all cases. */
+static __attribute__((noinline)) int elements_any(const void *origin,
+                                                  mca_osc_epwin_count_t origin_count,
+                                                  ompi_datatype_t *origin_type, int target,
+                                                  ptrdiff_t disp, mca_osc_epwin_count_t count,
+                                                  ompi_datatype_t *type, ompi_op_t *op,
+                                                  ompi_win_t *win)
+{
+    return accumulate_any(mca_osc_epwin_module(win),
+                          &(mca_osc_epwin_buffer_t){.address = (void *) (uintptr_t) origin,
+                                                    .count = (size_t) origin_count,
+                                                    .type = origin_type},
+                          NULL, target, disp, (size_t) count, type, op, NULL);
 }
 
 int mca_osc_epwin_accumulate(const void *origin, mca_osc_epwin_count_t origin_count,
@@ -212,53 +313,49 @@ int mca_osc_epwin_accumulate(const void *origin, mca_osc_epwin_count_t origin_co
                              mca_osc_epwin_count_t count, ompi_datatype_t *type, ompi_op_t *op,
                              ompi_win_t *win)
 {
-    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
-    const size_t bytes = type->super.size * (size_t) count;
-    char *at;
-
-    if (OPAL_LIKELY(origin_type == type && origin_count == count && mca_osc_epwin_is_plain(type)
-                    && NULL != (at = mca_osc_epwin_fast_address(module, target, disp, bytes)))) {
-        mca_osc_epwin_basic_t basic;
-
-        (void) mca_osc_epwin_basic(type, &basic);
-        return OPAL_LIKELY(mca_osc_epwin_has_op(&basic, op))
-                   ? elements_apply(module, target, &basic, op, at, origin, NULL, (size_t) count)
-                   : MPI_ERR_OP;
-    }
-    return accumulate_slow(module,
-                           &(mca_osc_epwin_buffer_t){.address = (void *) (uintptr_t) origin,
-                                                     .count = (size_t) origin_count,
-                                                     .type = origin_type},
-                           NULL, target, disp, (size_t) count, type, op, NULL);
+    return OPAL_LIKELY(1 == count && 1 == origin_count && origin_type == type)
+               ? element_apply(origin, NULL, type, target, disp, op, win)
+               : elements_any(origin, origin_count, origin_type, target, disp, count, type, op,
+                              win);
 }
 
-int mca_osc_epwin_fetch_and_op(const void *origin, void *result, ompi_datatype_t *type, int target,
-                               ptrdiff_t disp, ompi_op_t *op, ompi_win_t *win)
+/** MPI_Compare_and_swap, all cases. */
+static __attribute__((noinline)) int swap_any(const void *origin, const void *compare, void *result,
+                                              ompi_datatype_t *type, int target, ptrdiff_t disp,
+                                              ompi_win_t *win)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
-    const bool is_read = &ompi_mpi_op_no_op.op == op;
-    mca_osc_epwin_buffer_t from = {.address = (void *) (uintptr_t) origin,
-                                   .count = 1,
-                                   .type = type},
-                           to = {.address = result, .count = 1, .type = type};
+    const mca_osc_epwin_basic_t *basic = mca_osc_epwin_basic(type);
+    mca_osc_epwin_place_t place;
+    mca_osc_epwin_control_t *control;
+    bool is_atomic;
     char *at;
+    int rc;
 
-    if (OPAL_LIKELY(mca_osc_epwin_is_plain(type)
-                    && NULL
-                           != (at = mca_osc_epwin_fast_address(module, target, disp,
-                                                               type->super.size)))) {
-        mca_osc_epwin_basic_t basic;
-
-        (void) mca_osc_epwin_basic(type, &basic);
-        return OPAL_LIKELY(mca_osc_epwin_has_op(&basic, op))
-                   ? elements_apply(module, target, &basic, op, at, is_read ? NULL : origin,
-                                    result, 1)
-                   : MPI_ERR_OP;
+    if (NULL == basic || !basic->is_word || !ompi_datatype_is_predefined(type)) {
+        return MPI_ERR_TYPE; /* MPI-4.1, 12.3.4: integers, logicals, bytes, multi-language types */
     }
-    if (!ompi_datatype_is_predefined(type)) {
-        return MPI_ERR_TYPE;
+    rc = mca_osc_epwin_place_check(module, target, disp, 1, type, &place);
+    if (MPI_SUCCESS != rc) {
+        return rc;
     }
-    return accumulate_slow(module, is_read ? NULL : &from, &to, target, disp, 1, type, op, NULL);
+    if (EPWIN_WAY_DIRECT != module->peers[target].way) {
+        return mca_osc_epwin_am_swap(module, origin, compare, result, &place);
+    }
+    at = mca_osc_epwin_memory(module, target) + place.at;
+    is_atomic = mca_osc_epwin_is_atomic(basic, at);
+    atomics_note(module, is_atomic);
+    control = mca_osc_epwin_control(module, target);
+    if (!is_atomic) {
+        rc = mca_osc_epwin_accumulate_acquire(module, control);
+    }
+    if (MPI_SUCCESS == rc) {
+        (void) mca_osc_epwin_apply_swap(origin, compare, result, basic, at);
+        if (!is_atomic) {
+            mca_osc_epwin_accumulate_release(control);
+        }
+    }
+    return rc;
 }
 
 int mca_osc_epwin_compare_and_swap(const void *origin, const void *compare, void *result,
@@ -266,38 +363,19 @@ int mca_osc_epwin_compare_and_swap(const void *origin, const void *compare, void
                                    ompi_win_t *win)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
-    mca_osc_epwin_place_t place;
-    mca_osc_epwin_basic_t basic;
-    mca_osc_epwin_control_t *control;
-    char *at = mca_osc_epwin_fast_address(module, target, disp, type->super.size);
-    int rc = mca_osc_epwin_basic(type, &basic);
+    const mca_osc_epwin_basic_t *basic;
+    char *at;
 
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc || !basic.is_word || !ompi_datatype_is_predefined(type))) {
-        return MPI_ERR_TYPE; /* MPI-4.1, 12.3.4: integers, logicals, bytes, multi-language types */
-    }
-    if (OPAL_UNLIKELY(NULL == at)) {
-        rc = mca_osc_epwin_place_check(module, target, disp, 1, type, &place);
-        if (MPI_SUCCESS != rc) {
-            return rc;
+    if (OPAL_LIKELY(
+            mca_osc_epwin_is_plain(type)
+            && NULL != (at = mca_osc_epwin_fast_address(module, target, disp, type->super.size)))) {
+        basic = &mca_osc_epwin_basics[type->id];
+        if (OPAL_LIKELY(mca_osc_epwin_is_atomic(basic, at))) {
+            atomics_note(module, true);
+            return mca_osc_epwin_apply_swap(origin, compare, result, basic, at);
         }
-        if (EPWIN_WAY_DIRECT != module->peers[target].way) {
-            return mca_osc_epwin_am_swap(module, origin, compare, result, &place);
-        }
-        at = mca_osc_epwin_memory(module, target) + place.at;
     }
-    if (OPAL_LIKELY(mca_osc_epwin_is_atomic(&basic, at))) {
-        atomics_note(module, true);
-        mca_osc_epwin_apply_swap(&basic, at, compare, origin, result);
-        return MPI_SUCCESS;
-    }
-    atomics_note(module, false);
-    control = mca_osc_epwin_control(module, target);
-    rc = mca_osc_epwin_accumulate_acquire(module, control);
-    if (MPI_SUCCESS == rc) {
-        mca_osc_epwin_apply_swap(&basic, at, compare, origin, result);
-        mca_osc_epwin_accumulate_release(control);
-    }
-    return rc;
+    return swap_any(origin, compare, result, type, target, disp, win);
 }
 
 /** Of both forms. */
@@ -315,8 +393,8 @@ static int get_accumulate(const void *origin, mca_osc_epwin_count_t origin_count
                                        .count = (size_t) result_count,
                                        .type = result_type};
 
-    return accumulate_slow(mca_osc_epwin_module(win), &ompi_mpi_op_no_op.op == op ? NULL : &from,
-                           &to, target, disp, (size_t) count, type, op, request_p);
+    return accumulate_any(mca_osc_epwin_module(win), &ompi_mpi_op_no_op.op == op ? NULL : &from,
+                          &to, target, disp, (size_t) count, type, op, request_p);
 }
 
 int mca_osc_epwin_get_accumulate(const void *origin, mca_osc_epwin_count_t origin_count,

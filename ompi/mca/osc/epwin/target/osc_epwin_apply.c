@@ -30,76 +30,86 @@
 
 /* ---- words ------------------------------------------------------------------------------------ */
 
-/* MPI_SUM, MPI_BAND, ... of a type for which they are defined, MPI_REPLACE, MPI_NO_OP. */
-#define EPWIN_WORD(bits)                                                                          \
-    static inline uint##bits##_t word##bits##_op(_Atomic uint##bits##_t *at,                      \
-                                                 uint##bits##_t operand, ompi_op_t *op,           \
-                                                 ompi_datatype_t *type)                           \
-    {                                                                                             \
-        uint##bits##_t old, next;                                                                 \
-                                                                                                  \
-        switch (op->o_f_to_c_index) {                                                             \
-        case OMPI_OP_BASE_FORTRAN_SUM:                                                            \
-            return atomic_fetch_add_explicit(at, operand, memory_order_acq_rel);                  \
-        case OMPI_OP_BASE_FORTRAN_BAND:                                                           \
-            return atomic_fetch_and_explicit(at, operand, memory_order_acq_rel);                  \
-        case OMPI_OP_BASE_FORTRAN_BOR:                                                            \
-            return atomic_fetch_or_explicit(at, operand, memory_order_acq_rel);                   \
-        case OMPI_OP_BASE_FORTRAN_BXOR:                                                           \
-            return atomic_fetch_xor_explicit(at, operand, memory_order_acq_rel);                  \
-        case OMPI_OP_BASE_FORTRAN_REPLACE:                                                        \
-            return atomic_exchange_explicit(at, operand, memory_order_acq_rel);                   \
-        case OMPI_OP_BASE_FORTRAN_NO_OP:                                                          \
-            return atomic_load_explicit(at, memory_order_acquire);                                \
-        default:                                                                                  \
-            old = atomic_load_explicit(at, memory_order_relaxed);                                 \
-            do {                                                                                  \
-                next = old;                                                                       \
-                ompi_op_reduce(op, &operand, &next, 1, type);                                     \
-            } while (!atomic_compare_exchange_weak_explicit(at, &old, next, memory_order_acq_rel, \
-                                                            memory_order_relaxed));               \
-            return old;                                                                           \
-        }                                                                                         \
-    }                                                                                             \
-                                                                                                  \
-    static inline void word##bits##_one(const mca_osc_epwin_basic_t *basic, ompi_op_t *op,        \
-                                        void *target, const void *operand, void *result)          \
-    {                                                                                             \
-        uint##bits##_t value = 0;                                                                 \
-                                                                                                  \
-        if (NULL != operand) {                                                                    \
-            memcpy(&value, operand, sizeof(value));                                               \
-        }                                                                                         \
-        value = word##bits##_op((_Atomic uint##bits##_t *) target, value, op, basic->type);       \
-        if (NULL != result) {                                                                     \
-            memcpy(result, &value, sizeof(value));                                                \
-        }                                                                                         \
-    }                                                                                             \
-                                                                                                  \
-    static void word##bits##_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op,             \
-                                   void *target, const void *operand, void *result,               \
-                                   size_t elements)                                               \
-    {                                                                                             \
-        for (size_t i = 0; i < elements; ++i) {                                                   \
-            word##bits##_one(basic, op, (uint##bits##_t *) target + i,                            \
-                             NULL == operand ? NULL : (const uint##bits##_t *) operand + i,       \
-                             NULL == result ? NULL : (uint##bits##_t *) result + i);              \
-        }                                                                                         \
-    }                                                                                             \
-                                                                                                  \
-    static inline void word##bits##_swap(void *target, const void *compare, const void *operand,  \
-                                         void *result)                                            \
-    {                                                                                             \
-        uint##bits##_t expected, value;                                                           \
-                                                                                                  \
-        memcpy(&expected, compare, sizeof(expected));                                             \
-        memcpy(&value, operand, sizeof(value));                                                   \
-        (void) atomic_compare_exchange_strong_explicit((_Atomic uint##bits##_t *) target,         \
-                                                       &expected, value, memory_order_acq_rel,    \
-                                                       memory_order_acquire);                     \
-        memcpy(result, &expected, sizeof(expected));                                              \
-    }                                                                                             \
-                                                                                                  \
+/** One word, by one atomic instruction (mca_osc_epwin_one_t). */
+#define EPWIN_WORD_ONE(bits, name, function)                                                 \
+    static int word##bits##_##name(const void *operand, void *result, ompi_datatype_t *type, \
+                                   void *target, ompi_op_t *op)                              \
+    {                                                                                        \
+        uint##bits##_t value;                                                                \
+                                                                                             \
+        (void) op;                                                                           \
+        (void) type;                                                                         \
+        memcpy(&value, operand, sizeof(value));                                              \
+        value = function((_Atomic uint##bits##_t *) target, value, memory_order_acq_rel);    \
+        if (NULL != result) {                                                                \
+            memcpy(result, &value, sizeof(value));                                           \
+        }                                                                                    \
+        return MPI_SUCCESS;                                                                  \
+    }
+
+/* Those of a size; other operations by a loop.  The table has MPI_SUM, MPI_BAND, ... */
+#define EPWIN_WORD(bits)                                                                        \
+    EPWIN_WORD_ONE(bits, sum, atomic_fetch_add_explicit)                                        \
+    EPWIN_WORD_ONE(bits, and, atomic_fetch_and_explicit)                                        \
+    EPWIN_WORD_ONE(bits, or, atomic_fetch_or_explicit)                                          \
+    EPWIN_WORD_ONE(bits, xor, atomic_fetch_xor_explicit)                                        \
+    EPWIN_WORD_ONE(bits, replace, atomic_exchange_explicit)                                     \
+                                                                                                \
+    static int word##bits##_no_op(const void *operand, void *result, ompi_datatype_t *type,     \
+                                  void *target, ompi_op_t *op)                                  \
+    {                                                                                           \
+        const uint##bits##_t value = atomic_load_explicit((_Atomic uint##bits##_t *) target,    \
+                                                          memory_order_acquire);                \
+                                                                                                \
+        (void) operand;                                                                         \
+        (void) op;                                                                              \
+        (void) type;                                                                            \
+        if (NULL != result) {                                                                   \
+            memcpy(result, &value, sizeof(value));                                              \
+        }                                                                                       \
+        return MPI_SUCCESS;                                                                     \
+    }                                                                                           \
+                                                                                                \
+    static int word##bits##_loop(const void *operand, void *result, ompi_datatype_t *type,      \
+                                 void *target, ompi_op_t *op)                                   \
+    {                                                                                           \
+        _Atomic uint##bits##_t *at = target;                                                    \
+        uint##bits##_t old = atomic_load_explicit(at, memory_order_relaxed), next;              \
+                                                                                                \
+        do {                                                                                    \
+            next = old;                                                                         \
+            ompi_op_reduce(op, (void *) (uintptr_t) operand, &next, 1, type);                   \
+        } while (!atomic_compare_exchange_weak_explicit(at, &old, next, memory_order_acq_rel,   \
+                                                        memory_order_relaxed));                 \
+        if (NULL != result) {                                                                   \
+            memcpy(result, &old, sizeof(old));                                                  \
+        }                                                                                       \
+        return MPI_SUCCESS;                                                                     \
+    }                                                                                           \
+                                                                                                \
+    static inline int word##bits##_swap(const void *operand, const void *compare, void *result, \
+                                        void *target)                                           \
+    {                                                                                           \
+        uint##bits##_t expected, value;                                                         \
+                                                                                                \
+        memcpy(&expected, compare, sizeof(expected));                                           \
+        memcpy(&value, operand, sizeof(value));                                                 \
+        (void) atomic_compare_exchange_strong_explicit((_Atomic uint##bits##_t *) target,       \
+                                                       &expected, value, memory_order_acq_rel,  \
+                                                       memory_order_acquire);                   \
+        memcpy(result, &expected, sizeof(expected));                                            \
+        return MPI_SUCCESS;                                                                     \
+    }                                                                                           \
+                                                                                                \
+    static const mca_osc_epwin_one_t word##bits##_ones[OMPI_OP_BASE_FORTRAN_OP_MAX] = {         \
+        [OMPI_OP_BASE_FORTRAN_SUM] = word##bits##_sum,                                          \
+        [OMPI_OP_BASE_FORTRAN_BAND] = word##bits##_and,                                         \
+        [OMPI_OP_BASE_FORTRAN_BOR] = word##bits##_or,                                           \
+        [OMPI_OP_BASE_FORTRAN_BXOR] = word##bits##_xor,                                         \
+        [OMPI_OP_BASE_FORTRAN_REPLACE] = word##bits##_replace,                                  \
+        [OMPI_OP_BASE_FORTRAN_NO_OP] = word##bits##_no_op,                                      \
+    };                                                                                          \
+                                                                                                \
     _Static_assert(sizeof(_Atomic uint##bits##_t) == sizeof(uint##bits##_t), "has no lock")
 
 EPWIN_WORD(8);
@@ -107,22 +117,30 @@ EPWIN_WORD(16);
 EPWIN_WORD(32);
 EPWIN_WORD(64);
 
-static void elements_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
-                           const void *operand, void *result, size_t elements)
+/** The function for one word of a size, of an operation that is defined for its type. */
+static mca_osc_epwin_one_t word_one(uint32_t size, int op)
 {
-    switch (basic->size) {
+    switch (size) {
     case 1:
-        word8_apply(basic, op, target, operand, result, elements);
-        break;
+        return NULL != word8_ones[op] ? word8_ones[op] : word8_loop;
     case 2:
-        word16_apply(basic, op, target, operand, result, elements);
-        break;
+        return NULL != word16_ones[op] ? word16_ones[op] : word16_loop;
     case 4:
-        word32_apply(basic, op, target, operand, result, elements);
-        break;
+        return NULL != word32_ones[op] ? word32_ones[op] : word32_loop;
     default:
-        word64_apply(basic, op, target, operand, result, elements);
-        break;
+        return NULL != word64_ones[op] ? word64_ones[op] : word64_loop;
+    }
+}
+
+static void elements_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char *target,
+                           const char *operand, char *result, size_t elements)
+{
+    const mca_osc_epwin_one_t one = basic->one[op->o_f_to_c_index];
+    const size_t size = basic->size;
+
+    for (size_t at = 0; at < elements * size; at += size) {
+        (void) one(NULL == operand ? NULL : operand + at, NULL == result ? NULL : result + at,
+                   basic->type, target + at, op);
     }
 }
 
@@ -140,54 +158,42 @@ static inline uint64_t lanes_add(uint64_t left, uint64_t right, uint64_t high)
     return ((left & ~high) + (right & ~high)) ^ ((left ^ right) & high);
 }
 
-/**
- * Operate on the elements of 8 bytes, aligned, by one atomic instruction or a loop of one, instead of
- * one for each: sums, bitwise operations, and replacements of smaller elements.
- *
- * @return false: another operation
- */
-static bool lanes_op(_Atomic uint64_t *at, uint64_t operand, ompi_op_t *op, uint32_t size,
-                     uint64_t *old_p)
+/** Add the elements of 8 bytes, aligned (mca_osc_epwin_one_t but for size).  @return before */
+static inline uint64_t lanes_sum(_Atomic uint64_t *at, uint64_t operand, uint64_t high)
 {
-    const uint64_t high = lanes_high(size);
+    uint64_t old = atomic_load_explicit(at, memory_order_relaxed);
 
-    switch (op->o_f_to_c_index) {
-    case OMPI_OP_BASE_FORTRAN_SUM:
-        *old_p = atomic_load_explicit(at, memory_order_relaxed);
-        while (!atomic_compare_exchange_weak_explicit(at, old_p, lanes_add(*old_p, operand, high),
-                                                      memory_order_acq_rel, memory_order_relaxed)) {
-            continue;
-        }
-        return true;
-    case OMPI_OP_BASE_FORTRAN_BAND:
-    case OMPI_OP_BASE_FORTRAN_BOR:
-    case OMPI_OP_BASE_FORTRAN_BXOR:
-    case OMPI_OP_BASE_FORTRAN_REPLACE:
-    case OMPI_OP_BASE_FORTRAN_NO_OP:
-        *old_p = word64_op(at, operand, op, NULL);
-        return true;
-    default:
-        return false;
+    while (!atomic_compare_exchange_weak_explicit(at, &old, lanes_add(old, operand, high),
+                                                  memory_order_acq_rel, memory_order_relaxed)) {
+        continue;
     }
+    return old;
 }
 
-/** As many elements as fill aligned words of 8 bytes.  @return bytes that have been operated on */
+/** As many elements as fill aligned words of 8 bytes, a word by one atomic instruction or a loop of
+ * one: sums, bitwise operations and replacements.  @return bytes that have been operated on */
 static size_t lanes_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char *target,
                           const char *operand, char *result, size_t bytes)
 {
+    const bool is_sum = OMPI_OP_BASE_FORTRAN_SUM == op->o_f_to_c_index;
+    const mca_osc_epwin_one_t one = word64_ones[op->o_f_to_c_index];
+    const uint64_t high = lanes_high(basic->size);
     size_t done = 0;
 
-    for (; done + sizeof(uint64_t) <= bytes; done += sizeof(uint64_t)) {
-        uint64_t value = 0;
+    for (; NULL != one && done + sizeof(uint64_t) <= bytes; done += sizeof(uint64_t)) {
+        const char *from = NULL == operand ? NULL : operand + done;
+        char *to = NULL == result ? NULL : result + done;
 
-        if (NULL != operand) {
-            memcpy(&value, operand + done, sizeof(value));
-        }
-        if (!lanes_op((_Atomic uint64_t *) (target + done), value, op, basic->size, &value)) {
-            break;
-        }
-        if (NULL != result) {
-            memcpy(result + done, &value, sizeof(value));
+        if (is_sum) {
+            uint64_t value;
+
+            memcpy(&value, from, sizeof(value));
+            value = lanes_sum((_Atomic uint64_t *) (target + done), value, high);
+            if (NULL != to) {
+                memcpy(to, &value, sizeof(value));
+            }
+        } else {
+            (void) one(from, to, NULL, target + done, op);
         }
     }
     return done;
@@ -258,31 +264,6 @@ static void pairs_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, char 
     }
 }
 
-/** The most frequent case, one double or float, without the call of libmpi's function for vectors.
- * @return false: another case */
-static inline bool sum_apply(const mca_osc_epwin_basic_t *basic, void *target, const void *operand)
-{
-    if (&ompi_mpi_double.dt == basic->type) {
-        double left, right;
-
-        memcpy(&left, operand, sizeof(left));
-        memcpy(&right, target, sizeof(right));
-        right += left;
-        memcpy(target, &right, sizeof(right));
-        return true;
-    }
-    if (&ompi_mpi_float.dt == basic->type) {
-        float left, right;
-
-        memcpy(&left, operand, sizeof(left));
-        memcpy(&right, target, sizeof(right));
-        right += left;
-        memcpy(target, &right, sizeof(right));
-        return true;
-    }
-    return false;
-}
-
 static void locked_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
                          const void *operand, void *result, size_t elements)
 {
@@ -297,11 +278,6 @@ static void locked_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void
     case OMPI_OP_BASE_FORTRAN_REPLACE:
         memcpy(target, operand, bytes);
         return;
-    case OMPI_OP_BASE_FORTRAN_SUM:
-        if (1 == elements && sum_apply(basic, target, operand)) {
-            return;
-        }
-        break;
     default:
         break;
     }
@@ -312,33 +288,83 @@ static void locked_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void
     }
 }
 
+/** One element (mca_osc_epwin_one_t). */
+static int locked_one(const void *operand, void *result, ompi_datatype_t *type, void *target,
+                      ompi_op_t *op)
+{
+    locked_apply(mca_osc_epwin_basic(type), op, target, operand, result, 1);
+    return MPI_SUCCESS;
+}
+
+/** The most frequent case, a sum, without the call of libmpi's function for vectors. */
+#define EPWIN_LOCKED_SUM(type_name)                                                         \
+    static int locked_##type_name(const void *operand, void *result, ompi_datatype_t *type, \
+                                  void *target, ompi_op_t *op)                              \
+    {                                                                                       \
+        type_name left, right;                                                              \
+                                                                                            \
+        (void) op;                                                                          \
+        (void) type;                                                                        \
+        memcpy(&left, operand, sizeof(left));                                               \
+        memcpy(&right, target, sizeof(right));                                              \
+        if (NULL != result) {                                                               \
+            memcpy(result, &right, sizeof(right));                                          \
+        }                                                                                   \
+        right += left;                                                                      \
+        memcpy(target, &right, sizeof(right));                                              \
+        return MPI_SUCCESS;                                                                 \
+    }
+
+EPWIN_LOCKED_SUM(double)
+EPWIN_LOCKED_SUM(float)
+
 /* ---- both ------------------------------------------------------------------------------------- */
 
 mca_osc_epwin_basic_t mca_osc_epwin_basics[OMPI_DATATYPE_MAX_PREDEFINED];
 
-/** Bits of the operations that are defined for a type. */
-static uint32_t basic_ops(const ompi_datatype_t *type)
+static inline uint32_t basic_class(const ompi_datatype_t *type)
+{
+    return type->super.flags & OMPI_DATATYPE_FLAG_DATA_TYPE;
+}
+
+/** The function for one element.  @param[in] op  that is defined for it */
+static mca_osc_epwin_one_t basic_one(const mca_osc_epwin_basic_t *basic, int op)
+{
+    const bool is_sum = OMPI_OP_BASE_FORTRAN_SUM == op
+                        && OMPI_DATATYPE_FLAG_DATA_FLOAT == basic_class(basic->type)
+                        && mca_osc_epwin_is_plain(basic->type);
+
+    if (basic->is_word) {
+        return word_one(basic->size, op);
+    }
+    return is_sum && sizeof(double) == basic->size  ? locked_double
+           : is_sum && sizeof(float) == basic->size ? locked_float
+                                                    : locked_one;
+}
+
+static void basic_fill_ones(mca_osc_epwin_basic_t *basic)
 {
     ompi_op_t *const ops[] = {&ompi_mpi_op_max.op,  &ompi_mpi_op_min.op,    &ompi_mpi_op_sum.op,
                               &ompi_mpi_op_prod.op, &ompi_mpi_op_land.op,   &ompi_mpi_op_band.op,
                               &ompi_mpi_op_lor.op,  &ompi_mpi_op_bor.op,    &ompi_mpi_op_lxor.op,
                               &ompi_mpi_op_bxor.op, &ompi_mpi_op_maxloc.op, &ompi_mpi_op_minloc.op};
-    const int number = ompi_op_ddt_map[type->id];
-    uint32_t bits = UINT32_C(1) << OMPI_OP_BASE_FORTRAN_REPLACE
-                    | UINT32_C(1) << OMPI_OP_BASE_FORTRAN_NO_OP;
+    const int number = ompi_op_ddt_map[basic->type->id];
 
     for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); ++i) {
+        const int op = ops[i]->o_f_to_c_index;
+
         if (-1 != number && NULL != ops[i]->o_func.intrinsic.fns[number]) {
-            bits |= UINT32_C(1) << ops[i]->o_f_to_c_index;
+            basic->one[op] = basic_one(basic, op);
         }
     }
-    return bits;
+    basic->one[OMPI_OP_BASE_FORTRAN_REPLACE] = basic_one(basic, OMPI_OP_BASE_FORTRAN_REPLACE);
+    basic->one[OMPI_OP_BASE_FORTRAN_NO_OP] = basic_one(basic, OMPI_OP_BASE_FORTRAN_NO_OP);
 }
 
 static void basics_fill(void)
 {
     for (int i = 0; i < opal_pointer_array_get_size(&ompi_datatype_f_to_c_table); ++i) {
-        const ompi_datatype_t *type = opal_pointer_array_get_item(&ompi_datatype_f_to_c_table, i);
+        ompi_datatype_t *type = opal_pointer_array_get_item(&ompi_datatype_f_to_c_table, i);
         mca_osc_epwin_basic_t *basic;
         uint32_t class_of;
 
@@ -347,13 +373,14 @@ static void basics_fill(void)
             continue;
         }
         basic = &mca_osc_epwin_basics[type->id];
-        class_of = type->super.flags & OMPI_DATATYPE_FLAG_DATA_TYPE;
+        class_of = basic_class(type);
+        basic->type = type;
         basic->size = (uint32_t) type->super.size;
         basic->is_word = OMPI_DATATYPE_FLAG_DATA_FLOAT != class_of
                          && OMPI_DATATYPE_FLAG_DATA_COMPLEX != class_of && 8 >= basic->size
                          && 0 < basic->size && 0 == (basic->size & (basic->size - 1))
                          && mca_osc_epwin_is_plain(type);
-        basic->ops = basic_ops(type);
+        basic_fill_ones(basic);
     }
 }
 
@@ -364,23 +391,13 @@ void mca_osc_epwin_basics_fill(void)
     (void) pthread_once(&once, basics_fill);
 }
 
-void mca_osc_epwin_apply_word(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
-                              const void *operand, void *result)
-{
-    if (OPAL_LIKELY(8 == basic->size)) {
-        word64_one(basic, op, target, operand, result);
-    } else if (4 == basic->size) {
-        word32_one(basic, op, target, operand, result);
-    } else {
-        word_apply(basic, op, target, operand, result, 1);
-    }
-}
-
 void mca_osc_epwin_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
                          const void *operand, void *result, size_t elements)
 {
     if (mca_osc_epwin_is_atomic(basic, target)) {
         word_apply(basic, op, target, operand, result, elements);
+    } else if (1 == elements && !basic->is_word) {
+        (void) basic->one[op->o_f_to_c_index](operand, result, basic->type, target, op);
     } else {
         locked_apply(basic, op, target, operand, result, elements);
     }
@@ -444,31 +461,27 @@ bool mca_osc_epwin_runs_need_lock(const mca_osc_epwin_basic_t *basic, const char
     return false;
 }
 
-void mca_osc_epwin_apply_swap(const mca_osc_epwin_basic_t *basic, void *target,
-                              const void *compare, const void *operand, void *result)
+int mca_osc_epwin_apply_swap(const void *operand, const void *compare, void *result,
+                             const mca_osc_epwin_basic_t *basic, void *target)
 {
-    if (!mca_osc_epwin_is_atomic(basic, target)) {
+    if (OPAL_UNLIKELY(!mca_osc_epwin_is_atomic(basic, target))) {
         const bool is_equal = 0 == memcmp(target, compare, basic->size);
 
         memcpy(result, target, basic->size);
         if (is_equal) {
             memcpy(target, operand, basic->size);
         }
-        return;
+        return MPI_SUCCESS;
     }
     switch (basic->size) {
     case 1:
-        word8_swap(target, compare, operand, result);
-        break;
+        return word8_swap(operand, compare, result, target);
     case 2:
-        word16_swap(target, compare, operand, result);
-        break;
+        return word16_swap(operand, compare, result, target);
     case 4:
-        word32_swap(target, compare, operand, result);
-        break;
+        return word32_swap(operand, compare, result, target);
     default:
-        word64_swap(target, compare, operand, result);
-        break;
+        return word64_swap(operand, compare, result, target);
     }
 }
 

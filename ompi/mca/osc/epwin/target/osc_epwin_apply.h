@@ -28,42 +28,50 @@
 
 BEGIN_C_DECLS
 
+/**
+ * target = target op operand, for one element.
+ *
+ * @param[in]  operand  NULL for MPI_NO_OP; need not be aligned
+ * @param[out] result   NULL, or the element before; need not be aligned
+ * @param[in]  type     predefined
+ * @return MPI_SUCCESS, always: MPI_Fetch_and_op ends with it, and the order of arguments is its own
+ */
+typedef int (*mca_osc_epwin_one_t)(const void *operand, void *result, ompi_datatype_t *type,
+                                   void *target, ompi_op_t *op);
+
 /** The basic type of an accumulate. */
 typedef struct mca_osc_epwin_basic_t {
-    ompi_datatype_t *type; /**< predefined */
+    alignas(256)               /* an index is a shift */
+        ompi_datatype_t *type; /**< predefined; of several that differ in name alone, one */
     uint32_t size;         /**< bytes of an element */
     bool is_word;          /**< of a class and size that atomic instructions serve, if aligned */
-    uint32_t ops;          /**< that are defined for it: bits by Fortran's number */
+    /** By Fortran's number of an operation; NULL: it is not defined for the type.  is_word: atomic,
+     * the target is aligned.  Otherwise for the holder of the accumulate lock. */
+    mca_osc_epwin_one_t one[OMPI_OP_BASE_FORTRAN_OP_MAX];
 } mca_osc_epwin_basic_t;
 
-/** What is known of predefined types, by their id; without type.  Constant after the first call of
- * mca_osc_epwin_basics_fill. */
+/** Of predefined types, by their id.  Constant after the first call of mca_osc_epwin_basics_fill. */
 extern mca_osc_epwin_basic_t mca_osc_epwin_basics[OMPI_DATATYPE_MAX_PREDEFINED];
 
 /** Before the first window exists.  Any thread. */
 void mca_osc_epwin_basics_fill(void);
 
-/** @return MPI_SUCCESS; MPI_ERR_TYPE: it has elements of several basic types, or none */
-static inline int mca_osc_epwin_basic(ompi_datatype_t *type, mca_osc_epwin_basic_t *basic)
+/** @return NULL: it has elements of several basic types, or none */
+static inline const mca_osc_epwin_basic_t *mca_osc_epwin_basic(ompi_datatype_t *type)
 {
     if (OPAL_UNLIKELY(0 == (type->super.flags & OPAL_DATATYPE_FLAG_PREDEFINED))) {
         type = ompi_datatype_get_single_predefined_type_from_args(type);
-        if (NULL == type) {
-            return MPI_ERR_TYPE;
-        }
     }
-    *basic = mca_osc_epwin_basics[type->id];
-    basic->type = type;
-    return MPI_SUCCESS;
+    return OPAL_LIKELY(NULL != type) ? &mca_osc_epwin_basics[type->id] : NULL;
 }
 
-_Static_assert(OMPI_OP_BASE_FORTRAN_OP_MAX <= 32, "numbers of operations are bits of ops");
-
-/** Is an operation defined for a basic type?  MPI_REPLACE and MPI_NO_OP are for all. */
-static inline bool mca_osc_epwin_has_op(const mca_osc_epwin_basic_t *basic, const ompi_op_t *op)
+/** Of an operation for a basic type; NULL: it is not defined for it.  MPI_REPLACE and MPI_NO_OP are
+ * for all. */
+static inline mca_osc_epwin_one_t mca_osc_epwin_one(const mca_osc_epwin_basic_t *basic,
+                                                    const ompi_op_t *op)
 {
-    return (op->o_flags & OMPI_OP_FLAGS_INTRINSIC)
-           && 0 != (basic->ops & (UINT32_C(1) << op->o_f_to_c_index));
+    return OPAL_LIKELY(op->o_flags & OMPI_OP_FLAGS_INTRINSIC) ? basic->one[op->o_f_to_c_index]
+                                                              : NULL;
 }
 
 /** Are elements at an address operated on by atomic instructions?  Otherwise apply needs the
@@ -85,10 +93,6 @@ static inline bool mca_osc_epwin_is_atomic(const mca_osc_epwin_basic_t *basic, c
 void mca_osc_epwin_apply(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
                          const void *operand, void *result, size_t elements);
 
-/** The same for one word (is_atomic). */
-void mca_osc_epwin_apply_word(const mca_osc_epwin_basic_t *basic, ompi_op_t *op, void *target,
-                              const void *operand, void *result);
-
 /**
  * The same for the runs of a piece.
  *
@@ -102,9 +106,11 @@ void mca_osc_epwin_apply_runs(const mca_osc_epwin_basic_t *basic, ompi_op_t *op,
 bool mca_osc_epwin_runs_need_lock(const mca_osc_epwin_basic_t *basic, const char *memory,
                                   const mca_osc_epwin_run_t *runs, uint32_t count);
 
-/** Compare and swap one element, likewise.  @param[out] result  the element before */
-void mca_osc_epwin_apply_swap(const mca_osc_epwin_basic_t *basic, void *target,
-                              const void *compare, const void *operand, void *result);
+/** Compare and swap one element, likewise.
+ * @param[out] result  the element before
+ * @return MPI_SUCCESS, as mca_osc_epwin_one_t */
+int mca_osc_epwin_apply_swap(const void *operand, const void *compare, void *result,
+                             const mca_osc_epwin_basic_t *basic, void *target);
 
 /** Try to take a target's accumulate lock.  @param[in] rank  of the caller's member */
 static inline bool mca_osc_epwin_accumulate_try(mca_osc_epwin_control_t *control, int rank)
