@@ -104,18 +104,9 @@ static inline int near_lock(mca_osc_epwin_module_t *module, int target, mca_osc_
                                      : MPI_SUCCESS;
 }
 
-static inline int near_unlock(mca_osc_epwin_module_t *module, int target, mca_osc_epwin_hold_t hold)
+static inline void near_release(mca_osc_epwin_module_t *module, mca_osc_epwin_control_t *control,
+                                mca_osc_epwin_hold_t hold)
 {
-    mca_osc_epwin_control_t *control = mca_osc_epwin_control(module, target);
-    int rc = MPI_SUCCESS;
-
-    if (EPWIN_WAY_DIRECT != module->peers[target].way) {
-        rc = mca_osc_epwin_am_flush(module, target);
-    }
-    if (EPWIN_HOLD_NOTHING == hold) {
-        mca_osc_epwin_settle(module);
-        return rc;
-    }
     if (EPWIN_HOLD_SHARED == hold) {
         epwin_lock_release(&control->lock, EPWIN_GROUP_FIRST);
     } else {
@@ -125,6 +116,20 @@ static inline int near_unlock(mca_osc_epwin_module_t *module, int target, mca_os
         }
     }
     mca_osc_epwin_settled(module);
+}
+
+static int near_unlock(mca_osc_epwin_module_t *module, int target, mca_osc_epwin_hold_t hold)
+{
+    int rc = MPI_SUCCESS;
+
+    if (EPWIN_WAY_DIRECT != module->peers[target].way) {
+        rc = mca_osc_epwin_am_flush(module, target);
+    }
+    if (EPWIN_HOLD_NOTHING == hold) {
+        mca_osc_epwin_settle(module);
+    } else {
+        near_release(module, mca_osc_epwin_control(module, target), hold);
+    }
     return rc;
 }
 
@@ -241,7 +246,30 @@ static inline bool held_has(const mca_osc_epwin_module_t *module, uint32_t at, i
 
 /* ---- MPI_Win_lock, MPI_Win_unlock ------------------------------------------------------------- */
 
-int mca_osc_epwin_lock(int lock_type, int target, int mpi_assert, ompi_win_t *win)
+/* The fast paths are for the only lock of a handle, in the own domain.  They call nothing, so they
+ * save no registers. */
+
+/** Take a lock without waiting, where no other is held. */
+static inline bool lock_at_once(mca_osc_epwin_module_t *module, mca_osc_epwin_control_t *control,
+                                mca_osc_epwin_hold_t hold)
+{
+    if (EPWIN_HOLD_SHARED == hold) {
+        return epwin_lock_try(&control->lock, EPWIN_GROUP_FIRST);
+    }
+    if (OPAL_UNLIKELY(!epwin_lock_try(&module->domain->lock, EPWIN_GROUP_SECOND))) {
+        return false;
+    }
+    if (OPAL_UNLIKELY(!epwin_lock_try(&control->lock, EPWIN_GROUP_ALONE))) {
+        epwin_lock_release(&module->domain->lock, EPWIN_GROUP_SECOND);
+        return false;
+    }
+    module->exclusives = 1;
+    return true;
+}
+
+/** MPI_Win_lock, all cases. */
+static __attribute__((noinline)) int lock_any(int lock_type, int target, int mpi_assert,
+                                              ompi_win_t *win)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
     const mca_osc_epwin_hold_t hold = 0 != (mpi_assert & MPI_MODE_NOCHECK) ? EPWIN_HOLD_NOTHING
@@ -250,19 +278,19 @@ int mca_osc_epwin_lock(int lock_type, int target, int mpi_assert, ompi_win_t *wi
     uint32_t at = 0;
     int rc;
 
-    if (OPAL_UNLIKELY(!mca_osc_epwin_may_access(module))) {
+    if (!mca_osc_epwin_may_access(module)) {
         at = mca_osc_epwin_held_find(module, target);
         if (EPWIN_ACCESS_LOCK != module->access || held_has(module, at, target)) {
             return MPI_ERR_RMA_SYNC;
         }
     }
     rc = held_reserve(module);
-    if (OPAL_UNLIKELY(0 != module->unsure) && MPI_SUCCESS == rc && EPWIN_HOLD_NOTHING != hold) {
+    if (0 != module->unsure && MPI_SUCCESS == rc && EPWIN_HOLD_NOTHING != hold) {
         rc = far_ensure(module);
     }
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        rc = OPAL_LIKELY(mca_osc_epwin_is_near(module, target)) ? near_lock(module, target, hold)
-                                                                : far_lock(module, target, hold);
+        rc = mca_osc_epwin_is_near(module, target) ? near_lock(module, target, hold)
+                                                   : far_lock(module, target, hold);
     }
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
         held_add(module, at, target, hold);
@@ -270,27 +298,55 @@ int mca_osc_epwin_lock(int lock_type, int target, int mpi_assert, ompi_win_t *wi
     return rc;
 }
 
-int mca_osc_epwin_unlock(int target, ompi_win_t *win)
+int mca_osc_epwin_lock(int lock_type, int target, int mpi_assert, ompi_win_t *win)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
-    uint32_t at = 0;
+    const mca_osc_epwin_hold_t hold = MPI_LOCK_SHARED == lock_type ? EPWIN_HOLD_SHARED
+                                                                   : EPWIN_HOLD_EXCLUSIVE;
+
+    if (OPAL_UNLIKELY(!mca_osc_epwin_may_access(module) || 0 == module->held_room
+                      || !mca_osc_epwin_is_near(module, target)
+                      || 0 != (mpi_assert & MPI_MODE_NOCHECK)
+                      || !lock_at_once(module, mca_osc_epwin_control(module, target), hold))) {
+        return lock_any(lock_type, target, mpi_assert, win);
+    }
+    module->held[0] = (mca_osc_epwin_held_t){.rank = target, .hold = hold};
+    module->held_count = 1;
+    mca_osc_epwin_access_set(module, EPWIN_ACCESS_LOCK, target);
+    return MPI_SUCCESS;
+}
+
+/** MPI_Win_unlock, all cases. */
+static __attribute__((noinline)) int unlock_any(int target, ompi_win_t *win)
+{
+    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
+    const uint32_t at = mca_osc_epwin_held_find(module, target);
     int rc;
 
-    if (OPAL_UNLIKELY(EPWIN_ACCESS_LOCK != module->access)) {
+    if (EPWIN_ACCESS_LOCK != module->access || !held_has(module, at, target)) {
         return MPI_ERR_RMA_SYNC;
     }
-    if (OPAL_UNLIKELY(1 < module->held_count)) {
-        at = mca_osc_epwin_held_find(module, target);
-    }
-    if (OPAL_UNLIKELY(!held_has(module, at, target))) {
-        return MPI_ERR_RMA_SYNC;
-    }
-    rc = OPAL_LIKELY(mca_osc_epwin_is_near(module, target))
-             ? near_unlock(module, target, module->held[at].hold)
-             : far_unlock(module, target, module->held[at].hold);
+    rc = mca_osc_epwin_is_near(module, target) ? near_unlock(module, target, module->held[at].hold)
+                                               : far_unlock(module, target, module->held[at].hold);
     /* Whatever came of it: the epoch is over. */
     held_remove(module, at);
     return mca_osc_epwin_called(module, rc);
+}
+
+int mca_osc_epwin_unlock(int target, ompi_win_t *win)
+{
+    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
+
+    if (OPAL_UNLIKELY(EPWIN_ACCESS_LOCK != module->access || module->open_target != target
+                      || EPWIN_WAY_DIRECT != module->peers[target].way
+                      || !mca_osc_epwin_is_near(module, target)
+                      || EPWIN_HOLD_NOTHING == module->held[0].hold)) {
+        return unlock_any(target, win);
+    }
+    near_release(module, mca_osc_epwin_control(module, target), module->held[0].hold);
+    module->held_count = 0;
+    mca_osc_epwin_access_set(module, EPWIN_ACCESS_NONE, EPWIN_OPEN_NONE);
+    return mca_osc_epwin_called(module, MPI_SUCCESS);
 }
 
 /* ---- MPI_Win_lock_all, MPI_Win_unlock_all ----------------------------------------------------- */
