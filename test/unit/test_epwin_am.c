@@ -10,7 +10,7 @@
  * locks and their order; posts; errors of dynamic windows; the number of messages; losses; no memory;
  * and random changes of messages, which must write nothing outside of the window.
  *
- * Guards: osc/epwin/am
+ * Guards: osc/epwin/am, osc_epwin_apply.c
  */
 
 #include "test_epwin_am.h"
@@ -130,6 +130,53 @@ static void case_accumulate_lock(void)
     TAP_EQ(1, mca_osc_epwin_control(&world.module[1], 1)->completed);
     memcpy(&value, world_base(1) + 16, 8);
     TAP_CHECK(42 == value, "%g, not 42", value);
+    world_end(true);
+    tap_case_done();
+}
+
+static unsigned int turns;
+
+/** Member 3 releases member 1's accumulate lock, which member 2 takes, and it dies with it. */
+static void die_as_holder(void)
+{
+    if (10 == ++turns) {
+        mca_osc_epwin_control(&world.module[1], 1)->accumulate = 2 + 1;
+    }
+    world.is_lost[2] = 20 <= turns;
+}
+
+/** A member that does not hold it dies first. */
+static void die_as_other(void)
+{
+    world.is_lost[0] = true;
+    if (200 == ++turns) {
+        mca_osc_epwin_accumulate_release(mca_osc_epwin_control(&world.module[1], 1));
+    }
+}
+
+static void case_accumulate_lost(void)
+{
+    mca_osc_epwin_control_t *control;
+
+    tap_case("the accumulate lock's holder dies, or another member");
+    world_begin(MPI_WIN_FLAVOR_CREATE, 8, 1 << 20);
+    control = mca_osc_epwin_control(&world.module[1], 1);
+    TAP_CHECK(mca_osc_epwin_accumulate_try(control, 3), "taken");
+    turns = 0;
+    world.on_turn = die_as_holder;
+    TAP_EQ(MPI_ERR_PROC_FAILED, mca_osc_epwin_accumulate_acquire(&world.module[1], control));
+    TAP_EQ(20, turns);
+    TAP_EQ(2 + 1, control->accumulate);
+    control->accumulate = 3 + 1;
+    world.is_lost[2] = false;
+    turns = 0;
+    world.on_turn = die_as_other;
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_accumulate_acquire(&world.module[1], control));
+    TAP_EQ(200, turns);
+    TAP_EQ(1 + 1, control->accumulate);
+    world.on_turn = NULL;
+    world.is_lost[0] = false;
+    mca_osc_epwin_accumulate_release(control);
     world_end(true);
     tap_case_done();
 }
@@ -339,6 +386,7 @@ int main(int argc, char **argv)
     case_messages();
     case_locks();
     case_accumulate_lock();
+    case_accumulate_lost();
     case_range();
     case_no_memory();
     case_lost();

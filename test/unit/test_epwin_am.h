@@ -69,6 +69,7 @@ static struct {
     uint64_t random;
     bool is_short;         /**< of memory, at random */
     unsigned int patience; /**< turns until a wait gives up; 0: never */
+    void (*on_turn)(void); /**< called in each turn, or NULL */
 } world;
 
 mca_osc_epwin_component_t mca_osc_epwin_component;
@@ -144,6 +145,9 @@ static void world_step(unsigned int i)
 /** Something happens, or not. */
 static void world_turn(void)
 {
+    if (NULL != world.on_turn) {
+        world.on_turn();
+    }
     if (0 == tap_below(&world.random, 2)) {
         world_arrive((int) tap_below(&world.random, MEMBERS),
                      (int) tap_below(&world.random, MEMBERS));
@@ -175,24 +179,6 @@ static int world_progress(const ompi_communicator_t *comm)
     return 0;
 }
 
-static int world_wait(const ompi_communicator_t *comm, int from, bool (*until)(void *context),
-                      void *context)
-{
-    (void) comm;
-    for (unsigned int turns = 1; !until(context); ++turns) {
-        if ((0 <= from && world.is_lost[from]) || turns == world.patience) {
-            return MPI_ERR_PROC_FAILED;
-        }
-        world_turn();
-    }
-    return MPI_SUCCESS;
-}
-
-static bool world_is_oversubscribed(void)
-{
-    return true;
-}
-
 static bool world_is_lost(const ompi_communicator_t *comm, int rank)
 {
     bool any = false;
@@ -202,6 +188,23 @@ static bool world_is_lost(const ompi_communicator_t *comm, int rank)
         any = any || world.is_lost[i];
     }
     return 0 > rank ? any : world.is_lost[rank];
+}
+
+static int world_wait(const ompi_communicator_t *comm, int from, bool (*until)(void *context),
+                      void *context)
+{
+    for (unsigned int turns = 1; !until(context); ++turns) {
+        world_turn();
+        if (world_is_lost(comm, from) || turns == world.patience) {
+            return until(context) ? MPI_SUCCESS : MPI_ERR_PROC_FAILED;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+static bool world_is_oversubscribed(void)
+{
+    return true;
 }
 
 static void world_work_begin(ompi_communicator_t *comm, mpix_endpoints_work_t *work)

@@ -94,6 +94,12 @@ our @ENTRIES = (
     (map { +{ program => 'death_coll', variant => "from$_", configs => [qw(5x2/node 5x2/tcp)],
               long => 1, plain => 0, launcher => $NOTIFY, says => '', mca => $PATIENT,
               timeout => 60, args => "--first $_" } } map { 24 * $_ } 1 .. 12),
+    # In calls of windows, likewise: four of 16.
+    (map { my ($from, $way) = @$_;
+           +{ program => 'win_death', variant => "from$from", configs => ["5x2/$way"],
+              longer => [qw(5x2/node 5x2/tcp)], plain => 0, quick => [], launcher => $NOTIFY,
+              says => '', mca => $PATIENT, timeout => 60, args => "--first $from" } }
+        [0, 'node'], [4, 'node'], [8, 'node'], [12, 'tcp']),
     # With Open MPI's fault tolerance: a death, what waits in libmpi's functions, what is refused.
     { program => 'ulfm', configs => ['3x2/node'], longer => [qw(3x2/tcp 4x1/node 4x3/tcp)], plain => 0,
       quick => ['3x2/node'], launcher => $ULFM, says => '', timeout => 60 },

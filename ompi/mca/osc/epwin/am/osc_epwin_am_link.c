@@ -10,7 +10,7 @@
  *
  * Called by osc_epwin_am_origin.c, osc_epwin_am_epoch.c and osc_epwin_am_result.c.
  *
- * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death
  */
 
 #include "ompi_config.h"

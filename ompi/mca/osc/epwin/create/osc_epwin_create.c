@@ -20,7 +20,7 @@
  *
  * Called by the component.
  *
- * Tests: win_create, win_shared, win_nomem
+ * Tests: win_create, win_shared, win_nomem, win_death
  */
 
 #include "ompi_config.h"

@@ -8,7 +8,7 @@
  *
  * The end of windows.
  *
- * Tests: win_create, win_left
+ * Tests: win_create, win_left, win_death
  */
 
 #include "ompi_config.h"

@@ -10,7 +10,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_fence, win_sync_errors
+ * Tests: win_fence, win_sync_errors, win_death
  */
 
 #include "ompi_config.h"

@@ -13,7 +13,7 @@
  *
  * Called by libmpi, which does not check the rank.
  *
- * Tests: win_flush, win_sync_errors, win_errors
+ * Tests: win_flush, win_sync_errors, win_errors, win_death
  */
 
 #include "ompi_config.h"

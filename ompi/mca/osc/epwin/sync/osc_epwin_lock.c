@@ -25,7 +25,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_lock, win_sync_errors
+ * Tests: win_lock, win_sync_errors, win_death
  */
 
 #include "ompi_config.h"

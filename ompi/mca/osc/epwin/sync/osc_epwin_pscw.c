@@ -19,7 +19,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_pscw, win_sync_errors
+ * Tests: win_pscw, win_sync_errors, win_death
  */
 
 #include "ompi_config.h"

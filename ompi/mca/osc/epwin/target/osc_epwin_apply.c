@@ -18,7 +18,7 @@
  *
  * Called by the layers calls and am.
  *
- * Tests: win_random
+ * Tests: win_random, win_death, unit/test_epwin_am
  */
 
 #include "ompi_config.h"
@@ -503,25 +503,25 @@ int mca_osc_epwin_accumulate_acquire(const mca_osc_epwin_module_t *module,
                                      mca_osc_epwin_control_t *control)
 {
     accumulate_wait_t wait = {.control = control, .rank = module->rank};
-    int rc;
 
     if (OPAL_LIKELY(mca_osc_epwin_accumulate_try(control, module->rank))) {
         return MPI_SUCCESS;
     }
-    do {
-        /* Relaxed: a hint at who holds it.  The holder may be another one by the time that the wait
-         * ends with the loss of this one. */
+    while (true) {
+        /* The holder changes while this thread waits, so the loss of any member ends the wait. */
+        const int rc = mca_osc_epwin_wait(module, MPIX_ENDPOINTS_ANY_RANK, accumulate_is_taken,
+                                          &wait);
+        /* Relaxed: a hint at who holds it.  A lost one holds it for good. */
         const uint32_t holder = atomic_load_explicit(&control->accumulate, memory_order_relaxed);
 
-        if (0 < holder && holder > (uint32_t) module->size) {
+        if (MPI_SUCCESS == rc) {
+            return MPI_SUCCESS;
+        }
+        if (holder > (uint32_t) module->size) {
             return MPI_ERR_OTHER; /* another process has written nonsense */
         }
-        rc = mca_osc_epwin_wait(module,
-                                0 == holder ? MPIX_ENDPOINTS_ANY_RANK : (int) holder - 1,
-                                accumulate_is_taken, &wait);
-        if (MPI_SUCCESS == rc
-            || holder == atomic_load_explicit(&control->accumulate, memory_order_relaxed)) {
+        if (0 < holder && mca_osc_epwin_component.engine->is_lost(module->comm, (int) holder - 1)) {
             return rc;
         }
-    } while (true);
+    }
 }
