@@ -31,7 +31,7 @@
  * A survivor prints one line, "rank R: CLASS after MS ms", and another one for what comes later:
  * sends and receives towards the dead must fail at once, those among survivors must go on.
  *
- * EPT-PARTS: death_p2p.c death_after.c death_merge.c
+ * EPT-PARTS: death_p2p.c death_after.c death_merge.c death_window.c
  * EPT-WITH: TOP/test/client/epclient.c
  *
  * Guards: pml_epml_base_error.c, pml_epml_books.c, pml_epml_finalize.c, pml_epml_lost_launcher.c,
@@ -349,6 +349,7 @@ static const struct {
     {"alltoallw", way_alltoallw, true},
     {"inter", way_inter, true},
     {"create", way_create, true},
+    {"window", way_window, true},
     {"meet", way_meet, true},
     {"merge", way_merge, true},
     {"shift", way_shift, true},

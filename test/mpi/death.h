@@ -58,6 +58,9 @@ int way_part(survivor_t *s);
 /* death_merge.c */
 int way_merge(survivor_t *s);
 
+/* death_window.c */
+int way_window(survivor_t *s);
+
 /* death_after.c */
 const char *class_name(int rc);
 void try_again(survivor_t *s);

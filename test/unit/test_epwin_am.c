@@ -245,20 +245,13 @@ static void case_no_memory(void)
 
 static void case_lost(void)
 {
-    uint64_t result;
+    uint64_t result = 5;
     const mca_osc_epwin_buffer_t to = {&result, 1, MPI_UINT64_T};
     mca_osc_epwin_place_t place = {.target = 1, .count = 1, .type = MPI_UINT64_T};
     ompi_request_t *request;
 
-    tap_case("losses: of a target, and of an origin with a lock");
+    tap_case("losses: of the target, for a request, a flush and an operation");
     world_begin(MPI_WIN_FLAVOR_CREATE, 6, 1 << 20);
-    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_lock(&world.module[0], 1, EPWIN_HOLD_EXCLUSIVE, true));
-    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_flush(&world.module[0], 1));
-    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_lock(&world.module[3], 1, EPWIN_HOLD_EXCLUSIVE, true));
-    TAP_EQ(MPI_SUCCESS, put_word(3, 1, 0, 9));
-    world.is_lost[0] = true;
-    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_unlock(&world.module[3], 1, EPWIN_HOLD_EXCLUSIVE, true));
-    TAP_EQ(9, word(1, 0));
     TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_get(&world.module[3], &to, &place, &request));
     world.is_lost[1] = true;
     world_settle(200);
@@ -266,7 +259,54 @@ static void case_lost(void)
     free(request);
     TAP_EQ(MPI_ERR_PROC_FAILED, mca_osc_epwin_am_flush(&world.module[3], 1));
     TAP_EQ(MPI_ERR_PROC_FAILED, put_word(3, 1, 0, 1));
+    TAP_EQ(5, result);
     world_end(true);
+    tap_case_done();
+}
+
+/** After the loss of another member the target may have left: it is not waited for. */
+static void case_lost_other(void)
+{
+    uint64_t result = 5, requested = 6;
+    const mca_osc_epwin_buffer_t to = {&result, 1, MPI_UINT64_T};
+    const mca_osc_epwin_buffer_t to_requested = {&requested, 1, MPI_UINT64_T};
+    mca_osc_epwin_place_t place = {.target = 1, .count = 1, .type = MPI_UINT64_T};
+    ompi_request_t *request;
+
+    tap_case("losses: of another member; what arrives then is not written");
+    world_begin(MPI_WIN_FLAVOR_CREATE, 9, 1 << 20);
+    world.is_short = false;
+    world.is_lost[0] = true;
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_get(&world.module[3], &to, &place, NULL));
+    TAP_EQ(MPI_ERR_PROC_FAILED, mca_osc_epwin_am_flush(&world.module[3], 1));
+    world_settle(200); /* the answer arrives */
+    TAP_EQ(5, result);
+    TAP_EQ(MPI_ERR_PROC_FAILED, put_word(3, 1, 0, 1));
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_get(&world.module[2], &to_requested, &place, &request));
+    for (int i = 0; i < EPWIN_AM_LIVENESS * WORKS; ++i) {
+        world_step((unsigned int) i % WORKS);
+    }
+    TAP_EQ(MPI_ERR_PROC_FAILED, request->req_status.MPI_ERROR);
+    free(request);
+    world_settle(200);
+    TAP_EQ(6, requested);
+    TAP_EQ(0, world.nonsense);
+    world_end(true);
+    tap_case_done();
+}
+
+/** A lock that a lost origin has taken by a message. */
+static void case_lost_origin(void)
+{
+    tap_case("losses: of an origin with a lock");
+    world_begin(MPI_WIN_FLAVOR_CREATE, 10, 1 << 20);
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_lock(&world.module[0], 1, EPWIN_HOLD_EXCLUSIVE, true));
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_flush(&world.module[0], 1));
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_lock(&world.module[3], 1, EPWIN_HOLD_EXCLUSIVE, true));
+    world.is_lost[0] = true;
+    TAP_EQ(MPI_ERR_PROC_FAILED,
+           mca_osc_epwin_am_unlock(&world.module[3], 1, EPWIN_HOLD_EXCLUSIVE, true));
+    world_end(false);
     tap_case_done();
 }
 
@@ -390,6 +430,8 @@ int main(int argc, char **argv)
     case_range();
     case_no_memory();
     case_lost();
+    case_lost_other();
+    case_lost_origin();
     case_lost_holder();
     case_nonsense();
     return world_exit();

@@ -64,11 +64,11 @@ our @ENTRIES = (
 
     # A process dies.  The launcher ends the job: one message, which is its own.
     (map { +{ program => 'death', variant => "ends_$_", kind => 'death', plain => 0,
-              configs => ['2x2/tcp'], longer => [qw(2x2/shm 2x2/node)], long => 'stream' ne $_, quick => 'stream' eq $_ ? undef : [],
+              configs => ['2x2/tcp'], longer => [qw(2x2/shm 2x2/node)], long => scalar(!/^(?:stream|window)$/), quick => 'stream' eq $_ ? undef : [],
               args => "--how $_ --errors fatal",
               mca => $PATIENT,
               says => 'exited on\s+signal 9', never => 'MPI_ERR|cannot be reached|have died' } }
-        qw(pingpong flood stream barrier any)),
+        qw(pingpong flood stream barrier any window)),
     # It leaves the survivors alone, and tells them.
     (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
               # What is waited for makes the difference, and in a few the way.
@@ -79,7 +79,7 @@ our @ENTRIES = (
               args => "--how $_ --end leave", status => 0, mca => $PATIENT,
               says => 'Dead: rank 2 on host', never => 'cannot be reached|written after' } }
         qw(recv irecv probe iprobe any pingpong stream flood stuck unmatched barrier create allreduce
-           bcast later ring alltoallw inter meet merge client)),
+           bcast later ring alltoallw inter meet merge client window)),
     # The endpoints of each process share a context of the network's.
     (map { +{ program => 'death', variant => "told_${_}_contexts", kind => 'death', plain => 0,
               configs => ['3x3/tcp'], long => 'stream' ne $_, quick => [],
@@ -99,7 +99,17 @@ our @ENTRIES = (
            +{ program => 'win_death', variant => "from$from", configs => ["5x2/$way"],
               longer => [qw(5x2/node 5x2/tcp)], plain => 0, quick => [], launcher => $NOTIFY,
               says => '', mca => $PATIENT, timeout => 60, args => "--first $from" } }
-        [0, 'node'], [4, 'node'], [8, 'node'], [12, 'tcp']),
+        [0, 'tcp'], [4, 'node'], [8, 'node'], [12, 'tcp']),
+    # Members that only compute.
+    { program => 'win_away', configs => [qw(2x4/node 2x4/tcp)], plain => 0, quick => [],
+      mca => 'pml_epml_ask 100 pml_epml_launcher_wait 100' },
+    # The launcher says nothing: they ask each other.
+    { program => 'win_death', variant => 'untold', configs => ['3x2/node'], longer => ['5x2/tcp'],
+      plain => 0, quick => [], launcher => $RECOVER, says => '', timeout => 60,
+      mca => 'pml_epml_ask 300 pml_epml_launcher_wait 300' },
+    { program => 'win_death', variant => 'ulfm', configs => ['3x2/node'],
+      longer => [qw(5x2/tcp 5x2/node)], plain => 0, quick => [], launcher => $ULFM, says => '',
+      mca => $PATIENT, timeout => 60 },
     # With Open MPI's fault tolerance: a death, what waits in libmpi's functions, what is refused.
     { program => 'ulfm', configs => ['3x2/node'], longer => [qw(3x2/tcp 4x1/node 4x3/tcp)], plain => 0,
       quick => ['3x2/node'], launcher => $ULFM, says => '', timeout => 60 },
@@ -173,7 +183,7 @@ our @ENTRIES = (
               launcher => $RECOVER, survivors => 1,
               args => "--how $_ --end leave", status => 0,
               says => $FOUND, never => 'written after' } }
-        qw(recv probe iprobe stream any barrier later)),
+        qw(recv probe iprobe stream any barrier later window)),
     # Nor does it answer when it is asked: what is left of the dead has to do.
     (map { +{ program => 'death', variant => "mute_$_", kind => 'death', plain => 0,
               configs => ['2x2/tcp'], quick => [], launcher => $RECOVER, within => 20000,

@@ -12,9 +12,8 @@
  * An origin that holds exclusive locks of several members of a domain holds the domain's lock once:
  * the first exclusive lock takes it, the last unlock releases it.
  *
- * Losses.  Locks of an origin that is lost are released when another origin polls for one: if the
- * target knows of them.  A lock that a lost member of the domain has taken directly stays; the wait
- * for it ends with MPI_ERR_PROC_FAILED, which the ACK tells.
+ * Losses.  A member that is lost may have held any lock.  So the wait for one ends with
+ * MPI_ERR_PROC_FAILED, which the ACK tells, as soon as any member is lost.
  *
  * Called by osc_epwin_am_queue.c.
  *
@@ -91,29 +90,6 @@ static void hold_unlock(epwin_am_queue_t *queue, epwin_am_peer_t *peer,
     peer->has_domain = false;
 }
 
-/** Release the locks of origins that are lost.  @return whether there were any */
-static bool hold_release_lost(epwin_am_queue_t *queue)
-{
-    bool released = false;
-
-    for (uint32_t i = 0; i < queue->size; ++i) {
-        epwin_am_peer_t *peer = queue->peers[i];
-
-        if (NULL != peer && NULL == peer->first
-            && (EPWIN_HOLD_NOTHING != peer->hold || peer->has_domain || peer->has_all)
-            && ENGINE->is_lost(queue->module->comm, peer->rank)) {
-            hold_release_member(queue, peer);
-            hold_release_all(queue, peer);
-            if (peer->has_domain) {
-                peer->has_domain = false;
-                hold_release_domain(queue);
-            }
-            released = true;
-        }
-    }
-    return released;
-}
-
 /* ---- taking ----------------------------------------------------------------------------------- */
 
 /** @return EXECUTED: it is held; WAITS; NO_ROOM: it will never be, and the error is noted */
@@ -125,7 +101,7 @@ static epwin_am_outcome_t hold_poll(epwin_am_queue_t *queue, epwin_am_peer_t *pe
         peer->polls = 0;
         return EPWIN_AM_EXECUTED;
     }
-    if (0 == ++peer->polls % HOLD_LIVENESS && !hold_release_lost(queue)
+    if (0 == ++peer->polls % HOLD_LIVENESS
         && ENGINE->is_lost(queue->module->comm, MPIX_ENDPOINTS_ANY_RANK)) {
         peer->wait = (epwin_lock_wait_t){0};
         peer->polls = 0;

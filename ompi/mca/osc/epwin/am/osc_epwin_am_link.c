@@ -10,7 +10,7 @@
  *
  * Called by osc_epwin_am_origin.c, osc_epwin_am_epoch.c and osc_epwin_am_result.c.
  *
- * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death, win_away
  */
 
 #include "ompi_config.h"
@@ -197,6 +197,17 @@ int mca_osc_epwin_am_link_fail(epwin_am_link_t *link, int error)
     return error;
 }
 
+void mca_osc_epwin_am_link_close(const mca_osc_epwin_module_t *module, epwin_am_link_t *link)
+{
+    int none = MPI_SUCCESS;
+
+    /* Relaxed: is_lost takes the lock under which the handler runs.  So a handler that has not seen
+     * the error has ended by then. */
+    (void) atomic_compare_exchange_strong_explicit(&link->failed, &none, MPI_ERR_PROC_FAILED,
+                                                   memory_order_relaxed, memory_order_relaxed);
+    (void) ENGINE->is_lost(module->comm, link->rank);
+}
+
 int mca_osc_epwin_am_send(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
 {
     int rc = MPI_SUCCESS;
@@ -329,10 +340,13 @@ static int link_wait(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
     }
-    /* At once by the engine: an answer arrives by progress only. */
-    rc = ENGINE->wait(module->comm, link->rank, link_has, &wait);
+    /* At once by the engine: an answer arrives by progress only.  For any member: after the loss of
+     * one the target may have freed its handle, and never answers. */
+    rc = ENGINE->wait(module->comm, MPIX_ENDPOINTS_ANY_RANK, link_has, &wait);
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        return mca_osc_epwin_am_link_fail(link, rc);
+        mca_osc_epwin_am_link_close(module, link);
+        link->used = 0;
+        return rc;
     }
     return atomic_load_explicit(value, memory_order_relaxed) >= least
                ? MPI_SUCCESS

@@ -119,6 +119,10 @@ epwin_am_link_t *mca_osc_epwin_am_link_next(const mca_osc_epwin_module_t *module
 /** Nothing is sent on a link any more, and calls for it return an error.  @return error */
 int mca_osc_epwin_am_link_fail(epwin_am_link_t *link, int error);
 
+/** After a loss in the window: nothing that still arrives from the target is written to the user's
+ * memory when this returns.  Any thread. */
+void mca_osc_epwin_am_link_close(const mca_osc_epwin_module_t *module, epwin_am_link_t *link);
+
 /** Send the message, if it is not empty.
  * @return MPI_SUCCESS; MPI_ERR_NO_MEM: it is kept; MPI_ERR_PROC_FAILED */
 int mca_osc_epwin_am_send(mca_osc_epwin_module_t *module, epwin_am_link_t *link);

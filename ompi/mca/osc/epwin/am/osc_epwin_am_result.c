@@ -18,7 +18,7 @@
  *
  * Called by osc_epwin_am_origin.c, and osc_epwin_am_queue.c for what arrives.
  *
- * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death, win_away
  */
 
 #include "ompi_config.h"
@@ -177,12 +177,14 @@ static bool result_has_ended(const epwin_am_origin_t *origin, epwin_am_result_t 
     }
     *error_p = atomic_load_explicit(&result->link->failed, memory_order_relaxed);
     if (MPI_SUCCESS == *error_p && look
-        && ENGINE->is_lost(origin->module->comm, result->link->rank)) {
+        && ENGINE->is_lost(origin->module->comm, MPIX_ENDPOINTS_ANY_RANK)) {
         *error_p = MPI_ERR_PROC_FAILED;
-        /* Relaxed: an error code and nothing with it.  Nothing arrives of a lost rank. */
-        atomic_store_explicit(&result->link->failed, *error_p, memory_order_relaxed);
     }
-    return MPI_SUCCESS != *error_p;
+    if (MPI_SUCCESS == *error_p) {
+        return false;
+    }
+    mca_osc_epwin_am_link_close(origin->module, result->link);
+    return true;
 }
 
 static void result_complete(epwin_am_result_t *result, int error)

@@ -25,7 +25,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_lock, win_sync_errors, win_death
+ * Tests: win_lock, win_sync_errors, win_death, win_away
  */
 
 #include "ompi_config.h"

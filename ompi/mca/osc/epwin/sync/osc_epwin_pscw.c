@@ -19,7 +19,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_pscw, win_sync_errors, win_death
+ * Tests: win_pscw, win_sync_errors, win_death, win_away
  */
 
 #include "ompi_config.h"
@@ -178,7 +178,9 @@ static int start_wait(const mca_osc_epwin_module_t *module)
         start_awaited_t awaited = {&row[target / 64], row_bit(target)};
 
         if (!start_is_posted(&awaited)) {
-            const int rc = mca_osc_epwin_wait(module, target, start_is_posted, &awaited);
+            /* For any member: after the loss of one the target may have given up. */
+            const int rc = mca_osc_epwin_wait(module, MPIX_ENDPOINTS_ANY_RANK, start_is_posted,
+                                              &awaited);
 
             if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
                 return rc;
