@@ -47,7 +47,7 @@ struct ompi_request_t;      /* likewise an MPI_Request */
 struct ompi_win_t;          /* likewise an MPI_Win */
 
 /** Incremented whenever this file changes in a way that a client notices. */
-#define MPIX_ENDPOINTS_ENGINE_ABI 8
+#define MPIX_ENDPOINTS_ENGINE_ABI 9
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
@@ -268,6 +268,16 @@ typedef struct mpix_endpoints_engine_t {
 
     /** Progress the handle's endpoint once, including its work.  @return number of events */
     int (*progress)(const struct ompi_communicator_t *comm);
+
+    /**
+     * Progress, once and a little, endpoints of this process that no thread of it has progressed for
+     * some calls of this function, as a thread that waits in MPI does for others.  For a thread of
+     * the client's own, which MPI must have been initialized for (MPI_THREAD_MULTIPLE).  It executes
+     * steps of clients.
+     *
+     * @return number of events
+     */
+    int (*progress_others)(void);
 
     /**
      * Wait as MPI_Recv does: progress the endpoint, help others, yield when oversubscribed, detect

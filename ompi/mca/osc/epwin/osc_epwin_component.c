@@ -58,6 +58,7 @@ static int component_init(bool enable_progress_threads, bool enable_mpi_threads)
         return OMPI_ERR_BAD_PARAM;
     }
     mca_osc_epwin_component.engine = engine;
+    mca_osc_epwin_progress_init();
     return MPI_SUCCESS == engine->client_register(&client, &mca_osc_epwin_component.client)
                ? OMPI_SUCCESS
                : OMPI_ERR_OUT_OF_RESOURCE;

@@ -39,6 +39,11 @@ static const ep_parameter_t parameters[] = {
      .unit = "bytes", .scope = MCA_BASE_VAR_SCOPE_READONLY, .level = OPAL_INFO_LVL_5,
      .help = "Least bytes of a put or get without gaps that the kernel copies between two processes "
              "of a node, in windows whose memory is not mapped (0: never)"},
+    {.name = "progress_interval", STORAGE(progress_interval), .preset = 0, .high = 1000000,
+     .unit = "us", .scope = MCA_BASE_VAR_SCOPE_READONLY, .level = OPAL_INFO_LVL_5,
+     .help = "How long a thread of the process sleeps between looks for messages for its windows, "
+             "which it executes while no thread of the program is in MPI (0: there is no such "
+             "thread).  It is there while a window is whose memory not all members map"},
     {.name = NULL}};
 /* clang-format on */
 

@@ -59,6 +59,12 @@ our @ENTRIES = (
       longer => [qw(1x4 4x1/node 4x4/tcp 3x3/node)] },
     { program => 'win_net', variant => 'bounded', configs => ['2x2/node'], plain => 0, quick => [],
       mca => 'osc_epwin_pending_limit 4096 osc_epwin_copy_limit 0' },
+    # The progress thread, and that it is not there without the parameter.
+    { program => 'win_progress', configs => [qw(2x2/tcp 2x2/node)], longer => [qw(3x2/tcp)],
+      plain => 0, quick => [], args => '--interval 50', mca => 'osc_epwin_progress_interval 50' },
+    { program => 'win_progress', variant => 'off', configs => ['2x2/node'], plain => 0, quick => [] },
+    { program => 'win_progress', variant => 'direct', configs => ['1x4'], plain => 0, quick => [],
+      args => '--interval 50 --direct 1', mca => 'osc_epwin_progress_interval 50' },
     # Synchronization.  Stock Open MPI's osc/rdma loses updates, and its locks starve.
     { program => 'win_lock', configs => [qw(1x4 2x2)], longer => [qw(1x1 1x7 3x3/node)], plain => 0 },
     { program => 'win_lock', variant => 'many', configs => ['1x16'], longer => ['4x4/node'],

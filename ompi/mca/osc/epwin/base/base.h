@@ -15,6 +15,7 @@
 #include "osc_epwin.h"
 #include "osc_epwin_compat.h"
 #include "osc_epwin_lock.h"
+#include "osc_epwin_progress.h"
 #include "osc_epwin_regions.h"
 #include "osc_epwin_wait.h"
 

@@ -119,6 +119,9 @@ static void window_publish(const epwin_making_t *making, ompi_win_t *win, void *
     if (MPI_WIN_FLAVOR_ALLOCATE == module->flavor || MPI_WIN_FLAVOR_SHARED == module->flavor) {
         *base = module->peers[module->rank].base;
     }
+    if (mca_osc_epwin_has_progress(module)) {
+        mca_osc_epwin_progress_begin();
+    }
 }
 
 int mca_osc_epwin_create(ompi_win_t *win, const ompi_osc_base_module_t *table, void **base,

@@ -8,7 +8,7 @@
  *
  * The end of windows.
  *
- * Tests: win_create, win_left, win_death
+ * Tests: win_create, win_left, win_progress, win_death
  */
 
 #include "ompi_config.h"
@@ -48,21 +48,35 @@ static int members_complete(mca_osc_epwin_module_t *module)
     return mca_osc_epwin_error_reduce(module, error);
 }
 
+bool mca_osc_epwin_has_progress(mca_osc_epwin_module_t *module)
+{
+    return 0 < mca_osc_epwin_component.progress_interval && mca_osc_epwin_listens(module);
+}
+
+/** The handle is no window any more. */
+static void window_end(mca_osc_epwin_module_t *module)
+{
+    /* Relaxed: a hint, for messages of members that are lost. */
+    atomic_store_explicit(&module->win, NULL, memory_order_relaxed);
+    if (mca_osc_epwin_has_progress(module)) {
+        mca_osc_epwin_progress_end();
+    }
+}
+
 int mca_osc_epwin_free(ompi_win_t *win)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
 
     if (!is_running()) {
         /* libmpi frees the duplicate later, and with it the module. */
-        atomic_store_explicit(&module->win, NULL, memory_order_relaxed);
+        window_end(module);
         return MPI_SUCCESS;
     }
     /* Where a member is lost there is nobody to agree with, and nothing that the user could do. */
     if (MPI_ERR_RMA_SYNC == members_complete(module)) {
         return MPI_ERR_RMA_SYNC;
     }
-    /* Relaxed: a hint, for messages of members that are lost. */
-    atomic_store_explicit(&module->win, NULL, memory_order_relaxed);
+    window_end(module);
     mca_osc_epwin_duplicate_free(module);
     return MPI_SUCCESS;
 }

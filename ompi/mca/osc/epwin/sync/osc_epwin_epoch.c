@@ -60,15 +60,17 @@ static bool listen_is_needed(const mca_osc_epwin_module_t *module)
     return false;
 }
 
-int mca_osc_epwin_listen(mca_osc_epwin_module_t *module, int rc)
+bool mca_osc_epwin_listens(mca_osc_epwin_module_t *module)
 {
-    if (0 != ++module->calls % EPWIN_CALLS_PER_PROGRESS) {
-        return rc;
-    }
     if (OPAL_UNLIKELY(0 == module->listens)) {
         module->listens = listen_is_needed(module) ? 2 : 1;
     }
-    if (2 == module->listens) {
+    return 2 == module->listens;
+}
+
+int mca_osc_epwin_listen(mca_osc_epwin_module_t *module, int rc)
+{
+    if (0 == ++module->calls % EPWIN_CALLS_PER_PROGRESS && mca_osc_epwin_listens(module)) {
         (void) mca_osc_epwin_component.engine->progress(module->comm);
     }
     return rc;

@@ -24,7 +24,7 @@
  * All that visitors did is ordered before its end by that lock.  Helpers leave an endpoint alone
  * that has a visitor.
  *
- * Tests: callbacks, drafted, progress, slow_peer
+ * Tests: callbacks, drafted, progress, slow_peer, win_progress
  */
 
 #include "ompi_config.h"
@@ -491,6 +491,17 @@ int mca_pml_epml_progress(void)
         events += push_dying(dying);
     }
     return events + mca_pml_epml_net_progress_kept();
+}
+
+int mca_pml_epml_progress_others(void)
+{
+    const bool helped = helper.helps;
+    int events;
+
+    helper.helps = true;
+    events = mca_pml_epml_progress();
+    helper.helps = helped;
+    return events;
 }
 
 void mca_pml_epml_help(const mca_pml_epml_ep_t *ep)

@@ -65,6 +65,9 @@ bool mca_pml_epml_ep_for_all(void (*function)(mca_pml_epml_ep_t *ep));
  * drives. */
 int mca_pml_epml_progress(void);
 
+/** The same, but no endpoint is the calling thread's own.  @return number of events */
+int mca_pml_epml_progress_others(void);
+
 END_C_DECLS
 
 #endif /* MCA_PML_EPML_REGISTRY_H */

@@ -300,6 +300,7 @@ const mpix_endpoints_engine_t mca_pml_epml_service = {
     .is_device = mca_pml_epml_device_is,
     .refuse_device = mca_pml_epml_device_refuse,
     .progress = service_progress,
+    .progress_others = mca_pml_epml_progress_others,
     .wait = service_wait,
     .wait_flag = service_wait_flag,
     .wait_progress = service_wait_progress,
