@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "create/create.h"
+#include "calls/calls.h"
 #include "am/am.h"
 #include "osc_epwin_module.h"
 #include "osc_epwin_parameters.h"
@@ -59,6 +60,9 @@ static int component_init(bool enable_progress_threads, bool enable_mpi_threads)
     }
     mca_osc_epwin_component.engine = engine;
     mca_osc_epwin_progress_init();
+    if (NULL != engine->accelerator()) {
+        mca_osc_epwin_device_install(&mca_osc_epwin_functions);
+    }
     return MPI_SUCCESS == engine->client_register(&client, &mca_osc_epwin_component.client)
                ? OMPI_SUCCESS
                : OMPI_ERR_OUT_OF_RESOURCE;

@@ -20,7 +20,7 @@
 #include "create/create.h"
 #include "sync/sync.h"
 
-const ompi_osc_base_module_t mca_osc_epwin_functions = {
+ompi_osc_base_module_t mca_osc_epwin_functions = {
     .osc_win_shared_query = mca_osc_epwin_shared_query,
     .osc_win_attach = mca_osc_epwin_attach,
     .osc_win_detach = mca_osc_epwin_detach,

@@ -18,8 +18,8 @@
 
 BEGIN_C_DECLS
 
-/** The table that each window's module begins with. */
-extern const ompi_osc_base_module_t mca_osc_epwin_functions;
+/** The table that each window's module begins with; constant from MPI_Init on. */
+extern ompi_osc_base_module_t mca_osc_epwin_functions;
 
 END_C_DECLS
 

@@ -321,6 +321,8 @@ our @ENTRIES = (
       preload => 'fake_accelerator', says => $REFUSED },
     { program => 'device_coll', configs => [qw(1x4 2x2/node)], quick => ['1x4'], plain => 0,
       preload => 'fake_accelerator', says => $REFUSED },
+    { program => 'win_device', configs => [qw(1x4 2x2/node)], longer => ['2x2/tcp'], quick => [],
+      plain => 0, preload => 'fake_accelerator', says => $REFUSED },
     { program => 'device_coll', variant => 'few', configs => [qw(2x1/tcp 2x2/tcp)], quick => [], plain => 0,
       args => '--few 1', preload => 'fake_accelerator', says => $REFUSED },
 

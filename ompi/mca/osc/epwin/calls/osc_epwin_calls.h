@@ -72,6 +72,10 @@ int mca_osc_epwin_rget_accumulate(const void *origin, mca_osc_epwin_count_t orig
                                   ompi_datatype_t *type, ompi_op_t *op, ompi_win_t *win,
                                   ompi_request_t **request_p);
 
+/** In MPI_Init: have these check their buffers for device memory (MPI_ERR_BUFFER).  Only where there
+ * is an accelerator.  @param[in,out] functions  of windows */
+void mca_osc_epwin_device_install(ompi_osc_base_module_t *functions);
+
 END_C_DECLS
 
 #endif /* MCA_OSC_EPWIN_CALLS_H */

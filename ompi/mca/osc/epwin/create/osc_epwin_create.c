@@ -20,7 +20,7 @@
  *
  * Called by the component.
  *
- * Tests: win_create, win_shared, win_nomem, win_death
+ * Tests: win_create, win_shared, win_nomem, win_device, win_death
  */
 
 #include "ompi_config.h"
@@ -72,6 +72,17 @@ static int arguments_check(size_t size, mca_osc_epwin_unit_t unit)
         return MPI_ERR_DISP;
     }
     return PTRDIFF_MAX >= size ? MPI_SUCCESS : MPI_ERR_SIZE;
+}
+
+int mca_osc_epwin_memory_check(const mca_osc_epwin_module_t *module, const void *base, size_t size,
+                               const char *what)
+{
+    const mpix_endpoints_engine_t *engine = mca_osc_epwin_component.engine;
+
+    return NULL != engine->accelerator()
+                   && engine->is_device(module->comm, base, size, &ompi_mpi_byte.dt)
+               ? engine->refuse_device(module->comm, what)
+               : MPI_SUCCESS;
 }
 
 /** Steps 2 to 5, of a duplicate that is complete. */
@@ -145,6 +156,10 @@ int mca_osc_epwin_create(ompi_win_t *win, const ompi_osc_base_module_t *table, v
     if (MPI_SUCCESS == rc) {
         if (MPI_SUCCESS == making.own.error) {
             making.own.error = arguments_check(size, unit);
+        }
+        if (MPI_SUCCESS == making.own.error && MPI_WIN_FLAVOR_CREATE == flavor) {
+            making.own.error = mca_osc_epwin_memory_check(making.module, *base, size,
+                                                          "MPI_Win_create");
         }
         making.own.domain = making.module->domain_number;
         making.own.node = (uint32_t) making.node.first;

@@ -8,7 +8,7 @@
  *
  * What programs ask of windows, and attached memory.
  *
- * Tests: win_create, win_shared, win_dynamic
+ * Tests: win_create, win_shared, win_dynamic, win_device
  */
 
 #include "ompi_config.h"
@@ -49,12 +49,17 @@ int mca_osc_epwin_shared_query(ompi_win_t *win, int rank, size_t *size, mca_osc_
 int mca_osc_epwin_attach(ompi_win_t *win, void *base, size_t size)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
+    int rc;
 
     if (MPI_WIN_FLAVOR_DYNAMIC != module->flavor) {
         return MPI_ERR_RMA_FLAVOR;
     }
     if (PTRDIFF_MAX < size || UINTPTR_MAX - (uintptr_t) base < size) {
         return MPI_ERR_SIZE;
+    }
+    rc = mca_osc_epwin_memory_check(module, base, size, "MPI_Win_attach");
+    if (MPI_SUCCESS != rc) {
+        return rc;
     }
     return mca_osc_epwin_regions_add(module->window, module->rank, (uintptr_t) base, size);
 }
