@@ -8,7 +8,8 @@
  *
  * Attached memory of dynamic windows: what may be attached and detached, and which accesses are
  * within it.  Regions that touch each other serve one access together; regions by chance against a
- * model; a member attaches and detaches while others access what stays.
+ * model; a member attaches and detaches while others access what stays.  Of other processes' memory
+ * it is checked by the origin (:copied, on one node) or by the target.
  *
  * Guards: osc_epwin_regions.c, osc_epwin_regions.h, osc_epwin_query.c, osc_epwin_place.c
  */
@@ -212,6 +213,82 @@ static void case_changing(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Win_free(&win));
 }
 
+enum { LONG = 40000, BEGIN = 1000, MIDDLE = 20000, END = 39000 };
+
+/** Long data to and from another member: an error of the operation or of its flush. */
+static int far_access(MPI_Win win, unsigned char *data, MPI_Aint base, int from, int to, int target,
+                      bool is_put)
+{
+    const int size = to - from;
+    const MPI_Aint at = MPI_Aint_add(base, from);
+    int rc = is_put ? MPI_Put(data, size, MPI_BYTE, target, at, size, MPI_BYTE, win)
+                    : MPI_Get(data, size, MPI_BYTE, target, at, size, MPI_BYTE, win);
+    const int flushed = MPI_Win_flush(target, win);
+
+    return MPI_SUCCESS == rc ? flushed : rc;
+}
+
+/** Each has two regions that touch each other; the member before accesses them. */
+static void case_far(MPI_Comm comm, struct ept *t)
+{
+    const int target = (t->rank + 1) % t->size, origin = (t->rank + t->size - 1) % t->size;
+    unsigned char *memory = calloc(1, LONG), *data = malloc(LONG);
+    MPI_Aint own = address_of(memory), base;
+    MPI_Win win = window(comm, t);
+
+    EPT_OK(t, MPI_Win_attach(win, memory + BEGIN, MIDDLE - BEGIN));
+    EPT_OK(t, MPI_Win_attach(win, memory + MIDDLE, END - MIDDLE));
+    EPT_OK(t, MPI_Sendrecv(&own, 1, MPI_AINT, origin, 0, &base, 1, MPI_AINT, target, 0, comm,
+                           MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_Win_lock_all(0, win));
+    ept_fill(data, 0, LONG, 9);
+    EPT_CLASS(t, MPI_ERR_RMA_RANGE, far_access(win, data, base, BEGIN - 1, END, target, true));
+    EPT_CLASS(t, MPI_ERR_RMA_RANGE, far_access(win, data, base, BEGIN, END + 1, target, true));
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_EQ(t, 0, memory[BEGIN - 1] | memory[END]);
+    ept_fill(data, 0, END - BEGIN, (uint64_t) t->rank);
+    EPT_OK(t, far_access(win, data, base, BEGIN, END, target, true));
+    memset(data, 0, LONG);
+    EPT_OK(t, far_access(win, data, base, BEGIN, END, target, false));
+    EPT_FILL(t, data, END - BEGIN, (uint64_t) t->rank);
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_FILL(t, memory + BEGIN, END - BEGIN, (uint64_t) origin);
+    EPT_OK(t, MPI_Win_detach(win, memory + BEGIN));
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_CLASS(t, MPI_ERR_RMA_RANGE, far_access(win, data, base, BEGIN, END, target, false));
+    EPT_OK(t, far_access(win, data, base, MIDDLE, END, target, false));
+    EPT_OK(t, MPI_Win_unlock_all(win));
+    EPT_OK(t, MPI_Win_free(&win));
+    free(memory);
+    free(data);
+}
+
+/** More regions than are read of another process. */
+static void case_many(MPI_Comm comm, struct ept *t)
+{
+    enum { MANY = 200, EACH = 64 };
+    const int target = (t->rank + 1) % t->size, origin = (t->rank + t->size - 1) % t->size;
+    unsigned char *memory = calloc(MANY, EACH), data[EACH], got[EACH];
+    MPI_Aint own = address_of(memory), base;
+    MPI_Win win = window(comm, t);
+
+    for (int i = 0; i < MANY; ++i) {
+        EPT_OK(t, MPI_Win_attach(win, memory + i * EACH, EACH));
+    }
+    EPT_OK(t, MPI_Sendrecv(&own, 1, MPI_AINT, origin, 0, &base, 1, MPI_AINT, target, 0, comm,
+                           MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_Win_lock_all(0, win));
+    for (int i = 0; i < MANY; i += 9) {
+        ept_fill(data, 0, EACH, (uint64_t) i);
+        EPT_OK(t, far_access(win, data, base, i * EACH, (i + 1) * EACH, target, true));
+        EPT_OK(t, far_access(win, got, base, i * EACH, (i + 1) * EACH, target, false));
+        EPT_FILL(t, got, EACH, (uint64_t) i);
+    }
+    EPT_OK(t, MPI_Win_unlock_all(win));
+    EPT_OK(t, MPI_Win_free(&win));
+    free(memory);
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -222,5 +299,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_attach);
     EPT_CASE(t, case_chance);
     EPT_CASE(t, case_changing);
+    EPT_CASE(t, case_far);
+    EPT_CASE(t, case_many);
     return 0;
 }

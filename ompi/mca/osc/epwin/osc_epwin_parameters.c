@@ -38,7 +38,8 @@ static const ep_parameter_t parameters[] = {
     {.name = "copy_limit", STORAGE(copy_limit), .preset = 8192, .high = (size_t) 1 << 40,
      .unit = "bytes", .scope = MCA_BASE_VAR_SCOPE_READONLY, .level = OPAL_INFO_LVL_5,
      .help = "Least bytes of a put or get without gaps that the kernel copies between two processes "
-             "of a node, in windows whose memory is not mapped (0: never)"},
+             "of a node, in windows whose memory is not mapped (0: never).  In dynamic windows four "
+             "times as much"},
     {.name = "progress_interval", STORAGE(progress_interval), .preset = 0, .high = 1000000,
      .unit = "us", .scope = MCA_BASE_VAR_SCOPE_READONLY, .level = OPAL_INFO_LVL_5,
      .help = "How long a thread of the process sleeps between looks for messages for its windows, "

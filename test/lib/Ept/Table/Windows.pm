@@ -36,6 +36,8 @@ our @ENTRIES = (
       quick => [], args => '--apart 1', says => 'several nodes|cannot share memory' },
     { program => 'win_dynamic', configs => [qw(1x4 2x2/tcp)], longer => [qw(2x2/node 1x16)],
       plain => 0 },
+    { program => 'win_dynamic', variant => 'copied', configs => ['2x2/node'], plain => 0, quick => [],
+      mca => 'osc_epwin_copy_limit 1' },
     { program => 'win_nomem', configs => ['1x3'], plain => 0, preload => 'fail_alloc' },
     { program => 'win_nomem', configs => ['2x2/node'], longer => ['2x2/tcp'], quick => [], plain => 0,
       preload => 'fail_alloc', says => 'cannot share memory' },

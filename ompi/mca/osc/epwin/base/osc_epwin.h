@@ -98,14 +98,14 @@ typedef struct mca_osc_epwin_domain_t {
 typedef enum mca_osc_epwin_way_t {
     EPWIN_WAY_DIRECT,  /**< its memory is mapped here, at base */
     EPWIN_WAY_MESSAGE, /**< active messages */
-    EPWIN_WAY_COPY     /**< likewise, but the kernel copies long data without gaps; base is the
-                        * address in its process */
+    EPWIN_WAY_COPY     /**< likewise, but the kernel copies long data without gaps */
 } mca_osc_epwin_way_t;
 
 /** A member, as this process reaches it.  Constant once the window exists. */
 typedef struct mca_osc_epwin_peer_t {
     char *base;    /**< EPWIN_WAY_DIRECT: address here, NULL for a dynamic window; EPWIN_WAY_COPY:
-                    * address there; otherwise NULL */
+                    * address there, for a dynamic window of the list of what is attached;
+                    * otherwise NULL */
     uint64_t size; /**< bytes; UINT64_MAX for a dynamic window */
     uint64_t unit; /**< bytes of a displacement unit */
     uint32_t domain;    /**< number of its domain, the same at all members */

@@ -13,6 +13,9 @@
  * are kept until the window is freed, because a reader may still be in one; together they are no
  * larger than the last one.
  *
+ * Origins in other processes of the node read a list by the kernel's copies: head, entries, head.
+ * Where the heads differ, or a copy fails, they leave the check to the target.
+ *
  * Tests: win_dynamic
  */
 
@@ -23,6 +26,10 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
+
+/** The most regions of a list that is read of another process: 2 KiB of stack. */
+#define FAR_REGIONS 128
 
 typedef struct region_t {
     _Atomic uintptr_t at;
@@ -65,6 +72,13 @@ struct mca_osc_epwin_regions_t *mca_osc_epwin_regions_init(void *memory, const i
         regions->list[i].rank = ranks[i];
     }
     return regions;
+}
+
+uintptr_t mca_osc_epwin_regions_list(const void *memory, int index)
+{
+    const struct mca_osc_epwin_regions_t *regions = memory;
+
+    return (uintptr_t) &regions->list[index];
 }
 
 /** @return NULL: the rank is of another process */
@@ -197,6 +211,47 @@ bool mca_osc_epwin_regions_have(const mca_osc_epwin_window_t *window, int rank, 
     }
     return false;
 }
+
+/* ---- a list of another process ---------------------------------------------------------------- */
+
+static bool far_read(const mca_osc_epwin_module_t *module, int rank, void *to, uint64_t from,
+                     size_t size)
+{
+    const int rc = mca_osc_epwin_component.engine->memory_copy(module->comm, rank, to, from, size,
+                                                               false);
+
+    /* Acquire: orders the kernel's loads, which this thread has performed, before later ones;
+     * partners: list_open, list_close. */
+    atomic_thread_fence(memory_order_acquire);
+    return MPI_SUCCESS == rc;
+}
+
+bool mca_osc_epwin_regions_have_far(const mca_osc_epwin_module_t *module, int rank, uintptr_t at,
+                                    size_t size)
+{
+    const uint64_t list = (uintptr_t) module->peers[rank].base;
+    alignas(
+        region_array_t) unsigned char room[sizeof(region_array_t) + FAR_REGIONS * sizeof(region_t)];
+    region_array_t *array = (region_array_t *) room;
+    region_list_t before, after;
+    uint32_t count;
+
+    if (!far_read(module, rank, &before, list, sizeof(before))) {
+        return false;
+    }
+    count = before.count;
+    if (0 != before.sequence % 2 || 0 == count || FAR_REGIONS < count
+        || !far_read(module, rank, array->region,
+                     (uintptr_t) before.array + offsetof(region_array_t, region),
+                     count * sizeof(region_t))
+        || !far_read(module, rank, &after, list, sizeof(after))) {
+        return false;
+    }
+    /* All of both heads: the bytes of one are read in any order. */
+    return 0 == memcmp(&before, &after, sizeof(before)) && regions_cover(array, count, at, size);
+}
+
+/* ---- changes ---------------------------------------------------------------------------------- */
 
 /** Begin a change.  Its one writer may read the list with relaxed loads. */
 static void list_open(region_list_t *list)

@@ -27,6 +27,13 @@ BEGIN_C_DECLS
 bool mca_osc_epwin_regions_have(const mca_osc_epwin_window_t *window, int rank, uintptr_t at,
                                 size_t size);
 
+/**
+ * The same of a member of another process of the node (EPWIN_WAY_COPY), without that process.
+ *
+ * @return false: not attached, or it cannot be told here */
+bool mca_osc_epwin_regions_have_far(const mca_osc_epwin_module_t *module, int rank, uintptr_t at,
+                                    size_t size);
+
 /** In the thread of the member.
  * @return MPI_SUCCESS; MPI_ERR_NO_MEM; MPI_ERR_RMA_ATTACH: it overlaps attached memory, or begins
  *         where another region begins */
@@ -42,6 +49,10 @@ size_t mca_osc_epwin_regions_bytes(int members);
 /** Begin them in zeroed memory.  @param[in] ranks  of the members of this process, ascending */
 struct mca_osc_epwin_regions_t *mca_osc_epwin_regions_init(void *memory, const int *ranks,
                                                            int members);
+
+/** The address of a member's list, which mca_osc_epwin_regions_have_far reads.
+ * @param[in] index  of the member in its process */
+uintptr_t mca_osc_epwin_regions_list(const void *memory, int index);
 
 /** Free what a member has attached.  No other thread reads its list any more. */
 void mca_osc_epwin_regions_end(mca_osc_epwin_window_t *window, int rank);

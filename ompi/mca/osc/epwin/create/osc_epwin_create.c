@@ -161,6 +161,9 @@ int mca_osc_epwin_create(ompi_win_t *win, const ompi_osc_base_module_t *table, v
             making.own.error = mca_osc_epwin_memory_check(making.module, *base, size,
                                                           "MPI_Win_create");
         }
+        if (MPI_WIN_FLAVOR_DYNAMIC == flavor) {
+            making.own.base = mca_osc_epwin_regions_card(&making);
+        }
         making.own.domain = making.module->domain_number;
         making.own.node = (uint32_t) making.node.first;
         making.own.process = (uint32_t) making.process.first;

@@ -27,7 +27,8 @@ typedef struct epwin_card_t {
     uint32_t node;       /**< lowest rank on its node */
     uint32_t process;    /**< lowest rank in its process */
     uint64_t size, unit; /**< bytes; positive ones of ptrdiff_t */
-    uint64_t base;       /**< of a created window: address in its process */
+    uint64_t base;       /**< address in its process: of a created window; of the list of attached
+                          * memory of a dynamic one */
     uint64_t alignment;  /**< of its part: a page or more; a power of two */
     uint64_t contiguous; /**< 1: parts follow each other without gaps */
 } epwin_card_t;
@@ -117,6 +118,9 @@ bool mca_osc_epwin_layout_next(epwin_layout_t *layout, const epwin_card_t *card,
 /** Fill in the window object, unless another handle of the process has done so.
  * @return MPI_SUCCESS, MPI_ERR_NO_MEM */
 int mca_osc_epwin_peers_fill(epwin_making_t *making);
+
+/** Of a dynamic window whose duplicate is complete: the base of the own card. */
+uint64_t mca_osc_epwin_regions_card(const epwin_making_t *making);
 
 /** Bytes of a window object. */
 size_t mca_osc_epwin_window_bytes(const mca_osc_epwin_module_t *module, int members_in_process);

@@ -42,6 +42,15 @@ size_t mca_osc_epwin_window_bytes(const mca_osc_epwin_module_t *module, int memb
                   : 0);
 }
 
+uint64_t mca_osc_epwin_regions_card(const epwin_making_t *making)
+{
+    const mca_osc_epwin_module_t *module = making->module;
+
+    return mca_osc_epwin_regions_list((const char *) module->memory[EPWIN_KEY_WINDOW]->base
+                                          + regions_at(module),
+                                      making->process.index);
+}
+
 static bool has_data(const mca_osc_epwin_module_t *module)
 {
     return MPI_WIN_FLAVOR_ALLOCATE == module->flavor || MPI_WIN_FLAVOR_SHARED == module->flavor;
@@ -62,13 +71,15 @@ static void peer_reach(const epwin_making_t *making, const epwin_card_t *card,
     const bool is_here = card->process == making->own.process;
 
     peer->way = is_here ? EPWIN_WAY_DIRECT : EPWIN_WAY_MESSAGE;
-    if (MPI_WIN_FLAVOR_CREATE != making->module->flavor) {
+    if (has_data(making->module)) {
         return;
     }
     if (!is_here && card->node == making->own.node) {
         peer->way = EPWIN_WAY_COPY;
     }
-    if (EPWIN_WAY_MESSAGE != peer->way) {
+    /* In the own process addresses in a dynamic window are absolute. */
+    if (EPWIN_WAY_COPY == peer->way
+        || (is_here && MPI_WIN_FLAVOR_CREATE == making->module->flavor)) {
         peer->base = (char *) (uintptr_t) card->base;
     }
 }
