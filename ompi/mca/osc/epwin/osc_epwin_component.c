@@ -32,7 +32,8 @@
 static const mpix_endpoints_client_t client = {.name = "osc/epwin",
                                                .make = mca_osc_epwin_handle_make,
                                                .free = mca_osc_epwin_handle_free,
-                                               .am_handler = mca_osc_epwin_am_handler};
+                                               .am_handler = mca_osc_epwin_am_handler,
+                                               .describe = mca_osc_epwin_describe};
 
 static int component_register(void)
 {

@@ -61,6 +61,9 @@ our @ENTRIES = (
       longer => [qw(1x4 4x1/node 4x4/tcp 3x3/node)] },
     { program => 'win_net', variant => 'bounded', configs => ['2x2/node'], plain => 0, quick => [],
       mca => 'osc_epwin_pending_limit 4096 osc_epwin_copy_limit 0' },
+    # What a dump of queues shows.
+    { program => 'win_dump', configs => [qw(1x4 2x2/tcp)], longer => ['2x2/node'], plain => 0,
+      quick => [] },
     # The progress thread, and that it is not there without the parameter.
     { program => 'win_progress', configs => [qw(2x2/tcp 2x2/node)], longer => [qw(3x2/tcp)],
       plain => 0, quick => [], args => '--interval 50', mca => 'osc_epwin_progress_interval 50' },

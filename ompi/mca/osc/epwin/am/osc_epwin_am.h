@@ -112,6 +112,9 @@ void mca_osc_epwin_am_free(mca_osc_epwin_module_t *module);
 /** The queue of a handle that is being made.  @return MPI_SUCCESS, MPI_ERR_NO_MEM */
 int mca_osc_epwin_am_init(mca_osc_epwin_module_t *module);
 
+/** The client's describe; object is a module. */
+void mca_osc_epwin_describe(void *object, char *text, size_t size);
+
 /** The client's am_handler; object is a module. */
 bool mca_osc_epwin_am_handler(void *object, int rank, const void *data, size_t size);
 

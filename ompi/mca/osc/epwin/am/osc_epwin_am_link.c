@@ -111,13 +111,14 @@ epwin_am_link_t *mca_osc_epwin_am_link_find(const mca_osc_epwin_module_t *module
 epwin_am_link_t *mca_osc_epwin_am_link_next(const mca_osc_epwin_module_t *module, uint32_t *index)
 {
     const epwin_am_origin_t *origin = link_origin(module);
+    /* Acquire, both: for dumps of queues, in any thread; partners: table_grow, table_add. */
     const epwin_am_table_t *table = NULL == origin ? NULL
                                                    : atomic_load_explicit(&origin->table,
-                                                                          memory_order_relaxed);
+                                                                          memory_order_acquire);
 
     while (NULL != table && *index < table->size) {
         epwin_am_link_t *link = atomic_load_explicit(&table->slots[(*index)++],
-                                                     memory_order_relaxed);
+                                                     memory_order_acquire);
 
         if (NULL != link) {
             return link;
@@ -342,7 +343,7 @@ static int link_wait(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
     }
     /* At once by the engine: an answer arrives by progress only.  For any member: after the loss of
      * one the target may have freed its handle, and never answers. */
-    rc = ENGINE->wait(module->comm, MPIX_ENDPOINTS_ANY_RANK, link_has, &wait);
+    rc = mca_osc_epwin_wait_long(module, "answers", MPIX_ENDPOINTS_ANY_RANK, link_has, &wait);
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         mca_osc_epwin_am_link_close(module, link);
         link->used = 0;

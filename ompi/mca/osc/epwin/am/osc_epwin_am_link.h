@@ -113,7 +113,7 @@ int mca_osc_epwin_am_link(mca_osc_epwin_module_t *module, int target, epwin_am_l
 /** The link that an answer of a rank is for, or NULL; any thread. */
 epwin_am_link_t *mca_osc_epwin_am_link_find(const mca_osc_epwin_module_t *module, int rank);
 
-/** The next link of a loop over all, or NULL.  @param[in,out] index  0 at first */
+/** The next link of a loop over all, or NULL; any thread.  @param[in,out] index  0 at first */
 epwin_am_link_t *mca_osc_epwin_am_link_next(const mca_osc_epwin_module_t *module, uint32_t *index);
 
 /** Nothing is sent on a link any more, and calls for it return an error.  @return error */

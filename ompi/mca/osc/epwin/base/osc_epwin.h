@@ -201,6 +201,10 @@ typedef struct mca_osc_epwin_module_t {
     uint64_t completed_seen; /**< of control->completed, by MPI_Win_wait */
     uint8_t listens;         /**< may messages arrive?  0: not known yet; 1: no; 2: yes */
     uint8_t calls;           /**< since the last progress; wraps */
+
+    /* What the thread waits for, for dumps of queues. */
+    const char *_Atomic awaited; /**< constant text; NULL: it does not wait */
+    _Atomic int awaited_rank;    /**< of whom; or MPIX_ENDPOINTS_ANY_RANK */
 } mca_osc_epwin_module_t;
 
 static inline mca_osc_epwin_module_t *mca_osc_epwin_module(const ompi_win_t *win)

@@ -39,13 +39,35 @@ static inline unsigned int mca_osc_epwin_spins(void)
 }
 
 /**
- * Wait until a condition holds: spin, then progress the endpoint, help others, and yield.
+ * The engine's wait: progress the endpoint, help others, and yield.
  *
+ * @param[in] what   what is waited for, for dumps of queues; constant
  * @param[in] from   the rank that is waited for, or MPIX_ENDPOINTS_ANY_RANK
  * @param[in] until  the condition; an acquire, if data depend on it
  * @return MPI_SUCCESS; MPI_ERR_PROC_FAILED: it does not hold, and from is lost
  */
-static inline int mca_osc_epwin_wait(const mca_osc_epwin_module_t *module, int from,
+static inline int mca_osc_epwin_wait_long(mca_osc_epwin_module_t *module, const char *what,
+                                          int from, bool (*until)(void *context), void *context)
+{
+    int rc;
+
+    /* Relaxed, all: hints for people. */
+    atomic_store_explicit(&module->awaited_rank, from, memory_order_relaxed);
+    atomic_store_explicit(&module->awaited, what, memory_order_relaxed);
+    rc = mca_osc_epwin_component.engine->wait(module->comm, from, until, context);
+    atomic_store_explicit(&module->awaited, NULL, memory_order_relaxed);
+    return rc;
+}
+
+/**
+ * Wait until a condition holds: a short spin before mca_osc_epwin_wait_long.
+ *
+ * @param[in] what   as for it
+ * @param[in] from   the rank that is waited for, or MPIX_ENDPOINTS_ANY_RANK
+ * @param[in] until  the condition; an acquire, if data depend on it
+ * @return MPI_SUCCESS; MPI_ERR_PROC_FAILED: it does not hold, and from is lost
+ */
+static inline int mca_osc_epwin_wait(mca_osc_epwin_module_t *module, const char *what, int from,
                                      bool (*until)(void *context), void *context)
 {
     for (unsigned int spins = mca_osc_epwin_spins(); 0 < spins; --spins) {
@@ -54,7 +76,7 @@ static inline int mca_osc_epwin_wait(const mca_osc_epwin_module_t *module, int f
         }
         mca_osc_epwin_pause();
     }
-    return mca_osc_epwin_component.engine->wait(module->comm, from, until, context);
+    return mca_osc_epwin_wait_long(module, what, from, until, context);
 }
 
 END_C_DECLS

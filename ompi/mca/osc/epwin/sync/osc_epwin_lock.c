@@ -59,16 +59,17 @@ static bool lock_is_held(void *context)
 }
 
 /** @return MPI_SUCCESS; MPI_ERR_PROC_FAILED: not held.  The ticket is lost: see the file's head */
-static __attribute__((noinline)) int lock_queue(const mca_osc_epwin_module_t *module,
+static __attribute__((noinline)) int lock_queue(mca_osc_epwin_module_t *module,
                                                 mca_osc_epwin_lock_t *lock, epwin_group_t group)
 {
     lock_waiter_t waiter = {.lock = lock, .group = group};
 
     /* The holders are not known, and the queue has others in front: any member's loss counts. */
-    return mca_osc_epwin_wait(module, MPIX_ENDPOINTS_ANY_RANK, lock_is_held, &waiter);
+    return mca_osc_epwin_wait(module, "a lock that others hold", MPIX_ENDPOINTS_ANY_RANK,
+                              lock_is_held, &waiter);
 }
 
-static inline int lock_acquire(const mca_osc_epwin_module_t *module, mca_osc_epwin_lock_t *lock,
+static inline int lock_acquire(mca_osc_epwin_module_t *module, mca_osc_epwin_lock_t *lock,
                                epwin_group_t group)
 {
     return OPAL_LIKELY(epwin_lock_try(lock, group)) ? MPI_SUCCESS : lock_queue(module, lock, group);

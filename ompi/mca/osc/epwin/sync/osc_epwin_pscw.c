@@ -169,7 +169,7 @@ static bool start_is_posted(void *context)
 
 /** Wait for the bits of all targets, then clear them: after an error another start of those that
  * have posted finds them. */
-static int start_wait(const mca_osc_epwin_module_t *module)
+static int start_wait(mca_osc_epwin_module_t *module)
 {
     _Atomic uint64_t *row = mca_osc_epwin_row(module, module->rank);
 
@@ -179,7 +179,7 @@ static int start_wait(const mca_osc_epwin_module_t *module)
 
         if (!start_is_posted(&awaited)) {
             /* For any member: after the loss of one the target may have given up. */
-            const int rc = mca_osc_epwin_wait(module, MPIX_ENDPOINTS_ANY_RANK, start_is_posted,
+            const int rc = mca_osc_epwin_wait(module, "MPI_Win_post", MPIX_ENDPOINTS_ANY_RANK, start_is_posted,
                                               &awaited);
 
             if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
@@ -285,7 +285,8 @@ int mca_osc_epwin_wait_epoch(ompi_win_t *win)
     if (OPAL_UNLIKELY(!module->is_exposed)) {
         return MPI_ERR_RMA_SYNC;
     }
-    rc = mca_osc_epwin_wait(module, MPIX_ENDPOINTS_ANY_RANK, wait_is_over, module);
+    rc = mca_osc_epwin_wait(module, "MPI_Win_complete of its origins", MPIX_ENDPOINTS_ANY_RANK,
+                            wait_is_over, module);
     wait_end(module);
     return rc;
 }

@@ -499,7 +499,7 @@ static bool accumulate_is_taken(void *context)
     return mca_osc_epwin_accumulate_try(wait->control, wait->rank);
 }
 
-int mca_osc_epwin_accumulate_acquire(const mca_osc_epwin_module_t *module,
+int mca_osc_epwin_accumulate_acquire(mca_osc_epwin_module_t *module,
                                      mca_osc_epwin_control_t *control)
 {
     accumulate_wait_t wait = {.control = control, .rank = module->rank};
@@ -509,8 +509,8 @@ int mca_osc_epwin_accumulate_acquire(const mca_osc_epwin_module_t *module,
     }
     while (true) {
         /* The holder changes while this thread waits, so the loss of any member ends the wait. */
-        const int rc = mca_osc_epwin_wait(module, MPIX_ENDPOINTS_ANY_RANK, accumulate_is_taken,
-                                          &wait);
+        const int rc = mca_osc_epwin_wait(module, "an accumulate", MPIX_ENDPOINTS_ANY_RANK,
+                                          accumulate_is_taken, &wait);
         /* Relaxed: a hint at who holds it.  A lost one holds it for good. */
         const uint32_t holder = atomic_load_explicit(&control->accumulate, memory_order_relaxed);
 

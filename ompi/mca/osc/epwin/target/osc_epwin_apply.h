@@ -127,7 +127,7 @@ static inline bool mca_osc_epwin_accumulate_try(mca_osc_epwin_control_t *control
 
 /** Take it, in the module's own thread: waits as MPI_Recv does, for the holder.
  * @return MPI_SUCCESS; MPI_ERR_PROC_FAILED: the holder is lost, it is not taken */
-int mca_osc_epwin_accumulate_acquire(const mca_osc_epwin_module_t *module,
+int mca_osc_epwin_accumulate_acquire(mca_osc_epwin_module_t *module,
                                      mca_osc_epwin_control_t *control);
 
 static inline void mca_osc_epwin_accumulate_release(mca_osc_epwin_control_t *control)
