@@ -21,6 +21,10 @@
  */
 bool mpix_ranks_image_is_mpi(void);
 
+/** Before libc starts an MPI program: its constructors and destructors are kept for
+ * mpix_ranks_image_construct and _destruct, as they may use MPI_COMM_WORLD. */
+void mpix_ranks_image_defer(void);
+
 /**
  * Before MPI begins, in the first thread: read the executable and its libraries, decide which
  * libraries are private, and refuse (mpix_ranks_refuse) what cannot be copied.  May start the process
@@ -32,8 +36,12 @@ void mpix_ranks_image_check(int ranks);
  * rank's copy, bind it, and store handles.  Ends the job if that fails. */
 void mpix_ranks_image_load(mpix_rank_t *rank);
 
-/** In the rank's thread, before main: constructors of its private libraries and of its copy.  (Of
- * index 0 these have run already.) */
+/** In each thread of the rank, before anything of the rank runs in it: first values of thread-local
+ * variables of the executable. */
+void mpix_ranks_image_enter(mpix_rank_t *rank);
+
+/** In the rank's thread, before main: constructors of its private libraries and of its copy.  (Those
+ * of index 0's libraries have run already.) */
 void mpix_ranks_image_construct(mpix_rank_t *rank, int argc, char **argv, char **envp);
 
 /** The rank's main, by that of the executable. */
@@ -43,8 +51,9 @@ mpix_ranks_main_t *mpix_ranks_image_main(mpix_rank_t *rank, mpix_ranks_main_t *e
  * destructors, then those of its private libraries. */
 void mpix_ranks_image_destruct(mpix_rank_t *rank);
 
-/** The rank's own variable of that name, if its copy of the program has one (optind, stdout, environ
- * by a copy relocation), or NULL.  For index 0 it is libc's own. */
+/** The rank's own of libc's variables: optarg, optind, opterr, optopt, stdin, stdout, stderr, environ,
+ * program_invocation_name and _short_name.  What the rank's objects find under that name.  For index
+ * 0 it is libc's own.  NULL: another name. */
 void *mpix_ranks_image_variable(mpix_rank_t *rank, const char *name);
 
 #endif /* MPIX_RANKS_IMAGE_H */

@@ -72,6 +72,7 @@ static void *run(void *argument)
     mpix_ranks_self = rank;
     mpix_ranks_mpi_enter(rank);
     mpix_ranks_libc_enter(rank);
+    mpix_ranks_image_enter(rank);
     mpix_ranks_image_construct(rank, start->argc, start->argv, start->envp);
     (void) pthread_barrier_wait(&all_constructed);
     if (0 == setjmp(start->end)) {
@@ -159,9 +160,9 @@ int __libc_start_main(mpix_ranks_main_t *main, int argc, char **argv, void (*ini
                       void (*fini)(void), void (*loader_fini)(void), void *stack_end)
 {
     program_main = main;
-    return MPIX_RANKS_NEXT(__libc_start_main)(NULL != getenv("MPIX_RANKS")
-                                                      && mpix_ranks_image_is_mpi()
-                                                  ? ranks_main
-                                                  : main,
-                                              argc, argv, init, fini, loader_fini, stack_end);
+    if (NULL != getenv("MPIX_RANKS") && mpix_ranks_image_is_mpi()) {
+        mpix_ranks_image_defer();
+        main = ranks_main;
+    }
+    return MPIX_RANKS_NEXT(__libc_start_main)(main, argc, argv, init, fini, loader_fini, stack_end);
 }

@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 
 #include "../base/base.h"
+#include "../image/image.h"
 #include "../mpi/mpi.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@ static void *run(void *argument)
     free(argument);
     mpix_ranks_self = start.rank;
     mpix_ranks_mpi_enter(start.rank);
+    mpix_ranks_image_enter(start.rank);
     return start.function(start.argument);
 }
 

@@ -1,0 +1,132 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * What is refused, each with a text that says what to do.
+ *
+ * Tests: ranks_refused
+ */
+
+#define _GNU_SOURCE
+
+#include "check.h"
+
+#include "copy.h"
+#include "references.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void read_object(mpix_ranks_object_t *object)
+{
+    const char *path = object->is_program ? "/proc/self/exe" : object->map->l_name;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const char *wrong = file < 0 ? strerror(errno) : mpix_ranks_elf_open(&object->elf, file);
+
+    if (0 <= file) {
+        (void) close(file);
+    }
+    if (NULL != wrong && object->is_program) {
+        mpix_ranks_refuse("the program cannot be copied: %s", wrong);
+    }
+    if (NULL != wrong) {
+        mpix_ranks_refuse("library %s cannot be copied for each rank: %s; if all ranks may share "
+                          "it, MPIX_RANKS_SHARE=%s",
+                          path, wrong, object->name);
+    }
+}
+
+/** The library's index in the set, to which it is added where it is not yet in it. */
+static int index_of(mpix_ranks_set_t *set, const mpix_ranks_library_t *library)
+{
+    int index = 0;
+
+    while (index < set->count && library->map != set->objects[index].map) {
+        ++index;
+    }
+    if (set->count == index) {
+        mpix_ranks_object_t *object = &set->objects[set->count++];
+
+        *object = (mpix_ranks_object_t){.name = library->name,
+                                        .label = library->name,
+                                        .map = library->map};
+        read_object(object);
+    }
+    return index;
+}
+
+static void find_needed(mpix_ranks_set_t *set, int index, const mpix_ranks_libraries_t *libraries)
+{
+    size_t at = 0;
+
+    for (const char *name;
+         NULL != (name = mpix_ranks_library_needs(set->objects[index].map, &at));) {
+        const mpix_ranks_library_t *library = mpix_ranks_library_of(libraries, name);
+
+        if (NULL != library && library->is_private) {
+            *(int *) mpix_ranks_list_add(&set->objects[index].needed, sizeof(int))
+                = index_of(set, library);
+        }
+    }
+}
+
+/** Depth first; libraries that need each other in a circle come as they are met. */
+static void put_in_order(mpix_ranks_set_t *set, int index, bool *is_met, int *count)
+{
+    const int *needed = MPIX_RANKS_ITEMS(set->objects[index].needed, int);
+
+    is_met[index] = true;
+    for (int i = 0; i < set->objects[index].needed.count; ++i) {
+        if (!is_met[needed[i]]) {
+            put_in_order(set, needed[i], is_met, count);
+        }
+    }
+    set->order[(*count)++] = index;
+}
+
+/** The executable and its private libraries, breadth first. */
+static void make_set(const mpix_ranks_libraries_t *libraries, mpix_ranks_set_t *set)
+{
+    bool *is_met;
+    int count = 0;
+
+    *set = (mpix_ranks_set_t){.objects = calloc((size_t) libraries->count, sizeof(*set->objects)),
+                              .order = calloc((size_t) libraries->count, sizeof(*set->order))};
+    is_met = calloc((size_t) libraries->count, sizeof(*is_met));
+    if (NULL == set->objects || NULL == set->order || NULL == is_met) {
+        mpix_ranks_refuse("no memory");
+    }
+    set->objects[set->count++] = (mpix_ranks_object_t){.name = "",
+                                                       .label = program_invocation_short_name,
+                                                       .map = libraries->all[0].map,
+                                                       .is_program = true};
+    read_object(&set->objects[0]);
+    for (int i = 0; i < set->count; ++i) {
+        find_needed(set, i, libraries);
+    }
+    put_in_order(set, 0, is_met, &count);
+    free(is_met);
+}
+
+void mpix_ranks_check(const mpix_ranks_libraries_t *libraries,
+                      const mpix_ranks_function_t *functions, mpix_ranks_set_t *set)
+{
+    make_set(libraries, set);
+    for (int i = 0; i < set->count; ++i) {
+        mpix_ranks_object_t *object = &set->objects[i];
+        const char *wrong = mpix_ranks_references_find(object, set, functions);
+
+        wrong = NULL == wrong ? mpix_ranks_copy_prepare(object, set) : wrong;
+        if (NULL != wrong) {
+            mpix_ranks_refuse("%s cannot be copied: %s",
+                              object->is_program ? "the program" : object->name, wrong);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * Copies of objects: their files, and loading them.
+ */
+
+#ifndef MPIX_RANKS_COPY_H
+#define MPIX_RANKS_COPY_H
+
+#include "object.h"
+
+/** An object that has been loaded for a rank. */
+typedef struct mpix_ranks_loaded_t {
+    const mpix_ranks_object_t *object;
+    struct link_map *map;
+    char *base;
+    int file; /**< -1: none is kept open */
+    char path[MPIX_RANKS_NAME_SIZE];
+} mpix_ranks_loaded_t;
+
+/** Lay out the annex of an object whose references have been found, and change its code. @return NULL,
+ * or what is wrong */
+const char *mpix_ranks_copy_prepare(mpix_ranks_object_t *object, const mpix_ranks_set_t *set);
+
+/**
+ * Load a set of copies.
+ *
+ * @param loaded  one for each object of the set
+ * @param label   what the files are called, for debuggers
+ *
+ * @return NULL, or what is wrong; then nothing is loaded
+ */
+const char *mpix_ranks_copy_load(const mpix_ranks_set_t *set, const char *label,
+                                 mpix_ranks_loaded_t *loaded);
+
+/** The opposite, as far as the dynamic linker does it. */
+void mpix_ranks_copy_unload(const mpix_ranks_set_t *set, mpix_ranks_loaded_t *loaded);
+
+/** Remove the files that stand for memory files, if there are any. */
+void mpix_ranks_copy_remove_files(void);
+
+/** A file for a copy, empty.  @return a descriptor, or -1 and errno; path: how others open it */
+int mpix_ranks_copy_create(const char *label, char *path, size_t path_size);
+
+#endif /* MPIX_RANKS_COPY_H */

@@ -1,0 +1,103 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * dlsym, as a rank's objects find it: what is looked for in the whole program is looked for in the
+ * rank's own objects first.
+ *
+ * Tests: ranks_dlsym
+ */
+
+#define _GNU_SOURCE
+
+#include "search.h"
+
+#include "state.h"
+
+#include <dlfcn.h>
+
+/** A symbol that the object itself defines: dlsym looks into what it needs, too. */
+static void *symbol_of(struct link_map *map, const char *name)
+{
+    void *address = dlsym(map, name);
+    struct link_map *found;
+    Dl_info info;
+
+    if (NULL != address
+        && (0 == dladdr1(address, &info, (void **) &found, RTLD_DL_LINKMAP) || found != map)) {
+        address = NULL;
+    }
+    return address;
+}
+
+/** In the rank's objects, from one on. */
+static void *own_symbol(const mpix_rank_t *rank, int first, const char *name)
+{
+    void *address = NULL;
+
+    for (int i = first; NULL == address && i < mpix_ranks_program.count; ++i) {
+        address = symbol_of(rank->image->loaded[i].map, name);
+    }
+    return address;
+}
+
+/** In the libraries that all ranks share, in the order in which they were loaded. */
+static void *shared_symbol(const char *name)
+{
+    void *address = NULL;
+
+    for (int i = 1; NULL == address && i < mpix_ranks_libraries.count; ++i) {
+        if (!mpix_ranks_libraries.all[i].is_private) {
+            address = symbol_of(mpix_ranks_libraries.all[i].map, name);
+        }
+    }
+    return address;
+}
+
+/** The one of the rank's objects in which an address is.  -1: none. */
+static int object_of(const mpix_rank_t *rank, void *address)
+{
+    struct link_map *map;
+    Dl_info info;
+
+    if (0 != dladdr1(address, &info, (void **) &map, RTLD_DL_LINKMAP)) {
+        for (int i = 0; i < mpix_ranks_program.count; ++i) {
+            if (map == rank->image->loaded[i].map) {
+                return i;
+            }
+        }
+    }
+    return -1;
+}
+
+/** Errors are the dynamic linker's: the last thing that is called says what dlerror tells. */
+static void *find_symbol(void *handle, const char *name)
+{
+    const mpix_rank_t *rank = mpix_ranks_self;
+    void *address = NULL;
+
+    if (NULL != rank && RTLD_NEXT == handle) {
+        const int caller = object_of(rank, __builtin_return_address(0));
+
+        if (0 <= caller) {
+            address = own_symbol(rank, caller + 1, name);
+        }
+        if (NULL == address) {
+            address = shared_symbol(name);
+        }
+        handle = RTLD_DEFAULT;
+    } else if (NULL != rank
+               && (RTLD_DEFAULT == handle || mpix_ranks_program.objects[0].map == handle)) {
+        address = own_symbol(rank, 0, name);
+    }
+    return NULL != address ? address : dlsym(handle, name);
+}
+
+const mpix_ranks_function_t mpix_ranks_search_functions[] = {
+    {"dlsym", (void *) find_symbol},
+    {NULL, NULL},
+};
