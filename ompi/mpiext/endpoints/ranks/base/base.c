@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 __thread mpix_rank_t *mpix_ranks_self;
@@ -40,8 +41,14 @@ void *mpix_ranks_next(const char *name, void *_Atomic *cache)
 
 _Noreturn void mpix_ranks_refuse(const char *format, ...)
 {
+    const char *process = getenv("OMPI_COMM_WORLD_RANK");
     va_list list;
 
+    /* All processes of the job have the same reason, as a rule, and the launcher ends them when the
+     * first one, which says it, has ended. */
+    if (NULL != process && 0 != strcmp(process, "0")) {
+        (void) sleep(5);
+    }
     va_start(list, format);
     (void) fprintf(stderr, "epmpirun -ranks: ");
     (void) vfprintf(stderr, format, list);

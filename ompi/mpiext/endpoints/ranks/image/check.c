@@ -22,7 +22,66 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
+
+/** Sanitizers know one copy of each object: they take addresses in others for errors, or crash. */
+static void refuse_sanitizers(const mpix_ranks_libraries_t *libraries)
+{
+    static const char *const names[] = {"libasan.", "libtsan.",         "libhwasan.",
+                                        "liblsan.", "libclang_rt.asan", "libclang_rt.tsan"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+        const mpix_ranks_library_t *library = mpix_ranks_libraries_reached(libraries, names[i]);
+
+        if (NULL != library) {
+            mpix_ranks_refuse("the program has a sanitizer (%s), which knows one copy of it only: "
+                              "compile it without -fsanitize, or run it with processes",
+                              library->name);
+        }
+    }
+}
+
+/** clang links them into the executable. */
+static void refuse_own_sanitizers(const mpix_ranks_object_t *program)
+{
+    static const char *const names[] = {"__asan_init", "__tsan_init", "__msan_init",
+                                        "__hwasan_init"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+        if (NULL != mpix_ranks_elf_defined(&program->elf, names[i])) {
+            mpix_ranks_refuse("the program has a sanitizer (%s), which knows one copy of it only: "
+                              "compile it without -fsanitize, or run it with processes",
+                              names[i]);
+        }
+    }
+}
+
+static void refuse_kinds(const mpix_ranks_libraries_t *libraries)
+{
+    const mpix_ranks_library_t *abi = mpix_ranks_libraries_reached(libraries, "libmpi_abi.");
+
+    if (0 != getauxval(AT_SECURE)) {
+        mpix_ranks_refuse(
+            "the program runs with another user's rights or more rights than its user "
+            "has (setuid, setgid, capabilities): run it with processes");
+    }
+    if (NULL != abi) {
+        mpix_ranks_refuse("the program is linked with %s, the MPI ABI, where MPI_COMM_WORLD is a "
+                          "number: compile it with mpicc, or run it with processes",
+                          abi->name);
+    }
+    refuse_sanitizers(libraries);
+}
+
+/** What to do where the program's file is one that cannot be copied. */
+static const char *advice_of(const char *wrong)
+{
+    return NULL != strstr(wrong, "position-independent")
+               ? " (link it with -pie and compile all of it with -fPIE, which most distributions' "
+                 "compilers do by default; -no-pie prevents it)"
+               : "";
+}
 
 static void read_object(mpix_ranks_object_t *object)
 {
@@ -34,7 +93,8 @@ static void read_object(mpix_ranks_object_t *object)
         (void) close(file);
     }
     if (NULL != wrong && object->is_program) {
-        mpix_ranks_refuse("the program cannot be copied: %s", wrong);
+        mpix_ranks_refuse("the program cannot be copied for each rank: %s%s", wrong,
+                          advice_of(wrong));
     }
     if (NULL != wrong) {
         mpix_ranks_refuse("library %s cannot be copied for each rank: %s; if all ranks may share "
@@ -118,14 +178,16 @@ static void make_set(const mpix_ranks_libraries_t *libraries, mpix_ranks_set_t *
 void mpix_ranks_check(const mpix_ranks_libraries_t *libraries,
                       const mpix_ranks_function_t *functions, mpix_ranks_set_t *set)
 {
+    refuse_kinds(libraries);
     make_set(libraries, set);
+    refuse_own_sanitizers(&set->objects[0]);
     for (int i = 0; i < set->count; ++i) {
         mpix_ranks_object_t *object = &set->objects[i];
         const char *wrong = mpix_ranks_references_find(object, set, functions);
 
         wrong = NULL == wrong ? mpix_ranks_copy_prepare(object, set) : wrong;
         if (NULL != wrong) {
-            mpix_ranks_refuse("%s cannot be copied: %s",
+            mpix_ranks_refuse("%s cannot be copied for each rank: %s",
                               object->is_program ? "the program" : object->name, wrong);
         }
     }

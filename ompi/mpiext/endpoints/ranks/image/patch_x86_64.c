@@ -10,18 +10,21 @@
  * length: 48 or 4c, 8d or 8b, a byte for the register, 32 bits of distance.
  *
  * The instruction is looked for at every byte.  That such bytes are something else, and their distance
- * leads to an object of MPI's, takes 52 equal bits.
+ * leads to an object of MPI's, takes 52 equal bits.  Other instructions that are about one are refused.
  *
- * Tests: ranks_basic
+ * Tests: ranks_basic, ranks_refused
  */
 
 #define _GNU_SOURCE
 
 #include "patch.h"
 
+#include "decode.h"
+
 #if defined(__x86_64__)
 
 #    include <stdint.h>
+#    include <stdio.h>
 #    include <string.h>
 
 enum { LEA_LENGTH = 7, OPCODE_LEA = 0x8d, OPCODE_MOV = 0x8b };
@@ -32,6 +35,10 @@ typedef struct code_t {
     uint8_t *end;
     ElfW(Addr) address;
 } code_t;
+
+/** How far before a place that may be an instruction decoding begins: however it begins, it falls into
+ * step with the instructions after a few of them. */
+enum { DECODE_BEFORE = 512 };
 
 /** The slot of an address. */
 static ElfW(Addr)
@@ -107,6 +114,59 @@ static const char *change_code(const code_t *code, mpix_ranks_list_t *ranges, bo
     return wrong;
 }
 
+/** Is there an instruction with its distance to data at that byte, and its end there? */
+static bool is_distance(const code_t *code, const uint8_t *distance, const uint8_t *end)
+{
+    const uint8_t *next = distance - code->begin > DECODE_BEFORE ? distance - DECODE_BEFORE
+                                                                 : code->begin;
+
+    while (next < distance) {
+        size_t relative;
+        const size_t length = mpix_ranks_decode(next, (size_t) (code->end - next), &relative);
+
+        if (0 != relative && next + relative == distance) {
+            return next + length == end;
+        }
+        next += 0 != length ? length : 1;
+    }
+    return false;
+}
+
+/**
+ * Other instructions that are about one of MPI's objects.  They have the distance behind a byte that
+ * says so, and up to 4 bytes of constants behind it.  Bytes that look so are decoded.
+ */
+static const char *check_code(const code_t *code, const mpix_ranks_list_t *ranges)
+{
+    static const size_t lengths[] = {4, 5, 6, 8};
+    static char text[160];
+
+    for (uint8_t *at = code->begin + 1; at + sizeof(int32_t) <= code->end; ++at) {
+        for (size_t i = 0; 0x05 == (at[-1] & 0xc7) && i < sizeof(lengths) / sizeof(*lengths); ++i) {
+            const ElfW(Addr) target = target_of(code, at, lengths[i]);
+            const mpix_ranks_range_t *range = mpix_ranks_range_of(ranges, target);
+            const char *missing;
+
+            if (NULL == range || !range->is_predefined) {
+                continue;
+            }
+            missing = mpix_ranks_decode_load();
+            if (NULL != missing) {
+                return missing;
+            }
+            if (is_distance(code, at, at + lengths[i])) {
+                (void) snprintf(text, sizeof(text),
+                                "the instruction at 0x%lx uses %s in an unknown way (compile with "
+                                "-mno-direct-extern-access)",
+                                (unsigned long) (code->address + (ElfW(Addr))(at - code->begin)),
+                                range->name);
+                return text;
+            }
+        }
+    }
+    return NULL;
+}
+
 const char *mpix_ranks_patch(const mpix_ranks_elf_t *elf, mpix_ranks_list_t *ranges,
                              bool only_handles, mpix_ranks_slots_t *slots)
 {
@@ -120,6 +180,9 @@ const char *mpix_ranks_patch(const mpix_ranks_elf_t *elf, mpix_ranks_list_t *ran
             const code_t code = {begin, begin + segment->p_filesz, segment->p_vaddr};
 
             wrong = change_code(&code, ranges, only_handles, slots);
+            if (NULL == wrong && !only_handles) {
+                wrong = check_code(&code, ranges);
+            }
         }
     }
     return wrong;
