@@ -9,6 +9,7 @@
 #   BUILD/abi/     the same in the MPI ABI (epmpicc_abi)
 #   BUILD/plain/   the same without (mpicc)
 #   BUILD/example/ the examples (epmpicc, epmpifort)
+#   BUILD/ranks/   programs that know nothing of endpoints (Ranks.pm)
 #   BUILD/f08/, mpi/, mpifh/ tests in Fortran, for one of its interfaces (epmpifort -DTEST_...)
 #   BUILD/unit/    unit tests, one program per flavour
 
@@ -24,6 +25,7 @@ use Time::HiRes qw(stat);
 
 use Ept::Flags;
 use Ept::Fuzz;
+use Ept::Ranks;
 use Ept::Tsan;
 
 my @FLAGS = qw(-O1 -g -Wall -Wextra -pthread);
@@ -76,6 +78,8 @@ sub mpi_builds
     return () if $job->{kind} =~ /^(?:unit|mpich|self|model|perf|fuzz|tool|python|mutation)$/;
     return () if $job->{tbb} && !has_tbb();
     return () if $job->{program} =~ $FORTRAN && !has_fortran();
+    return () if $job->{unmodified} && Ept::Ranks::missing($job);
+    return (['ranks', basename(Ept::Ranks::program_file('', $job))]) if $job->{unmodified};
     return ([$job->{interface}, $job->{program}]) if $job->{interface};
     return ([$job->{kind}, $job->{program}]) if $job->{kind} =~ /^(?:plain|example|tsan)$/;
     return (['ep', $job->{program}], ['plain', $job->{program}]) if 'ratio' eq $job->{kind};
@@ -110,7 +114,7 @@ sub ompi_series
 
 # Words after "EPT-CFLAGS:", "EPT-LIBS:", "EPT-PARTS:" (further sources beside it) or "EPT-WITH:"
 # (sources from elsewhere in the project, TOP/PATH) in a source's comment.
-sub _declared
+sub declared
 {
     my ($source, $what) = @_;
     my @words;
@@ -193,7 +197,7 @@ sub _fortran_tasks
     my @fc = ('epmpifort', @FORTRAN_FLAGS, '-DTEST_' . uc $way, "-J$build/$way", "-I$folder");
     my (@objects, @tasks);
 
-    for my $file ($source, map { "$folder/$_" } _declared($source, 'PARTS')) {
+    for my $file ($source, map { "$folder/$_" } declared($source, 'PARTS')) {
         push @objects, "$build/$way/" . $file =~ s{.*/}{}r . '.o';
         push @tasks, $file =~ $FORTRAN ? _fortran_task($objects[-1], $file, @fc)
                                        : compile_task($objects[-1], $file, 'epmpicc', @C_FLAGS);
@@ -224,8 +228,8 @@ sub _mpi_tasks
     my @cc = $source =~ /cpp$/ ? ('epmpicxx', '-std=c++17', @FLAGS)
         : (@{ $compilers{$way} }, @C_FLAGS, '-Wno-deprecated-declarations',
            '-Wno-deprecated-openmp');
-    my @with = map { s{^TOP/}{$top/}r } _declared($source, 'WITH');
-    my @own = (@cc, @with ? "-I$top" : (), _declared($source, 'CFLAGS'));
+    my @with = map { s{^TOP/}{$top/}r } declared($source, 'WITH');
+    my @own = (@cc, @with ? "-I$top" : (), declared($source, 'CFLAGS'));
     my (@objects, @tasks);
 
     # A program without the harness has a main() of its own.
@@ -233,12 +237,12 @@ sub _mpi_tasks
         push @objects, "$build/$way/$part.o";
         push @tasks, compile_task($objects[-1], "$folder/$part.c", @cc);
     }
-    for my $file ($source, (map { "$folder/$_" } _declared($source, 'PARTS')), @with) {
+    for my $file ($source, (map { "$folder/$_" } declared($source, 'PARTS')), @with) {
         push @objects, "$build/$way/" . $file =~ s{.*/}{}r =~ s{c(?:pp)?$}{o}r;
         push @tasks, compile_task($objects[-1], $file, @own);
     }
     return (@tasks,
-            link_task("$build/$way/$program", \@objects, \@own, _declared($source, 'LIBS')));
+            link_task("$build/$way/$program", \@objects, \@own, declared($source, 'LIBS')));
 }
 
 # What a job puts in front of other libraries: lib/NAME.c, with the parts that it names, as BUILD/ep/NAME.so.
@@ -257,12 +261,12 @@ sub _preload_tasks
     my @own = read_file($source) =~ m{#include "opal/}
         ? (split(' ', `pkg-config --cflags pmix`), '-idirafter', "$top/config/compat/include") : ();
     my @cc = ('epmpicc', @C_FLAGS, '-fPIC', @own);
-    my @sources = ($source, map { "$top/test/lib/$_" } _declared($source, 'PARTS'));
+    my @sources = ($source, map { "$top/test/lib/$_" } declared($source, 'PARTS'));
     my @objects = map { "$build/ep/" . basename($_, '.c') . '.o' } @sources;
 
     return ((map { compile_task($objects[$_], $sources[$_], @cc) } 0 .. $#sources),
             link_task(preload_file($build, $job), \@objects, [@cc, '-shared'],
-                      _declared($source, 'LIBS')));
+                      declared($source, 'LIBS')));
 }
 
 # Open MPI's libraries as if linked with -Bsymbolic-functions: where they are put; or where there are
@@ -296,10 +300,10 @@ sub _unit_tasks
     my $source = "$top/test/unit/$program.c";
     my $out = "$build/unit/$program-$flavour";
     my @cc = (_compiler($flavour), @C_FLAGS, @{ $FLAVOURS{$flavour} }, "-I$top",
-              _declared($source, 'CFLAGS'));
+              declared($source, 'CFLAGS'));
 
     return (compile_task("$out.o", $source, @cc),
-            link_task($out, ["$out.o"], \@cc, _declared($source, 'LIBS')));
+            link_task($out, ["$out.o"], \@cc, declared($source, 'LIBS')));
 }
 
 # The tests that need more than one source say so in the Makefile; there they are built.
@@ -397,6 +401,7 @@ sub make_tasks
     printf STDERR "# compiling %d test sources\n", scalar @objects if @objects;
     my @failed = _run([grep { !$_->{after} } @objects], $verbose);
     push @failed, _run([grep { $_->{after} } @objects], $verbose);
+    push @failed, _run([grep { $_->{first} && !_up_to_date($_) } @$tasks], $verbose);
     my @programs = grep { !$_->{compiles} && !_up_to_date($_) } @$tasks;
     # What lacks an object cannot be linked; its old self must not run instead.
     my @lacking = grep { grep { !-e } @{ $_->{from} } } @programs;
@@ -411,7 +416,7 @@ sub build
     my ($top, $build, $jobs, $verbose) = @_;
     my (%tasks, %works, @wanted);
 
-    for my $folder ($build, map { "$build/$_" } qw(ep abi plain example f08 mpi mpifh tsan unit logs)) {
+    for my $folder ($build, map { "$build/$_" } qw(ep abi plain example f08 mpi mpifh ranks tsan unit logs)) {
         -d $folder or mkdir $folder or die "$folder: $!\n";
     }
     if (grep { 'tsan' eq $_->{kind} } @$jobs) {
@@ -432,7 +437,9 @@ sub build
         print STDERR "# fuzzers: $problem\n" if defined $problem;
     }
     for my $job (@$jobs) {
-        push @wanted, map { _mpi_tasks($top, $build, @$_) } mpi_builds($job);
+        my @builds = mpi_builds($job);
+        push @wanted, $job->{unmodified} ? (@builds ? Ept::Ranks::tasks($top, $build, $job) : ())
+            : map { _mpi_tasks($top, $build, @$_) } @builds;
         push @wanted, _preload_tasks($top, $build, $job) if $job->{preload};
         next if 'unit' ne $job->{kind} || $job->{tree};
         my $flavour = $job->{flavour};

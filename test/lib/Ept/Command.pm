@@ -14,6 +14,7 @@ use warnings;
 use Exporter 'import';
 use Ept::Build;
 use Ept::Fuzz;
+use Ept::Ranks;
 use Ept::Tsan;
 
 our @EXPORT_OK = qw(launch program command_of command_line quote missing);
@@ -88,6 +89,7 @@ sub missing
     return 'no oneTBB (Debian: g++, libtbb-dev)' if $job->{tbb} && !Ept::Build::has_tbb();
     return 'nothing for Fortran was built' if $job->{program} =~ /\.[fF](?:90)?$/
         && !Ept::Build::has_fortran();
+    return Ept::Ranks::missing($job) if $job->{unmodified} && Ept::Ranks::missing($job);
     return 'this Open MPI does not have the MPI ABI' if $job->{abi} && !Ept::Build::has_abi();
     return '';
 }
@@ -129,6 +131,8 @@ sub command_of
     return ("$job->{top}/bench/$job->{program}", '--tap') if 'perf' eq $kind;
     return Ept::Fuzz::command($build, $job) if 'fuzz' eq $kind;
     return ('mutate', $job->{mutation}{file}) if 'mutation' eq $kind;
+    return Ept::Ranks::command($build, $job, launch($job->{ranks} ? 'epmpirun' : 'mpirun', $job))
+        if $job->{unmodified};
     return (launch('mpirun', $job), program($build, 'plain', $job)) if 'plain' eq $kind;
     return (launch('mpirun', $job), program($build, 'ep', $job)) if 'unselected' eq $kind;
     if ('example' eq $kind) {

@@ -33,6 +33,7 @@ my %KINDS = (
     example => \&Ept::Kinds::run_example,
     tool => \&Ept::Kinds::run_tool,
     python => \&Ept::Kinds::run_python,
+    same => \&Ept::Kinds::run_same,
     ratio => \&Ept::Kinds::run_ratio,
     tsan => \&Ept::Checkers::run_tsan,
     fuzz => \&Ept::Checkers::run_fuzz,

@@ -187,6 +187,34 @@ sub run_python
     return run_example($build, $job);
 }
 
+# What a program prints, line by line: lines of ranks come in any order.
+sub _sorted
+{
+    return join '', sort split /^/m, $_[0]{out};
+}
+
+# A program that knows nothing of endpoints prints the same with its ranks as processes and as threads.
+sub run_same
+{
+    my ($build, $job) = @_;
+    my %processes = (%$job, ranks => 0, np => $job->{np} * $job->{ep}, provider => undef);
+    my $expected = run_command([command_of($build, \%processes)], $job->{timeout});
+    my $result = run_command([command_of($build, $job)], $job->{timeout});
+    my @noise = noise($result);
+    my $failed = tap([
+        [0 == $expected->{status}, 'with processes: ' . status_words($expected)],
+        [0 == $result->{status}, 'with ranks as threads: ' . status_words($result)],
+        ['' ne $expected->{out}, 'prints its result'],
+        [_sorted($expected) eq _sorted($result), 'and the same both ways'],
+        [!@noise, 'and nothing else'],
+    ]);
+
+    explain($build, $job, { %$result, err => join "\n", "with processes:", $expected->{out},
+                            'with ranks as threads:', @$result{qw(out err)} },
+            'ranks as threads differ from processes') if $failed;
+    return $failed ? 1 : 0;
+}
+
 # 16 endpoints in one process against 16 processes under ob1, on the same cores, in turns.
 sub run_ratio
 {

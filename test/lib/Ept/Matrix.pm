@@ -20,15 +20,17 @@ use Ept::Table::Failures;
 use Ept::Table::Files;
 use Ept::Table::Messages;
 use Ept::Table::Places;
+use Ept::Table::Ranks;
 use Ept::Table::Static;
 use Ept::Table::Windows;
 
 # Configurations are "processes x endpoints per process". With more than one process a configuration
 # runs once per way between them: libfabric's provider tcp, and "node", the shared memory of btl/epshm;
 # with --long also libfabric's shm, another provider for the same btl/epofi.  "2x4/tcp" names one only.
+# "2r4" is two processes of a program that knows nothing of endpoints, with four ranks as threads each.
 #
 # One entry per program and purpose:
-#   program the source test/mpi/PROGRAM.c, or examples/PROGRAM.c or .cpp; in Fortran PROGRAM has the end of its name
+#   program the source test/mpi/PROGRAM.c, test/ranks/PROGRAM.c or .cpp for configurations with r, or examples/PROGRAM.c or .cpp; in Fortran PROGRAM has the end of its name
 #   configs where it runs
 #   longer  where it runs with --long, or by its name, as well
 #   args    further arguments (a string)
@@ -53,6 +55,7 @@ use Ept::Table::Windows;
 #   direct  1: Open MPI's libraries as if linked with -Bsymbolic-functions (lib/direct-calls)
 #   abi     1: compiled for the MPI ABI (epmpicc_abi), where Open MPI has it
 #   tbb     1: wants a compiler of C++ and oneTBB
+#   flags, compiler of programs with r: of mpicc and its like, and what compiles C and, with ++, C++
 #   interface f08, mpi or mpifh: a program in Fortran, compiled for that one
 #   preload NAME: test/lib/NAME.c is compiled and put in front of the program's libraries
 #   launcher further options of mpirun
@@ -64,6 +67,7 @@ my @TABLE = (
     @Ept::Table::Comms::ENTRIES,
     @Ept::Table::Files::ENTRIES,
     @Ept::Table::Places::ENTRIES,
+    @Ept::Table::Ranks::ENTRIES,
     @Ept::Table::Static::ENTRIES,
     @Ept::Table::Windows::ENTRIES,
     @Ept::Table::Failures::ENTRIES,
@@ -84,7 +88,7 @@ sub _configs_of
     if ($options->{quick}) {
         my %listed = map { $_ => 1 } @wanted, map { ("$_/tcp", "$_/node") } @wanted;
         @wanted = $entry->{quick} ? @{ $entry->{quick} }
-                                  : grep { $listed{$_} } qw(1x4 2x2/tcp 2x2/node);
+                                  : grep { $listed{$_} } qw(1x4 2x2/tcp 2x2/node 1r4);
         # One network is enough, the one that is asked for.
         s{/tcp$}{/$options->{provider}} for $options->{provider} ? @wanted : ();
     }
@@ -95,7 +99,7 @@ sub _configs_of
 sub _jobs_of_config
 {
     my ($entry, $config, $options) = @_;
-    my ($np, $ep, $provider) = $config =~ m{^(\d+)x(\d+)(?:/(\w+))?$} or die "config $config";
+    my ($np, $by, $ep, $provider) = $config =~ m{^(\d+)([xr])(\d+)(?:/(\w+))?$} or die "config $config";
     my @ways = ('tcp', $options->{long} ? 'shm' : (), 'node');
     my @providers = (1 < $np && 0 < $ep) ? ($provider ? ($provider) : @ways) : (undef);
     my $kind = $entry->{kind} // 'mpi';
@@ -116,6 +120,11 @@ sub _jobs_of_config
             folder => $folder,
             np => $np,
             ep => $ep,
+            ranks => 'r' eq $by,
+            unmodified => 'r' eq $by,
+            variant => $entry->{variant},
+            flags => $entry->{flags},
+            compiler => $entry->{compiler},
             provider => $p,
             mca => $mca,
             says => $entry->{says},
@@ -197,6 +206,8 @@ sub plain_jobs
                 program => $entry->{program},
                 np => $np,
                 ep => 0,
+                unmodified => scalar($entry->{configs}[0] =~ /r/),
+                (map { $_ => $entry->{$_} } qw(variant flags compiler interface)),
                 mca => $PLAIN_MCA{ $entry->{program} } // '',
                 args => $entry->{args} // '',
                 timeout => $entry->{timeout} // 120,

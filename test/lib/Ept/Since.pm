@@ -62,7 +62,7 @@ sub _programs_of_test
     my $name = basename($path) =~ s/\.\w+$//r;
 
     return ($name, map { basename($_) =~ s/\.\w+$//r }
-            _users($top, basename($path), 'test/mpi', 'test/unit', 'test/fuzz', 'test/model'));
+            _users($top, basename($path), map { "test/$_" } qw(mpi ranks unit fuzz model)));
 }
 
 # The jobs of these that what has changed according to the diff concerns.
@@ -84,7 +84,7 @@ sub choose
             $programs{ $_->{program} } = 1 for grep { $name eq ($_->{preload} // '') } @jobs;
         } elsif ($path =~ m{^test/(self|install)/(\w+)\.t$}) {
             $tests{"$1/$2"} = 1;
-        } elsif ($path =~ m{^(?:test/(?:mpi|unit|fuzz|model)|examples)/}) {
+        } elsif ($path =~ m{^(?:test/(?:mpi|ranks|unit|fuzz|model)|examples)/}) {
             $programs{$_} = 1 for _programs_of_test($top, $path);
         } elsif ($path =~ m{^(?:docs/.*\.in|.*help-.*\.txt|.*\.am|configure\.ac|config/.*)$}) {
             $tests{'install/files'} = 1;
