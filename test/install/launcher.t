@@ -193,6 +193,39 @@ fails('-asp 5 -n 12 ./app', '-asp 5 does not divide the 12 ranks of -n');
 fails('-asp 5 ./app', '-asp 5 needs -n');
 fails('-asp 2 -endpoints 2 -n 2 ./app', '-asp and -endpoints say the same');
 
+# Ranks as threads: any program, with two libraries in front of the user's.
+sub is_ranked
+{
+    my ($options, $right) = @_;
+
+    is(shown($options) =~ s{-x LD_PRELOAD=\S+/libmpix_ranks\.so:[^\s:]+/libmpix_endpoints\.so\.0}{PRELOAD}gr,
+       $right, $options);
+}
+
+is_ranked("$_ 4 $free -n 2 ./app -ranks 3", "-n 2 -x MPIX_RANKS=4 PRELOAD $free ./app -ranks 3")
+    for '-ranks', '--ranks';
+is_ranked("--ranks=4 $free -n 2 ./app", "-n 2 -x MPIX_RANKS=4 PRELOAD $free ./app");
+is_ranked("--ranks-tag --ranks-files -ranks 2 --ranks-share a,b --ranks-private=c $free -n 1 ./app",
+          '-n 1 -x MPIX_RANKS_TAG=1 -x MPIX_RANKS_FILES=1 -x MPIX_RANKS_SHARE=a,b -x MPIX_RANKS_PRIVATE=c '
+              . "-x MPIX_RANKS=2 PRELOAD $free ./app");
+is_ranked("-ranks 2 $free -n 1 -x LD_PRELOAD='a b' -x A=b ./app", "-n 1 -x MPIX_RANKS=2 PRELOAD:a:b $free -x A=b ./app");
+is_ranked("$free -n 1 -x LD_PRELOAD=a ./app", "-n 1 -x LD_PRELOAD=a $free ./app");
+is_ranked("$free -n 1 ./a : -ranks 2 -n 1 ./b : -endpoints 2 -n 1 ./c",
+          "-n 1 -x MPIX_RANKS=1 PRELOAD $free ./a : -n 1 -x MPIX_RANKS=2 PRELOAD ./b : "
+              . "-n 1 $two -x MPIX_RANKS= ./c");
+is_ranked('-ranks auto -np 64 ./app', '--map-by ppr:1:numa --bind-to numa -x MPIX_RANKS_TOTAL=64 PRELOAD ./app');
+is_ranked('-ranks auto -np 64 --map-by ppr:1:package ./app', '-x MPIX_RANKS_TOTAL=64 PRELOAD --map-by ppr:1:package ./app');
+binds('-ranks 2 -n 4', '--map-by numa:PE=2');
+binds('-ranks 2 -x OMP_NUM_THREADS=2 -n 2', '--map-by package:PE=4');
+binds('-ranks 9 -n 2', $free);
+fails("-ranks $_ ./app", '-ranks needs a number from 1 on') for qw(0 x -1);
+fails('-ranks', '-ranks needs a value');
+fails('-ranks auto ./app', '-ranks auto needs -n');
+fails("-ranks auto -n 2 $_", '-ranks auto is for a line with one program') for './a : ./b', './a : -ranks 2 ./b';
+fails('-ranks 2 -endpoints 2 ./app', '-ranks is for programs that make no endpoints');
+fails('--ranks-tag ./app', '--ranks-tag and its like need -ranks');
+fails("-ranks 2 --ranks-share $_ ./app", '-ranks-share needs names of libraries') for "''", "'a b'";
+
 # Levels.
 is_shown("-threadlevel 1 $free ./app", "-x MPIX_THREAD_LEVEL=1 $free ./app");
 is_shown("--threadlevel multiple $free ./app", "-x MPIX_THREAD_LEVEL=3 $free ./app");

@@ -17,7 +17,8 @@
 
 #define _GNU_SOURCE
 
-#include "../base/base.h"
+#include "start.h"
+
 #include "../image/image.h"
 #include "../libc/libc.h"
 #include "../mpi/mpi.h"
@@ -128,9 +129,12 @@ static void start_ranks(void)
 
 static int ranks_main(int argc, char **argv, char **envp)
 {
-    mpix_ranks_count = atoi(getenv("MPIX_RANKS"));
+    mpix_ranks_count = mpix_ranks_start_count();
     mpix_ranks_image_check(mpix_ranks_count);
-    mpix_ranks_all = calloc((size_t) mpix_ranks_count, sizeof(*mpix_ranks_all));
+    mpix_ranks_all = calloc((size_t) mpix_ranks_count + 1, sizeof(*mpix_ranks_all));
+    if (NULL == mpix_ranks_all) {
+        mpix_ranks_refuse("no memory for %d ranks", mpix_ranks_count);
+    }
     for (int i = 0; i < mpix_ranks_count; ++i) {
         mpix_ranks_all[i].index = i;
     }
@@ -147,7 +151,9 @@ static int ranks_main(int argc, char **argv, char **envp)
         rank->start->argv = own_arguments(argc, argv);
         rank->start->envp = envp;
     }
-    start_ranks();
+    if (0 < mpix_ranks_count) {
+        start_ranks();
+    }
     mpix_ranks_mpi_end();
     return 0;
 }
@@ -160,7 +166,7 @@ int __libc_start_main(mpix_ranks_main_t *main, int argc, char **argv, void (*ini
                       void (*fini)(void), void (*loader_fini)(void), void *stack_end)
 {
     program_main = main;
-    if (NULL != getenv("MPIX_RANKS") && mpix_ranks_image_is_mpi()) {
+    if (mpix_ranks_start_is_asked() && mpix_ranks_image_is_mpi()) {
         mpix_ranks_image_defer();
         main = ranks_main;
     }

@@ -1,0 +1,25 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * Layer start of libmpix_ranks: from the program's start to its end.  It includes all other layers.
+ */
+
+#ifndef MPIX_RANKS_START_H
+#define MPIX_RANKS_START_H
+
+#include "../base/base.h"
+
+/** Has the launcher asked for ranks in this process?  By MPIX_RANKS or MPIX_RANKS_TOTAL, which may be
+ * empty: then it has not. */
+bool mpix_ranks_start_is_asked(void);
+
+/** How many ranks this process has, by MPIX_RANKS; or its share of MPIX_RANKS_TOTAL, which may be
+ * none.  The program is refused if they make no sense. */
+int mpix_ranks_start_count(void);
+
+#endif /* MPIX_RANKS_START_H */
