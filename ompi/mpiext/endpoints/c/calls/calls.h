@@ -24,6 +24,7 @@
 
 #include "ompi_config.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "mpi.h"
@@ -105,6 +106,14 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init_endpoint(int count, int level,
  * @param[in] name  of the function, for errors */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init(const char *name, mpix_endpoints_init_fn_t libmpi,
                                                  void *arguments);
+
+/** A rank of libmpix_ranks calls MPI_Finalize, before the process does: attributes of its
+ * MPI_COMM_SELF are deleted, messages in its buffer are sent. */
+MPIX_ENDPOINTS_CALL void mpix_endpoints_call_end_endpoint(struct mpix_endpoint_t *endpoint);
+
+/** See mpix_endpoints_find_tool_function: a tool behind this library, for libmpix_ranks, which is in
+ * front of it. */
+MPIX_ENDPOINTS_CALL void *mpix_endpoints_call_tool(const char *name, _Atomic(void *) *found);
 
 /** MPI_Query_thread: the level, or -1 if libmpi is to be asked. */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_thread_level(void);

@@ -125,17 +125,26 @@ static void delete_attributes(ompi_communicator_t *comm)
     }
 }
 
-/** As MPI_Finalize does with the process's: no more messages come into it, and those that are there
- * are sent. */
-static void drop_buffers(void)
+/** As MPI_Finalize does with the process's, which is the first endpoint's: no more messages come into
+ * it, and those that are there are sent. */
+static void drop_buffer(const mpix_endpoint_t *endpoint)
 {
     void *address;
     size_t size;
 
-    for (int i = 1; mpix_endpoints_process_count() > i; ++i) {
-        mpix_endpoints_table()->detach_buffer(mpix_endpoints_process_endpoint(i)->self, &address,
-                                              &size);
+    if (0 < endpoint->index) {
+        mpix_endpoints_table()->detach_buffer(endpoint->self, &address, &size);
     }
+}
+
+void mpix_endpoints_process_end_endpoint(mpix_endpoint_t *endpoint)
+{
+    delete_attributes(endpoint->self);
+    /* What hangs on others stays as MPI_COMM_WORLD's does, without a call of its functions, which may
+     * be gone when the process ends MPI. */
+    endpoint->process->c_keyhash = NULL;
+    endpoint->endpoints->c_keyhash = NULL;
+    drop_buffer(endpoint);
 }
 
 /** MPI_COMM_SELF's attributes are deleted: MPI_Finalize has begun. */
@@ -153,7 +162,9 @@ static int finalize_begins(MPI_Comm comm, int key, void *value, void *extra)
     for (int i = 0; i < count; ++i) {
         delete_attributes(mpix_endpoints_process_endpoint(i)->endpoints);
     }
-    drop_buffers();
+    for (int i = 0; i < count; ++i) {
+        drop_buffer(mpix_endpoints_process_endpoint(i));
+    }
     return MPI_SUCCESS;
 }
 

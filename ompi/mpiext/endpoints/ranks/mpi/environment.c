@@ -1,0 +1,127 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * MPI begins and ends for a rank, while it runs for the process: MPI_Init and its relatives.
+ *
+ * Other calls before MPI_Init and after MPI_Finalize are not noticed: libmpi asks the process's state
+ * alone.
+ *
+ * Tests: ranks_basic, ranks_mpi
+ */
+
+#define _GNU_SOURCE
+
+#include "ompi_config.h"
+
+#include "state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ompi/runtime/params.h"
+#include "opal/util/info.h"
+#include "ompi/info/info.h"
+
+static const char *const level_names[] = {
+    [MPI_THREAD_SINGLE] = "MPI_THREAD_SINGLE",
+    [MPI_THREAD_FUNNELED] = "MPI_THREAD_FUNNELED",
+    [MPI_THREAD_SERIALIZED] = "MPI_THREAD_SERIALIZED",
+    [MPI_THREAD_MULTIPLE] = "MPI_THREAD_MULTIPLE",
+};
+
+void mpix_ranks_mpi_wrong(mpix_rank_t *rank, const char *function, const char *when)
+{
+    (void) fprintf(stderr, "epmpirun -ranks: rank %d has called %s %s, which MPI forbids\n",
+                   rank->number, function, when);
+    (void) PMPI_Abort(rank->world, 1);
+    exit(1);
+}
+
+static void must_run(mpix_rank_t *rank, const char *function)
+{
+    if (!rank->mpi->is_initialized) {
+        mpix_ranks_mpi_wrong(rank, function, "before MPI_Init");
+    }
+    if (rank->mpi->is_finalized) {
+        mpix_ranks_mpi_wrong(rank, function, "after MPI_Finalize");
+    }
+}
+
+static int begin(mpix_rank_t *rank, const char *function, int level)
+{
+    if (rank->mpi->is_initialized) {
+        mpix_ranks_mpi_wrong(rank, function, "a second time");
+    }
+    rank->mpi->is_initialized = true;
+    rank->mpi->level = level;
+    rank->mpi->thread = pthread_self();
+    (void) opal_info_set(&ompi_mpi_info_env.info.super, "thread_level", level_names[level]);
+    return MPI_SUCCESS;
+}
+
+/** MPI_Init's, which the user can set, as libmpi has it. */
+static int initial_level(void)
+{
+    const char *text = getenv("OMPI_MPI_THREAD_LEVEL");
+    const int level = NULL != text ? atoi(text) : MPI_THREAD_SINGLE;
+
+    return MPI_THREAD_SINGLE <= level && MPI_THREAD_MULTIPLE >= level ? level : MPI_THREAD_MULTIPLE;
+}
+
+RANK_FUNCTION(Init, (int *argc, char ***argv), (argc, argv))
+{
+    (void) argc, (void) argv;
+    return begin(rank, "MPI_Init", initial_level());
+}
+
+RANK_FUNCTION(Init_thread, (int *argc, char ***argv, int required, int *provided),
+              (argc, argv, required, provided))
+{
+    (void) argc, (void) argv;
+    if (MPI_THREAD_SINGLE > required || MPI_THREAD_MULTIPLE < required) {
+        return MPI_ERR_ARG;
+    }
+    *provided = required;
+    return begin(rank, "MPI_Init_thread", required);
+}
+
+RANK_FUNCTION(Initialized, (int *flag), (flag))
+{
+    *flag = rank->mpi->is_initialized;
+    return MPI_SUCCESS;
+}
+
+RANK_FUNCTION(Finalized, (int *flag), (flag))
+{
+    *flag = rank->mpi->is_finalized;
+    return MPI_SUCCESS;
+}
+
+RANK_FUNCTION(Query_thread, (int *provided), (provided))
+{
+    must_run(rank, "MPI_Query_thread");
+    *provided = rank->mpi->level;
+    return MPI_SUCCESS;
+}
+
+RANK_FUNCTION(Is_thread_main, (int *flag), (flag))
+{
+    must_run(rank, "MPI_Is_thread_main");
+    *flag = 0 != pthread_equal(rank->mpi->thread, pthread_self());
+    return MPI_SUCCESS;
+}
+
+/** The barrier is libmpi's fence: nobody leaves before all have come. */
+RANK_FUNCTION_VOID(Finalize)
+{
+    must_run(rank, "MPI_Finalize");
+    mpix_endpoints_call_end_endpoint(rank->mpi->endpoint);
+    (void) PMPI_Barrier(rank->world);
+    rank->mpi->is_finalized = true;
+    return MPI_SUCCESS;
+}
