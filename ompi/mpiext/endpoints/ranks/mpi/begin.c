@@ -49,7 +49,7 @@ static int begin_rank(mpix_rank_t *rank)
     (void) PMPI_Comm_size(rank->world, &rank->size);
     (void) PMPI_Comm_set_name(rank->world, "MPI_COMM_WORLD");
     (void) PMPI_Comm_set_name(rank->self, "MPI_COMM_SELF");
-    return mpix_ranks_mpi_predefined_begin(rank);
+    return MPI_SUCCESS;
 }
 
 void mpix_ranks_mpi_begin(int *argc, char ***argv, mpix_rank_t *ranks, int count)
@@ -71,6 +71,9 @@ void mpix_ranks_mpi_begin(int *argc, char ***argv, mpix_rank_t *ranks, int count
     if (MPI_SUCCESS == rc && 0 < count) {
         find_local(ranks, count);
         rc = mpix_ranks_mpi_errors_begin(ranks, count);
+    }
+    if (MPI_SUCCESS == rc && 0 < count) {
+        rc = mpix_ranks_mpi_predefined_begin(ranks, count);
     }
     if (MPI_SUCCESS != rc) {
         char text[MPI_MAX_ERROR_STRING] = "";

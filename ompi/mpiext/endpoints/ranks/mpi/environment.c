@@ -23,8 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ompi/runtime/params.h"
-#include "opal/util/info.h"
+#include "ompi/errhandler/errhandler.h"
 #include "ompi/info/info.h"
 
 static const char *const level_names[] = {
@@ -55,7 +54,8 @@ static void must_run(mpix_rank_t *rank, const char *function)
 static int begin(mpix_rank_t *rank, const char *function, int level)
 {
     if (rank->mpi->is_initialized) {
-        mpix_ranks_mpi_wrong(rank, function, "a second time");
+        mpix_ranks_mpi_wrong(rank, function,
+                             rank->mpi->is_finalized ? "after MPI_Finalize" : "a second time");
     }
     rank->mpi->is_initialized = true;
     rank->mpi->level = level;
@@ -84,7 +84,7 @@ RANK_FUNCTION(Init_thread, (int *argc, char ***argv, int required, int *provided
 {
     (void) argc, (void) argv;
     if (MPI_THREAD_SINGLE > required || MPI_THREAD_MULTIPLE < required) {
-        return MPI_ERR_ARG;
+        return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_ARG, "MPI_Init_thread");
     }
     *provided = required;
     return begin(rank, "MPI_Init_thread", required);

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * What MPI predefines at MPI_COMM_WORLD: attributes, of which libmpi gives the process's alone values.
- * Fortran's functions read them at the communicator, too.
+ * What MPI says of the job at its beginning, where libmpi counts processes: MPI_UNIVERSE_SIZE, keys of
+ * MPI_INFO_ENV.  Other predefined attributes are right: handles of endpoints have them.
  *
  * Tests: ranks_mpi
  */
@@ -18,32 +18,42 @@
 
 #include "state.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "ompi/attribute/attribute.h"
 #include "ompi/communicator/communicator.h"
+#include "ompi/info/info.h"
 
-/** As the process's MPI_COMM_WORLD has it; nothing if that has none. */
-static int copy_attribute(mpix_rank_t *rank, int key)
+static int set_attribute(ompi_communicator_t *comm, int key, int value)
 {
-    ompi_communicator_t *world = rank->world;
-    const int *value;
-    int flag, rc = PMPI_Comm_get_attr(MPI_COMM_WORLD, key, &value, &flag);
-
-    if (MPI_SUCCESS != rc || 0 == flag) {
-        return rc;
-    }
-    return ompi_attr_set_int(COMM_ATTR, world, &world->c_keyhash, key,
-                             MPI_UNIVERSE_SIZE == key && rank->size > *value ? rank->size : *value,
-                             true);
+    return ompi_attr_set_int(COMM_ATTR, comm, &comm->c_keyhash, key, value, true);
 }
 
-int mpix_ranks_mpi_predefined_begin(mpix_rank_t *rank)
+/** Of a job of several programs libmpi says how many processes of each there are: not how many ranks. */
+static void count_ranks(const mpix_rank_t *rank)
 {
-    static const int keys[] = {MPI_TAG_UB,        MPI_HOST,   MPI_IO,          MPI_WTIME_IS_GLOBAL,
-                               MPI_UNIVERSE_SIZE, MPI_APPNUM, MPI_LASTUSEDCODE};
-    int rc = MPI_SUCCESS;
+    char text[16];
+    int flag = 0;
 
-    for (size_t i = 0; MPI_SUCCESS == rc && i < sizeof(keys) / sizeof(keys[0]); ++i) {
-        rc = copy_attribute(rank, keys[i]);
+    (void) PMPI_Info_get(MPI_INFO_ENV, "ompi_num_apps", sizeof(text) - 1, text, &flag);
+    if (0 != flag && 0 == strcmp(text, "1")) {
+        (void) snprintf(text, sizeof(text), "%d", rank->size);
+        (void) opal_info_set(&ompi_mpi_info_env.info.super, "maxprocs", text);
+        (void) opal_info_set(&ompi_mpi_info_env.info.super, "soft", text);
+    }
+}
+
+int mpix_ranks_mpi_predefined_begin(mpix_rank_t *ranks, int count)
+{
+    const int *universe;
+    int flag, rc = PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &universe, &flag);
+
+    count_ranks(&ranks[0]);
+    for (int i = 0; MPI_SUCCESS == rc && 0 != flag && i < count; ++i) {
+        if (ranks[i].size > *universe) {
+            rc = set_attribute(ranks[i].world, MPI_UNIVERSE_SIZE, ranks[i].size);
+        }
     }
     return rc;
 }
@@ -51,8 +61,14 @@ int mpix_ranks_mpi_predefined_begin(mpix_rank_t *rank)
 /** Error classes and codes are the process's: MPI_LASTUSEDCODE is the same at all ranks. */
 static int tell_all(int rc)
 {
-    for (int i = 0; MPI_SUCCESS == rc && i < mpix_ranks_count; ++i) {
-        rc = copy_attribute(&mpix_ranks_all[i], MPI_LASTUSEDCODE);
+    const int *last;
+    int flag = 0;
+
+    if (MPI_SUCCESS == rc) {
+        rc = PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag);
+    }
+    for (int i = 0; MPI_SUCCESS == rc && 0 != flag && i < mpix_ranks_count; ++i) {
+        rc = set_attribute(mpix_ranks_all[i].world, MPI_LASTUSEDCODE, *last);
     }
     return rc;
 }

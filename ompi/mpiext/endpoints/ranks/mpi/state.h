@@ -68,7 +68,7 @@ _Noreturn void mpix_ranks_mpi_wrong(mpix_rank_t *rank, const char *function, con
  * process's are at first.  In the first thread. */
 int mpix_ranks_mpi_errors_begin(mpix_rank_t *ranks, int count);
 
-/** The rank's MPI_COMM_WORLD has the attributes that the process's has.  @return an MPI error code */
-int mpix_ranks_mpi_predefined_begin(mpix_rank_t *rank);
+/** MPI_COMM_WORLD's attributes and MPI_INFO_ENV count ranks.  @return an MPI error code */
+int mpix_ranks_mpi_predefined_begin(mpix_rank_t *ranks, int count);
 
 #endif /* MPIX_RANKS_STATE_H */

@@ -23,12 +23,17 @@
 #include "../libc/libc.h"
 #include "../mpi/mpi.h"
 
-#include <dlfcn.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+/** Bytes of a rank's stack where a process's has no bound; and the fewest that it is tried with. */
+#define UNBOUND_STACK ((size_t) 256 << 20)
+#define LEAST_STACK ((size_t) 1 << 20)
 
 /** How a rank begins and ends. */
 struct mpix_rank_start_t {
@@ -71,6 +76,7 @@ static void *run(void *argument)
 
     rank->thread = pthread_self();
     mpix_ranks_self = rank;
+    mpix_ranks_start_cores_enter(rank);
     mpix_ranks_mpi_enter(rank);
     mpix_ranks_libc_enter(rank);
     mpix_ranks_image_enter(rank);
@@ -104,20 +110,56 @@ static char **own_arguments(int argc, char **argv)
 
     for (int i = 0; NULL != own && i < argc; ++i) {
         own[i] = strdup(argv[i]);
+        if (NULL == own[i]) {
+            return NULL;
+        }
     }
     return own;
+}
+
+/** What a process would have; where that has no bound, as much as nothing but addresses are taken
+ * for. */
+static size_t stack_size(void)
+{
+    struct rlimit limit;
+
+    return 0 == getrlimit(RLIMIT_STACK, &limit) && RLIM_INFINITY != limit.rlim_cur
+                   && UNBOUND_STACK > limit.rlim_cur
+               ? (size_t) limit.rlim_cur
+               : UNBOUND_STACK;
+}
+
+/** A limit of the address space may have room for smaller stacks only. */
+static int create_thread(mpix_rank_t *rank, pthread_attr_t *attributes, size_t *stack)
+{
+    int rc = pthread_attr_setstacksize(attributes, *stack);
+
+    while (0 == rc && EAGAIN == (rc = pthread_create(&rank->thread, attributes, run, rank))
+           && LEAST_STACK <= *stack / 2) {
+        *stack /= 2;
+        rc = pthread_attr_setstacksize(attributes, *stack);
+    }
+    return rc;
 }
 
 static void start_ranks(void)
 {
     pthread_attr_t attributes;
+    size_t stack = stack_size();
+    int rc = pthread_attr_init(&attributes);
 
-    (void) pthread_barrier_init(&all_constructed, NULL, (unsigned) mpix_ranks_count);
-    (void) pthread_attr_init(&attributes);
-    (void) pthread_attr_setstacksize(&attributes, (size_t) 256 << 20);
+    if (0 == rc) {
+        rc = pthread_barrier_init(&all_constructed, NULL, (unsigned) mpix_ranks_count);
+    }
     for (int i = 1; i < mpix_ranks_count; ++i) {
-        if (0 != pthread_create(&mpix_ranks_all[i].thread, &attributes, run, &mpix_ranks_all[i])) {
-            mpix_ranks_refuse("no thread for rank %d", i);
+        if (0 == rc) {
+            rc = create_thread(&mpix_ranks_all[i], &attributes, &stack);
+        }
+        if (0 != rc) {
+            mpix_ranks_refuse(
+                "rank %d of this process cannot have a thread: %s (limits of threads: "
+                "ulimit -u, pids.max of the control group; of memory: ulimit -v)",
+                i, strerror(rc));
         }
     }
     (void) pthread_attr_destroy(&attributes);
@@ -125,6 +167,26 @@ static void start_ranks(void)
     for (int i = 1; i < mpix_ranks_count; ++i) {
         (void) pthread_join(mpix_ranks_all[i].thread, NULL);
     }
+}
+
+/** All that a rank has before its thread. */
+static void prepare(mpix_rank_t *rank, int argc, char **argv, char **envp)
+{
+    struct mpix_rank_start_t *start = calloc(1, sizeof(*start));
+    char **own = own_arguments(argc, argv);
+    int rc;
+
+    if (NULL == start || NULL == own) {
+        mpix_ranks_refuse("no memory for %d ranks", mpix_ranks_count);
+    }
+    mpix_ranks_image_load(rank);
+    rc = mpix_ranks_libc_begin(rank);
+    if (0 != rc) {
+        mpix_ranks_refuse("rank %d of this process cannot begin: %s", rank->index, strerror(rc));
+    }
+    *start = (struct mpix_rank_start_t){
+        .main = mpix_ranks_image_main(rank, program_main), .argc = argc, .argv = own, .envp = envp};
+    rank->start = start;
 }
 
 static int ranks_main(int argc, char **argv, char **envp)
@@ -138,18 +200,11 @@ static int ranks_main(int argc, char **argv, char **envp)
     for (int i = 0; i < mpix_ranks_count; ++i) {
         mpix_ranks_all[i].index = i;
     }
+    mpix_ranks_start_cores_begin(mpix_ranks_count);
     mpix_ranks_mpi_begin(&argc, &argv, mpix_ranks_all, mpix_ranks_count);
     mpix_ranks_libc_on_exit = on_exit_of_rank;
     for (int i = 0; i < mpix_ranks_count; ++i) {
-        mpix_rank_t *rank = &mpix_ranks_all[i];
-
-        rank->start = calloc(1, sizeof(*rank->start));
-        mpix_ranks_image_load(rank);
-        (void) mpix_ranks_libc_begin(rank);
-        rank->start->main = mpix_ranks_image_main(rank, program_main);
-        rank->start->argc = argc;
-        rank->start->argv = own_arguments(argc, argv);
-        rank->start->envp = envp;
+        prepare(&mpix_ranks_all[i], argc, argv, envp);
     }
     if (0 < mpix_ranks_count) {
         start_ranks();

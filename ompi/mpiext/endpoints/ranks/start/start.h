@@ -22,4 +22,11 @@ bool mpix_ranks_start_is_asked(void);
  * none.  The program is refused if they make no sense. */
 int mpix_ranks_start_count(void);
 
+/** Before MPI begins, in the first thread: how many cores each of so many ranks has, and
+ * OMP_NUM_THREADS by that, unless it is set. */
+void mpix_ranks_start_cores_begin(int count);
+
+/** In the rank's thread, before constructors: the thread is bound to the rank's cores. */
+void mpix_ranks_start_cores_enter(const mpix_rank_t *rank);
+
 #endif /* MPIX_RANKS_START_H */
