@@ -22,6 +22,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "ompi/errhandler/errhandler.h"
 #include "ompi/info/info.h"
@@ -38,7 +39,7 @@ void mpix_ranks_mpi_wrong(mpix_rank_t *rank, const char *function, const char *w
     (void) fprintf(stderr, "epmpirun -ranks: rank %d has called %s %s, which MPI forbids\n",
                    rank->number, function, when);
     (void) PMPI_Abort(rank->world, 1);
-    exit(1);
+    _exit(1);
 }
 
 static void must_run(mpix_rank_t *rank, const char *function)

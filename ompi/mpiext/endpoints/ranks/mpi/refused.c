@@ -1,0 +1,94 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * What would act for the process in place of the rank: other jobs, and sessions, whose sets of
+ * processes are the launcher's.  A text says so, and the call returns an error.
+ *
+ * Tests: ranks_refused
+ */
+
+#define _GNU_SOURCE
+
+#include "ompi_config.h"
+
+#include "state.h"
+
+#include <stdio.h>
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/errhandler/errhandler.h"
+
+static int refuse(const mpix_rank_t *rank, const char *function)
+{
+    (void) fprintf(stderr,
+                   "epmpirun -ranks: rank %d has called %s, which does not work yet where ranks are "
+                   "threads; start the program without -ranks\n",
+                   rank->number, function);
+    return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+static int refuse_on(const mpix_rank_t *rank, MPI_Comm comm, const char *function)
+{
+    const int code = refuse(rank, function);
+
+    /* An invalid handle has no handler. */
+    return OMPI_ERRHANDLER_INVOKE(NULL == comm || MPI_COMM_NULL == comm ? rank->world : comm, code,
+                                  function);
+}
+
+RANK_FUNCTION(Comm_spawn,
+              (const char *command, char *argv[], int maxprocs, MPI_Info info, int root,
+               MPI_Comm comm, MPI_Comm *intercomm, int codes[]),
+              (command, argv, maxprocs, info, root, comm, intercomm, codes))
+{
+    (void) command, (void) argv, (void) maxprocs, (void) info, (void) root, (void) intercomm;
+    (void) codes;
+    return refuse_on(rank, comm, "MPI_Comm_spawn");
+}
+
+RANK_FUNCTION(Comm_spawn_multiple,
+              (int count, char *commands[], char **argvs[], const int maxprocs[],
+               const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm *intercomm, int codes[]),
+              (count, commands, argvs, maxprocs, infos, root, comm, intercomm, codes))
+{
+    (void) count, (void) commands, (void) argvs, (void) maxprocs, (void) infos, (void) root;
+    (void) intercomm, (void) codes;
+    return refuse_on(rank, comm, "MPI_Comm_spawn_multiple");
+}
+
+RANK_FUNCTION(Comm_accept,
+              (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm),
+              (port, info, root, comm, newcomm))
+{
+    (void) port, (void) info, (void) root, (void) newcomm;
+    return refuse_on(rank, comm, "MPI_Comm_accept");
+}
+
+RANK_FUNCTION(Comm_connect,
+              (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm),
+              (port, info, root, comm, newcomm))
+{
+    (void) port, (void) info, (void) root, (void) newcomm;
+    return refuse_on(rank, comm, "MPI_Comm_connect");
+}
+
+RANK_FUNCTION(Comm_join, (int fd, MPI_Comm *intercomm), (fd, intercomm))
+{
+    (void) fd, (void) intercomm;
+    return refuse_on(rank, rank->self, "MPI_Comm_join");
+}
+
+RANK_FUNCTION(Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session *session),
+              (info, handler, session))
+{
+    const int code = refuse(rank, "MPI_Session_init");
+
+    (void) info, (void) session;
+    return ompi_errhandler_invoke(handler, NULL, OMPI_ERRHANDLER_TYPE_INSTANCE, code,
+                                  "MPI_Session_init");
+}
