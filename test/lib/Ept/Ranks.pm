@@ -110,11 +110,8 @@ sub missing
 sub options
 {
     my ($job) = @_;
-    my $prefix = Ept::Build::on_path('epmpirun') =~ s{/bin/[^/]+$}{}r;
-    my ($ranks) = glob "$prefix/lib*/libmpix_ranks.so $prefix/lib/*/libmpix_ranks.so";
 
-    return ('-x', "MPIX_RANKS=$job->{ep}", '-x',
-            "LD_PRELOAD=$ranks:" . $ranks =~ s/ranks/endpoints/r);
+    return ('-ranks', $job->{ep});
 }
 
 sub command
