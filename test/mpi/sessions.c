@@ -31,6 +31,8 @@
 
 #define ROUNDS 3
 
+enum { NAME_SIZE = 4096 };
+
 static int fail(const char *what, int rc)
 {
     fprintf(stderr, "# %s: error %d\n", what, rc);
@@ -44,6 +46,16 @@ static int fail(const char *what, int rc)
             return fail(#call, rc_); \
         }                            \
     } while (0)
+
+/* A file in the job's folder, which goes with the job: where no PML is left nobody removes it.
+ * @return its descriptor, or -1 */
+static int file_make(char name[NAME_SIZE], const char *what)
+{
+    const char *folder = getenv("TMPDIR");
+
+    (void) snprintf(name, NAME_SIZE, "%s/%s.XXXXXX", NULL == folder ? "/tmp" : folder, what);
+    return mkstemp(name);
+}
 
 /* In external32.  Open MPI's memory for conversions is gone behind the first session.
  * @return 0 if all went well */
@@ -68,9 +80,9 @@ static int one_view(MPI_File file, int is_first)
 /* Requests end, which libmpi's progress sees to.  @return 0 if all went well */
 static int one_file(MPI_Comm comm, int is_first)
 {
-    char name[] = "/tmp/ept_sessions_file.XXXXXX";
+    char name[NAME_SIZE];
     unsigned char in[4] = {1, 2, 3, 4}, out[4] = {0};
-    const int fd = mkstemp(name);
+    const int fd = file_make(name, "data");
     MPI_Request request;
     MPI_File file;
 
@@ -123,7 +135,7 @@ static int one_session(int is_first)
 
 int main(int argc, char **argv)
 {
-    char file[] = "/tmp/ept_sessions.XXXXXX";
+    char file[NAME_SIZE];
     const char *value = "^ucx";
     int failed = 0, written;
     FILE *out;
@@ -133,7 +145,7 @@ int main(int argc, char **argv)
             value = argv[i + 1];
         }
     }
-    written = mkstemp(file);
+    written = file_make(file, "parameters");
     out = 0 <= written ? fdopen(written, "w") : NULL;
     if (NULL == out) {
         return fail(file, 0);
