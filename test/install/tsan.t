@@ -4,7 +4,7 @@
 #
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# tsan.t BUILD-FOLDER: of a program under ThreadSanitizer that hands data over by messages and collectives
+# tsan.t BUILD-FOLDER: of a program under ThreadSanitizer that hands data over by messages, collectives and windows
 # nothing is reported, of one with races each of them; compiled with gcc and with clang, by epmpicc, pkg-config
 # and CMake, and started as any program is.
 #
@@ -27,7 +27,7 @@ my $folder = abs_path($build) . '/install-tsan';
 my $flags = '-g -O1 -pthread -fsanitize=thread';
 
 my %sources = (
-    tsan_right => "'$here/tsan_right.c' '$here/tsan_collectives.c'",
+    tsan_right => "'$here/tsan_right.c' '$here/tsan_collectives.c' '$here/tsan_windows.c'",
     tsan_races => "'$here/tsan_races.c'",
 );
 
@@ -71,9 +71,9 @@ for my $cc (qw(gcc clang)) {
         is_right(2, 'tsan_right', "$cc, two");
         my $log = run_in(1, 'tsan_races');
         my @reports = $log =~ /^SUMMARY: ThreadSanitizer: data race/mg;
-        cmp_ok(scalar @reports, '>=', 4, "$cc: races are reported") or diag($log);
+        cmp_ok(scalar @reports, '>=', 5, "$cc: races are reported") or diag($log);
         next if 'gcc' ne $cc; # clang's has no names without llvm-symbolizer
-        like($log, qr/#\d+ race_$_\b/, "that of race_$_") or diag($log) for qw(silence behind root copy);
+        like($log, qr/#\d+ race_$_\b/, "that of race_$_") or diag($log) for qw(silence behind root copy post);
     }
 }
 
@@ -94,7 +94,7 @@ SKIP: {
     skip 'no cmake (Debian: cmake)', 2 if !Ept::Build::on_path('cmake');
     my ($libdir) = split ' ', output('epmpicc --showme:libdirs');
     my $log = output("cmake -S '$here/cmake' -B '$folder/cmake' -DTSAN=yes -DCMAKE_C_FLAGS='$flags'"
-        . " -DSOURCE='$here/tsan_right.c;$here/tsan_collectives.c'"
+        . " -DSOURCE='$here/tsan_right.c;$here/tsan_collectives.c;$here/tsan_windows.c'"
         . " -DCMAKE_PREFIX_PATH='" . dirname($libdir) . "' && cmake --build '$folder/cmake'");
     is($?, 0, 'CMake') or diag($log);
     is_right(1, 'cmake/asks', 'CMake');

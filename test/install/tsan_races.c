@@ -13,13 +13,14 @@
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <string.h>
 
 static MPI_Comm ep[2];
 /* Each race has a cache line of its own: ThreadSanitizer keeps few accesses of one. */
 static struct {
     _Alignas(64) int word;
-} lines[3];
+} lines[4];
 /* Not static: nobody reads them, so compilers would leave them out. */
 extern char from[64], to[64];
 char from[64];
@@ -58,6 +59,31 @@ static void race_root(int me)
     }
 }
 
+/* What the target does behind its post. */
+static void race_post(int me)
+{
+    const int other = 1 - me;
+    int64_t *base;
+    MPI_Win win;
+    MPI_Group all, group;
+
+    MPI_Win_allocate(sizeof(*base), 1, MPI_INFO_NULL, ep[me], &base, &win);
+    MPI_Win_get_group(win, &all);
+    MPI_Group_incl(all, 1, &other, &group);
+    if (0 == me) {
+        MPI_Win_post(group, 0, win);
+        lines[3].word = 1;
+        MPI_Win_wait(win);
+    } else {
+        MPI_Win_start(group, 0, win);
+        ++lines[3].word;
+        MPI_Win_complete(win);
+    }
+    MPI_Group_free(&group);
+    MPI_Group_free(&all);
+    MPI_Win_free(&win);
+}
+
 /* By a function that ThreadSanitizer stands in front of, as of libraries' calls. */
 static void race_copy(int me)
 {
@@ -71,6 +97,7 @@ static void *run(void *argument)
     race_silence(me);
     race_behind(me);
     race_root(me);
+    race_post(me);
     race_copy(me);
     MPI_Comm_free(&ep[me]);
     return NULL;

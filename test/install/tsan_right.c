@@ -436,6 +436,7 @@ static void *run(void *argument)
     collectives(&rank, 4);
     collectives(&rank, LONG / 16);
     generalized(&rank);
+    windows(&rank);
     free(rank.data);
     done(MPI_Comm_free(&rank.ring));
     done(MPI_Comm_free(&ep[rank.index]));

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What the two files of the program for tsan.t have in common: see tsan_right.c.
+ * What the files of the program for tsan.t have in common: see tsan_right.c.
  */
 
 #ifndef TSAN_RIGHT_H
@@ -38,5 +38,8 @@ void read_table(const rank_t *rank, int of, const char *what);
 void collectives_begin(void);
 void collectives(rank_t *rank, int n);
 void collectives_end(void);
+
+/* By windows. */
+void windows(rank_t *rank);
 
 #endif

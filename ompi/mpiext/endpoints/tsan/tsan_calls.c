@@ -96,6 +96,46 @@ CALL(Improbe,
      (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status),
      (source, tag, comm, flag, message, status), NOTHING, IF_FLAG(flag, mpix_tsan_received(comm)))
 
+/* ---- windows --------------------------------------------------------------------------------- */
+
+CALL(Fetch_and_op,
+     (const void *buf, void *result, MPI_Datatype type, int target, MPI_Aint disp, MPI_Op op,
+      MPI_Win win),
+     (buf, result, type, target, disp, op, win), (void) mpix_tsan_window_says(win), NOTHING)
+CALL(Compare_and_swap,
+     (const void *buf, const void *compare, void *result, MPI_Datatype type, int target,
+      MPI_Aint disp, MPI_Win win),
+     (buf, compare, result, type, target, disp, win), (void) mpix_tsan_window_says(win), NOTHING)
+
+/* Calls that only tell others, and those that only hear of them. */
+#define WINDOW_KEY(win) void *const key = mpix_tsan_window_key(win)
+CALL(Win_post, (MPI_Group group, int assertion, MPI_Win win), (group, assertion, win),
+     (void) mpix_tsan_window_says(win), NOTHING)
+CALL(Win_start, (MPI_Group group, int assertion, MPI_Win win), (group, assertion, win),
+     WINDOW_KEY(win), mpix_tsan_window_hears(key))
+CALL(Win_wait, (MPI_Win win), (win), WINDOW_KEY(win), mpix_tsan_window_hears(key))
+CALL(Win_test, (MPI_Win win, int *flag), (win, flag), WINDOW_KEY(win),
+     IF_FLAG(flag, mpix_tsan_window_hears(key)))
+CALL(Win_lock, (int type, int rank, int assertion, MPI_Win win), (type, rank, assertion, win),
+     WINDOW_KEY(win), mpix_tsan_window_hears(key))
+CALL(Win_lock_all, (int assertion, MPI_Win win), (assertion, win), WINDOW_KEY(win),
+     mpix_tsan_window_hears(key))
+
+/* Calls that end operations: their results tell of others, too. */
+#define WINDOW_CALL(name, parameters, arguments, win)                               \
+    CALL(name, parameters, arguments, void *const key = mpix_tsan_window_says(win), \
+         mpix_tsan_window_hears(key))
+WINDOW_CALL(Win_fence, (int assertion, MPI_Win win), (assertion, win), win)
+WINDOW_CALL(Win_complete, (MPI_Win win), (win), win)
+WINDOW_CALL(Win_unlock, (int rank, MPI_Win win), (rank, win), win)
+WINDOW_CALL(Win_unlock_all, (MPI_Win win), (win), win)
+WINDOW_CALL(Win_flush, (int rank, MPI_Win win), (rank, win), win)
+WINDOW_CALL(Win_flush_all, (MPI_Win win), (win), win)
+WINDOW_CALL(Win_flush_local, (int rank, MPI_Win win), (rank, win), win)
+WINDOW_CALL(Win_flush_local_all, (MPI_Win win), (win), win)
+WINDOW_CALL(Win_sync, (MPI_Win win), (win), win)
+WINDOW_CALL(Win_free, (MPI_Win * win), (win), NULL == win ? MPI_WIN_NULL : *win)
+
 /* ---- starting -------------------------------------------------------------------------------- */
 
 static void start_all(int count, MPI_Request *requests)

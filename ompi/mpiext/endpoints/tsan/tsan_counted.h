@@ -151,6 +151,33 @@ SYMMETRIC(Neighbor_alltoallv, Ineighbor_alltoallv, V_TO_V, V_TO_V_ARGUMENTS)
 SYMMETRIC(Neighbor_alltoallw, Ineighbor_alltoallw, (SEND_W, SEND_TYPES, RECV_W, RECV_TYPES),
           W_TO_W_ARGUMENTS)
 
+/* ---- operations on windows -------------------------------------------------------------------- */
+
+/* The results are there after a call of synchronization, or after the end of the request. */
+#define OPERATION(name, rname, parameters, arguments)                                          \
+    CALL_COUNTED(name, (LIST parameters, MPI_Win win), (LIST arguments, win),                  \
+                 (void) mpix_tsan_window_says(win), NOTHING)                                   \
+    CALL_COUNTED(rname, (LIST parameters, MPI_Win win, MPI_Request * request),                 \
+                 (LIST arguments, win, request), void *const key = mpix_tsan_window_says(win), \
+                 mpix_tsan_window_started(key, request))
+
+#define ORIGIN_PART COUNT count, MPI_Datatype type
+#define TARGET_PART int target, MPI_Aint disp, COUNT target_count, MPI_Datatype target_type
+#define TARGET target, disp, target_count, target_type
+
+OPERATION(Put, Rput, (const void *buf, ORIGIN_PART, TARGET_PART), (buf, count, type, TARGET))
+OPERATION(Get, Rget, (void *buf, ORIGIN_PART, TARGET_PART), (buf, count, type, TARGET))
+OPERATION(Accumulate, Raccumulate, (const void *buf, ORIGIN_PART, TARGET_PART, MPI_Op op),
+          (buf, count, type, TARGET, op))
+OPERATION(Get_accumulate, Rget_accumulate,
+          (const void *buf, ORIGIN_PART, void *result, COUNT result_count, MPI_Datatype result_type,
+           TARGET_PART, MPI_Op op),
+          (buf, count, type, result, result_count, result_type, TARGET, op))
+
+#undef OPERATION
+#undef ORIGIN_PART
+#undef TARGET_PART
+#undef TARGET
 #undef CALL_COUNTED
 #undef CALL_EXPANDED
 #undef SEND

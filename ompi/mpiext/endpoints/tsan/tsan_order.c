@@ -25,6 +25,7 @@
 #include "ompi/message/message.h"
 #include "ompi/proc/proc.h"
 #include "ompi/request/request.h"
+#include "ompi/win/win.h"
 
 /* ThreadSanitizer's; NULL where the program is linked without it. */
 extern void __tsan_acquire(void *address) __attribute__((weak));
@@ -42,7 +43,8 @@ typedef enum kind_t {
     POSTED,     /**< receives that members of a communicator have posted */
     STARTED,    /**< persistent and partitioned requests of a communicator */
     COLLECTIVE, /**< its nonblocking collectives */
-    BLOCKING    /**< one of its blocking ones */
+    BLOCKING,   /**< one of its blocking ones */
+    WINDOW      /**< operations and synchronization of a window */
 } kind_t;
 
 #define SLOTS 4096
@@ -285,7 +287,8 @@ static unsigned int count_next(MPI_Comm comm)
     return NULL == count ? 0 : ++*count;
 }
 
-static void collective_say(void (*say)(void *), void *key)
+/** By a key, and by what goes by way of other processes. */
+static void say_of_many(void (*say)(void *), void *key)
 {
     say(key);
     if (has_others()) {
@@ -300,7 +303,7 @@ unsigned int mpix_tsan_collective_begins(MPI_Comm comm, mpix_tsan_shape_t shape,
     if (is_valid(comm)) {
         number = count_next(comm);
         if (member_comes(true, comm, shape, root)) {
-            collective_say(mpix_tsan_release, comm_key_of(comm, BLOCKING, number));
+            say_of_many(mpix_tsan_release, comm_key_of(comm, BLOCKING, number));
         }
     }
     return number;
@@ -310,14 +313,14 @@ void mpix_tsan_collective_ends(MPI_Comm comm, mpix_tsan_shape_t shape, int root,
                                unsigned int number)
 {
     if (is_valid(comm) && member_comes(false, comm, shape, root)) {
-        collective_say(mpix_tsan_acquire, comm_key_of(comm, BLOCKING, number));
+        say_of_many(mpix_tsan_acquire, comm_key_of(comm, BLOCKING, number));
     }
 }
 
 void mpix_tsan_collective_starts(MPI_Comm comm, mpix_tsan_shape_t shape, int root)
 {
     if (is_valid(comm) && member_comes(true, comm, shape, root)) {
-        collective_say(mpix_tsan_release, comm_key(comm, COLLECTIVE));
+        say_of_many(mpix_tsan_release, comm_key(comm, COLLECTIVE));
     }
 }
 
@@ -326,7 +329,45 @@ void mpix_tsan_collective_started(MPI_Comm comm, mpix_tsan_shape_t shape, int ro
 {
     if (is_valid(comm) && NULL != request && &ompi_request_empty == *request
         && member_comes(false, comm, shape, root)) {
-        collective_say(mpix_tsan_acquire, comm_key(comm, COLLECTIVE));
+        say_of_many(mpix_tsan_acquire, comm_key(comm, COLLECTIVE));
+    }
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+void *mpix_tsan_window_key(MPI_Win win)
+{
+    ompi_group_t *group;
+
+    if (NULL == win || MPI_WIN_NULL == win || ompi_win_invalid(win)) {
+        return NULL;
+    }
+    group = win->w_group;
+    return slot_of(WINDOW,
+                   word_of(ompi_group_get_proc_name(group, 0)) * (uint64_t) ompi_group_size(group));
+}
+
+void *mpix_tsan_window_says(MPI_Win win)
+{
+    void *key = mpix_tsan_window_key(win);
+
+    if (NULL != key) {
+        say_of_many(mpix_tsan_release, key);
+    }
+    return key;
+}
+
+void mpix_tsan_window_hears(void *key)
+{
+    if (NULL != key) {
+        say_of_many(mpix_tsan_acquire, key);
+    }
+}
+
+void mpix_tsan_window_started(void *key, const MPI_Request *request)
+{
+    if (NULL != request && &ompi_request_empty == *request) {
+        mpix_tsan_window_hears(key);
     }
 }
 
@@ -376,6 +417,9 @@ mpix_tsan_end_t mpix_tsan_end_of(MPI_Request request)
             end.posted = comm_key(comm, POSTED);
         }
     } else if (MPI_REQUEST_NULL != request && NULL != request) {
+        if (OMPI_REQUEST_WIN == request->req_type) {
+            end.window = mpix_tsan_window_key(request->req_mpi_object.win);
+        }
         end.is_completed = OMPI_REQUEST_GEN == request->req_type;
         /* MPI_Isendrecv's, or a communicator's: libmpi does not say whose they are. */
         end.is_any = OMPI_REQUEST_COMM == request->req_type;
@@ -389,6 +433,7 @@ void mpix_tsan_ended(const mpix_tsan_end_t *end)
     mpix_tsan_acquire(end->started);
     mpix_tsan_acquire(end->collective);
     mpix_tsan_acquire(end->posted);
+    mpix_tsan_acquire(end->window);
     if (end->is_completed) {
         mpix_tsan_acquire(&completed);
     }

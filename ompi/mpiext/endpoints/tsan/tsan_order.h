@@ -33,7 +33,7 @@ typedef enum mpix_tsan_shape_t {
 
 /** What the end of a request is ordered behind; taken before the call that may free the request. */
 typedef struct mpix_tsan_end_t {
-    void *inbox, *started, *collective, *posted;
+    void *inbox, *started, *collective, *posted, *window;
     bool is_completed; /**< a generalized request: see mpix_tsan_grequest_completed */
     bool is_any;       /**< its communicator is not known: behind everything */
 } mpix_tsan_end_t;
@@ -78,6 +78,24 @@ void mpix_tsan_collective_starts(MPI_Comm comm, mpix_tsan_shape_t shape, int roo
 /** After it has begun: it may have ended at once, which only its request shows. */
 void mpix_tsan_collective_started(MPI_Comm comm, mpix_tsan_shape_t shape, int root,
                                   const MPI_Request *request);
+
+/**
+ * Before a call on a window by which others may hear of this thread: operations, and what ends or
+ * exposes.
+ *
+ * @return a key for mpix_tsan_window_hears, which the window's end does not end; NULL: no window
+ */
+void *mpix_tsan_window_says(MPI_Win win);
+
+/** After one by which this thread may have heard of others.  @param[in] key  of the window */
+void mpix_tsan_window_hears(void *key);
+
+/** After an operation with a request has begun: it may have ended at once, which only its request
+ * shows. */
+void mpix_tsan_window_started(void *key, const MPI_Request *request);
+
+/** The key of a window, or NULL. */
+void *mpix_tsan_window_key(MPI_Win win);
 
 /** What a request's end is ordered behind. */
 mpix_tsan_end_t mpix_tsan_end_of(MPI_Request request);
