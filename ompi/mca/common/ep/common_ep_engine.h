@@ -23,8 +23,8 @@
  *    takes any communicator.
  *  - Any thread may call them for any handle.  Only the thread that uses a handle should wait on it:
  *    it acts as the endpoint's thread during the wait.
- *  - A client's callback that runs under a lock (am_handler) calls none of them, except work_begin
- *    for the handle of the message.  A callback that other threads depend on (make, step) does not
+ *  - A client's callback that runs under a lock (am_handler) calls none of them, except work_begin,
+ *    am_answer and am_max for the handle of the message.  A callback that other threads depend on (make, step) does not
  *    wait.
  *  - Errors are MPI error codes.  Outputs are set on success only.
  *
@@ -84,8 +84,8 @@ typedef struct mpix_endpoints_client_t {
     /**
      * An active message has arrived.  Called under the endpoint's lock, in any thread that
      * progresses the endpoint.  It must be short, and must call neither MPI nor this interface,
-     * except work_begin for the handle that is addressed: an answer, and anything longer, is left to
-     * a step.  Messages of one sender arrive in order.  The data of another process must be checked
+     * except work_begin, am_answer and am_max for the handle that is addressed: anything longer is
+     * left to a step.  Messages of one sender arrive in order.  The data of another process must be checked
      * before use.  Messages for a handle without object, or for one that is being freed, are
      * dropped.
      *
@@ -459,6 +459,11 @@ typedef struct mpix_endpoints_engine_t {
      * MPIX_ENDPOINTS_AM_LIMIT.  Depends on how the rank is reached and on parameters; constant for
      * the life of the handle.  The two directions between ranks may differ. */
     size_t (*am_max)(const struct ompi_communicator_t *comm, int rank);
+
+    /** am_send, called by an am_handler for the handle of its message.  It may send to any rank, but
+     * only few messages: the endpoint's lock is held. */
+    int (*am_answer)(struct ompi_communicator_t *comm, int number, int rank, const void *data,
+                     size_t size);
 } mpix_endpoints_engine_t;
 
 /**

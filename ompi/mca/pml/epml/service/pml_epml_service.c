@@ -265,19 +265,28 @@ static int service_irecv(ompi_communicator_t *comm, int number, void *buffer, si
                                                           tag_of(number, tag), comm, request_p));
 }
 
-static int service_am_send(ompi_communicator_t *comm, int number, int rank, const void *data,
-                           size_t size)
+/** With the endpoint's lock. */
+static int service_am_answer(ompi_communicator_t *comm, int number, int rank, const void *data,
+                             size_t size)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
-    int rc;
 
     if (MPIX_ENDPOINTS_AM_MAX < size && mca_pml_epml_am_max(epml_comm, rank) < size) {
         return MPI_ERR_ARG;
     }
-    mca_pml_epml_lock(epml_comm->ep);
-    rc = mca_pml_epml_am_send(epml_comm, number, rank, data, size);
-    mca_pml_epml_unlock(epml_comm->ep);
-    return mca_pml_epml_mpi_error(rc);
+    return mca_pml_epml_mpi_error(mca_pml_epml_am_send(epml_comm, number, rank, data, size));
+}
+
+static int service_am_send(ompi_communicator_t *comm, int number, int rank, const void *data,
+                           size_t size)
+{
+    mca_pml_epml_ep_t *ep = mca_pml_epml_comm(comm)->ep;
+    int rc;
+
+    mca_pml_epml_lock(ep);
+    rc = service_am_answer(comm, number, rank, data, size);
+    mca_pml_epml_unlock(ep);
+    return rc;
 }
 
 static size_t service_am_max(const ompi_communicator_t *comm, int rank)
@@ -322,4 +331,5 @@ const mpix_endpoints_engine_t mca_pml_epml_service = {
     .irecv = service_irecv,
     .am_send = service_am_send,
     .am_max = service_am_max,
+    .am_answer = service_am_answer,
 };
