@@ -215,23 +215,65 @@ static void case_range(void)
     tap_case_done();
 }
 
+/** Lock, put, get and unlock of one message are executed and answered by the handler. */
+static void case_at_once(void)
+{
+    const epwin_am_record_t unlock = {.kind = EPWIN_AM_UNLOCK,
+                                      .hold = EPWIN_HOLD_EXCLUSIVE,
+                                      .with_domain = 1};
+    uint64_t result = 0;
+    const mca_osc_epwin_buffer_t to = {&result, 1, MPI_UINT64_T};
+    const mca_osc_epwin_place_t place = {.target = 1, .count = 1, .type = MPI_UINT64_T};
+    epwin_am_link_t *link;
+
+    tap_case("a message that need not wait is answered before its handler returns");
+    world_begin(MPI_WIN_FLAVOR_CREATE, 8, 1 << 20);
+    world.is_short = false;
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_lock(&world.module[0], 1, EPWIN_HOLD_EXCLUSIVE, true));
+    TAP_EQ(MPI_SUCCESS, put_word(0, 1, 0, 7));
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_get(&world.module[0], &to, &place, NULL));
+    link = mca_osc_epwin_am_link_find(&world.module[0], 1);
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_append_head(&world.module[0], link, &unlock));
+    TAP_EQ(MPI_SUCCESS, link_flush_begin(&world.module[0], link));
+    TAP_EQ(1, world.messages[0][1]);
+    world_arrive(0, 1);
+    TAP_EQ(7, word(1, 0));
+    TAP_EQ(0, world.domain[1]->lock.word);
+    TAP_EQ(1, world.messages[1][0]);
+    TAP_CHECK(NULL == world.works[0], "the step has something to do");
+    world_arrive(1, 0);
+    TAP_EQ(7, result);
+    TAP_EQ(link->requested, atomic_load(&link->acked));
+    world_end(true);
+    tap_case_done();
+}
+
 static void case_no_memory(void)
 {
+    double one = 1.0;
+    const mca_osc_epwin_buffer_t from = {&one, 1, MPI_DOUBLE};
+    const mca_osc_epwin_place_t place = {.target = 1, .at = 8, .count = 1, .type = MPI_DOUBLE};
+    mca_osc_epwin_control_t *control;
+
     tap_case("a target without memory: the origin's flush tells of it");
     world_begin(MPI_WIN_FLAVOR_CREATE, 5, 1 << 20);
+    control = mca_osc_epwin_control(&world.module[1], 1);
     world.is_short = false;
+    TAP_CHECK(mca_osc_epwin_accumulate_try(control, 2), "the lock is taken");
     TAP_EQ(MPI_SUCCESS, put_word(0, 1, 0, 1));
-    TAP_EQ(MPI_SUCCESS, put_word(3, 1, 0, 1));
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_accumulate(&world.module[3], &from, NULL, &place,
+                                                    MPI_DOUBLE, MPI_SUM, NULL));
     for (int i = 0; i < MEMBERS; i += 3) {
         epwin_am_link_t *link = mca_osc_epwin_am_link_find(&world.module[i], 1);
 
         TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_append_flush(&world.module[i], link));
         TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_send(&world.module[i], link));
     }
-    world_arrive(0, 1); /* needs none, as the first one */
+    world_arrive(3, 1); /* it waits for the lock, but is short: it needs none */
     no_memory = true;
-    world_arrive(3, 1);
+    world_arrive(0, 1); /* the step has the other: this one is copied */
     no_memory = false;
+    mca_osc_epwin_accumulate_release(control);
     TAP_EQ(MPI_ERR_NO_MEM, mca_osc_epwin_am_flush(&world.module[0], 1));
     TAP_EQ(MPI_ERR_NO_MEM, put_word(0, 1, 0, 1));
     TAP_EQ(MPI_ERR_NO_MEM, mca_osc_epwin_am_flush(&world.module[3], 1));
@@ -428,6 +470,7 @@ int main(int argc, char **argv)
     case_accumulate_lock();
     case_accumulate_lost();
     case_range();
+    case_at_once();
     case_no_memory();
     case_lost();
     case_lost_other();

@@ -68,6 +68,7 @@ static struct {
     unsigned int done, nonsense;             /**< requests completed; messages refused */
     uint64_t random;
     bool is_short;         /**< of memory, at random */
+    bool is_in_handler;    /**< the engine's functions but three must not be called */
     unsigned int patience; /**< turns until a wait gives up; 0: never */
     void (*on_turn)(void); /**< called in each turn, or NULL */
 } world;
@@ -82,8 +83,13 @@ static int world_member(const ompi_communicator_t *comm)
     return (int) (intptr_t) comm - 1;
 }
 
-static int world_am_send(ompi_communicator_t *comm, int number, int rank, const void *data,
-                         size_t size)
+static void world_check_outside(void)
+{
+    TAP_CHECK(!world.is_in_handler, "a function of the engine is called in the handler");
+}
+
+static int world_am_answer(ompi_communicator_t *comm, int number, int rank, const void *data,
+                           size_t size)
 {
     const int from = world_member(comm);
     packet_t *packet;
@@ -113,16 +119,25 @@ static int world_am_send(ompi_communicator_t *comm, int number, int rank, const 
     return MPI_SUCCESS;
 }
 
+static int world_am_send(ompi_communicator_t *comm, int number, int rank, const void *data,
+                         size_t size)
+{
+    world_check_outside();
+    return world_am_answer(comm, number, rank, data, size);
+}
+
 static void world_arrive(int from, int to)
 {
     packet_t *packet = world.first[from][to];
 
     if (NULL != packet) {
         world.first[from][to] = packet->next;
+        world.is_in_handler = true;
         if (!world.is_lost[from] && !world.is_lost[to]
             && !mca_osc_epwin_am_handler(&world.module[to], from, packet->data, packet->size)) {
             ++world.nonsense;
         }
+        world.is_in_handler = false;
         free(packet);
     }
 }
@@ -184,6 +199,7 @@ static bool world_is_lost(const ompi_communicator_t *comm, int rank)
     bool any = false;
 
     (void) comm;
+    world_check_outside();
     for (int i = 0; i < MEMBERS; ++i) {
         any = any || world.is_lost[i];
     }
@@ -254,6 +270,7 @@ static const mpix_endpoints_engine_t world_engine = {
     .request_done = world_request_done,
     .am_send = world_am_send,
     .am_max = world_am_max,
+    .am_answer = world_am_answer,
 };
 
 /** Attached memory of dynamic windows: all of a member's, but its second half. */

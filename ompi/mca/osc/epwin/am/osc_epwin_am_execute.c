@@ -10,8 +10,7 @@
  * budget of a step, the room in an answer, and locks bound what is done at a time.  The cursor says
  * what has been done.
  *
- * Called by osc_epwin_am_queue.c, in the step or in the handler.  In the handler only what needs
- * neither an answer nor the state of the origin.
+ * Called by osc_epwin_am_queue.c, in the step or in the handler.
  *
  * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
  */
@@ -33,8 +32,7 @@
 /** A record that is being executed. */
 typedef struct execution_t {
     epwin_am_queue_t *queue;
-    epwin_am_peer_t *peer; /**< NULL: the handler */
-    int rank;
+    epwin_am_peer_t *peer;
     const epwin_am_record_t *record;
     epwin_am_cursor_t *cursor;
     size_t *budget;
@@ -105,7 +103,8 @@ static epwin_am_record_t *execute_reply(const execution_t *execution, uint32_t u
     epwin_am_record_t *data;
     size_t room;
 
-    data = mca_osc_epwin_am_reply(execution->queue, execution->rank, epwin_am_size(0, unit), &room);
+    data = mca_osc_epwin_am_reply(execution->queue, execution->peer->rank, epwin_am_size(0, unit),
+                                  &room);
     if (OPAL_LIKELY(NULL != data)) {
         *bytes_p = room - sizeof(*data);
         data->kind = EPWIN_AM_DATA;
@@ -172,7 +171,7 @@ static epwin_am_outcome_t execute_fail(const execution_t *execution, int error)
     const uint32_t left = epwin_am_bytes(execution->record) - execution->cursor->done;
 
     if (epwin_am_has_result(execution->record)) {
-        epwin_am_record_t *none = mca_osc_epwin_am_reply(execution->queue, execution->rank,
+        epwin_am_record_t *none = mca_osc_epwin_am_reply(execution->queue, execution->peer->rank,
                                                          sizeof(*none), NULL);
 
         if (OPAL_UNLIKELY(NULL == none)) {
@@ -198,12 +197,10 @@ static epwin_am_outcome_t execute_lock(const execution_t *execution,
     uint32_t holder;
 
     if (OPAL_LIKELY(mca_osc_epwin_accumulate_try(control, module->rank))) {
-        if (NULL != execution->peer) {
-            execution->peer->polls = 0;
-        }
+        execution->peer->polls = 0;
         return EPWIN_AM_EXECUTED;
     }
-    if (NULL == execution->peer || 0 != ++execution->peer->polls % EXECUTE_LIVENESS) {
+    if (execution->queue->is_in_handler || 0 != ++execution->peer->polls % EXECUTE_LIVENESS) {
         return EPWIN_AM_WAITS;
     }
     /* Relaxed: a hint at who holds it. */
@@ -354,12 +351,6 @@ static epwin_am_outcome_t execute_access(const execution_t *execution)
     const bool is_dynamic = MPI_WIN_FLAVOR_DYNAMIC == execution->queue->module->flavor;
     const mca_osc_epwin_basic_t *basic;
 
-    if (NULL == execution->peer
-        && (is_dynamic
-            || (EPWIN_AM_PUT != execution->record->kind
-                && EPWIN_AM_ACCUMULATE != execution->record->kind))) {
-        return EPWIN_AM_BY_STEP;
-    }
     if (is_dynamic && 0 == execution->cursor->done && !execute_is_attached(execution)) {
         return execute_fail(execution, MPI_ERR_RMA_RANGE);
     }
@@ -394,7 +385,7 @@ static void execute_post(const mca_osc_epwin_module_t *module, int rank)
 }
 
 epwin_am_outcome_t mca_osc_epwin_am_execute(epwin_am_queue_t *queue, epwin_am_peer_t *peer,
-                                            int rank, const epwin_am_record_t *record,
+                                            const epwin_am_record_t *record,
                                             epwin_am_cursor_t *cursor, size_t *budget)
 {
     const mca_osc_epwin_module_t *module = queue->module;
@@ -402,7 +393,6 @@ epwin_am_outcome_t mca_osc_epwin_am_execute(epwin_am_queue_t *queue, epwin_am_pe
     if (epwin_am_has_runs(record)) {
         const execution_t execution = {.queue = queue,
                                        .peer = peer,
-                                       .rank = rank,
                                        .record = record,
                                        .cursor = cursor,
                                        .budget = budget,
@@ -414,7 +404,7 @@ epwin_am_outcome_t mca_osc_epwin_am_execute(epwin_am_queue_t *queue, epwin_am_pe
     case EPWIN_AM_FLUSH:
         return EPWIN_AM_EXECUTED;
     case EPWIN_AM_POST:
-        execute_post(module, rank);
+        execute_post(module, peer->rank);
         return EPWIN_AM_EXECUTED;
     case EPWIN_AM_COMPLETE:
         /* Release: orders the operations before their end; partner: MPI_Win_wait. */
@@ -422,7 +412,6 @@ epwin_am_outcome_t mca_osc_epwin_am_execute(epwin_am_queue_t *queue, epwin_am_pe
                                          memory_order_release);
         return EPWIN_AM_EXECUTED;
     default:
-        break;
+        return mca_osc_epwin_am_hold(queue, peer, record);
     }
-    return NULL == peer ? EPWIN_AM_BY_STEP : mca_osc_epwin_am_hold(queue, peer, record);
 }

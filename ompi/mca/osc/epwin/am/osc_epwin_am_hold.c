@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Locks that origins of other domains take by messages.  The step polls for them; the records of
+ * Locks that origins of other domains take by messages.  The handler polls once, then the step does; the records of
  * that origin that follow wait, those of others do not.
  *
  * An origin that holds exclusive locks of several members of a domain holds the domain's lock once:
@@ -15,7 +15,7 @@
  * Losses.  A member that is lost may have held any lock.  So the wait for one ends with
  * MPI_ERR_PROC_FAILED, which the ACK tells, as soon as any member is lost.
  *
- * Called by osc_epwin_am_queue.c.
+ * Called by osc_epwin_am_execute.c.
  *
  * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death
  */
@@ -101,7 +101,7 @@ static epwin_am_outcome_t hold_poll(epwin_am_queue_t *queue, epwin_am_peer_t *pe
         peer->polls = 0;
         return EPWIN_AM_EXECUTED;
     }
-    if (0 == ++peer->polls % HOLD_LIVENESS
+    if (!queue->is_in_handler && 0 == ++peer->polls % HOLD_LIVENESS
         && ENGINE->is_lost(queue->module->comm, MPIX_ENDPOINTS_ANY_RANK)) {
         peer->wait = (epwin_lock_wait_t){0};
         peer->polls = 0;

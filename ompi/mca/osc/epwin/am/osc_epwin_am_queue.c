@@ -8,9 +8,9 @@
  *
  * Arrival of messages: the handler, and the step that executes what the handler does not.
  *
- * The handler checks a message as a whole.  Answers go to the link.  Records that need no answer,
- * no state of their origin and no lock that is taken are executed at once, while the step is not
- * active.  The rest of the message is copied for the step, which executes the records of each
+ * The handler checks a message as a whole.  Answers go to the link.  Records are executed and
+ * answered at once, while the step is not active, until one must wait for a lock, or there is too
+ * much of them.  The rest of the message is copied for the step, which executes the records of each
  * origin in their order.  An origin whose record must wait holds up its own records alone.
  *
  * Called by the engine.
@@ -50,7 +50,7 @@ static void message_free(epwin_am_queue_t *queue, epwin_am_message_t *message)
     }
 }
 
-/* ---- origins: the step ------------------------------------------------------------------------ */
+/* ---- origins ------------------------------------------------------------------------ */
 
 static epwin_am_peer_t **queue_slot(epwin_am_peer_t **peers, uint32_t size, int rank)
 {
@@ -173,8 +173,7 @@ static epwin_am_outcome_t peer_execute(epwin_am_queue_t *queue, epwin_am_peer_t 
                 return EPWIN_AM_MORE;
             }
             if (!message->is_executed) {
-                outcome = mca_osc_epwin_am_execute(queue, peer, peer->rank, record,
-                                                   &message->cursor, budget);
+                outcome = mca_osc_epwin_am_execute(queue, peer, record, &message->cursor, budget);
                 if (EPWIN_AM_EXECUTED != outcome) {
                     return outcome;
                 }
@@ -276,29 +275,33 @@ static void queue_push(epwin_am_queue_t *queue, epwin_am_item_t *item)
     }
 }
 
-/** Execute records at once.
+/** Execute and answer records at once: as peer_execute, of a message that is not copied so far.
  *
- * @param[out] is_executed_p  the next record is, too, but not its answer
- * @return bytes that have been executed; the next record partly, as the cursor says */
-static size_t queue_execute_now(epwin_am_queue_t *queue, int rank, const char *data, size_t size,
-                                epwin_am_cursor_t *cursor, bool *is_executed_p)
+ * @param[out] message  of the next record: cursor and is_executed
+ * @return bytes that have been executed */
+static size_t queue_execute_now(epwin_am_queue_t *queue, epwin_am_peer_t *peer, const char *data,
+                                size_t size, epwin_am_message_t *message)
 {
-    size_t at = 0, budget = EPWIN_AM_STEP_MAX;
+    size_t at = 0, budget = EPWIN_AM_HANDLER_MAX;
 
-    while (at < size) {
+    queue->is_in_handler = true;
+    while (at < size && 0 < budget) {
         const epwin_am_record_t *record = (const epwin_am_record_t *) (data + at);
 
         if (EPWIN_AM_EXECUTED
-            != mca_osc_epwin_am_execute(queue, NULL, rank, record, cursor, &budget)) {
+            != mca_osc_epwin_am_execute(queue, peer, record, &message->cursor, &budget)) {
             break;
         }
-        if (0 != (record->flags & EPWIN_AM_FLAG_ACK)) {
-            *is_executed_p = true;
+        message->is_executed = 0 != (record->flags & EPWIN_AM_FLAG_ACK)
+                               && !mca_osc_epwin_am_reply_ack(queue, peer);
+        if (OPAL_UNLIKELY(message->is_executed)) {
             break;
         }
         at += epwin_am_length(record);
-        *cursor = (epwin_am_cursor_t){0};
+        message->cursor = (epwin_am_cursor_t){0};
     }
+    (void) mca_osc_epwin_am_reply_send(queue);
+    queue->is_in_handler = false;
     return at;
 }
 
@@ -315,9 +318,9 @@ bool mca_osc_epwin_am_handler(void *object, int rank, const void *data, size_t s
 {
     mca_osc_epwin_module_t *module = object;
     epwin_am_queue_t *queue = module->queue;
-    epwin_am_cursor_t cursor = {0};
-    epwin_am_message_t *message;
-    bool is_answer, is_first, is_executed = false;
+    epwin_am_message_t *message, rest = {.rank = rank};
+    epwin_am_peer_t *peer;
+    bool is_answer, is_first;
     size_t at = 0;
 
     if (NULL == module->peers || NULL == module->win) {
@@ -335,8 +338,11 @@ bool mca_osc_epwin_am_handler(void *object, int rank, const void *data, size_t s
     }
     is_first = inbox_is_idle(&queue->inbox);
     if (is_first) {
-        at = queue_execute_now(queue, rank, data, size, &cursor, &is_executed);
-        if (at == size) {
+        peer = queue_peer(queue, rank);
+        if (OPAL_LIKELY(NULL != peer)) {
+            at = queue_execute_now(queue, peer, data, size, &rest);
+        }
+        if (at == size && 0 == queue->reply_used) {
             return true;
         }
     }
@@ -345,11 +351,8 @@ bool mca_osc_epwin_am_handler(void *object, int rank, const void *data, size_t s
         queue_break(queue);
         return true;
     }
-    message->rank = rank;
-    message->at = 0;
-    message->size = (uint32_t) (size - at);
-    message->cursor = cursor;
-    message->is_executed = is_executed;
+    rest.size = (uint32_t) (size - at);
+    *message = rest;
     memcpy(message->data, (const char *) data + at, size - at);
     queue_push(queue, &message->item);
     return true;

@@ -10,8 +10,7 @@
  * origin.
  *
  * Threads: the engine's handler, one at a time, pushes to the inbox.  All else is the step's, which
- * is executed by one thread at a time.  While the step is not active, the handler may do what it
- * does.
+ * is executed by one thread at a time.  While the step is not active, the handler does what it does.
  *
  * Layer am only.
  */
@@ -82,23 +81,24 @@ typedef struct mca_osc_epwin_queue_t {
     size_t reply_used, reply_room;
     size_t reply_last; /**< of reply_used: before the last answer */
     int reply_rank;    /**< that reply is for; undefined while reply_used is 0 */
+    bool is_in_handler; /**< and not in the step: few functions of the engine may be called */
 } epwin_am_queue_t;
 
 #define EPWIN_AM_REPLY_MAX MPIX_ENDPOINTS_AM_LIMIT
 
-/** Bytes that a step copies, at most, before it returns. */
+/** Bytes that a step copies, at most, before it returns; and the handler, which holds a lock. */
 #define EPWIN_AM_STEP_MAX 65536
+#define EPWIN_AM_HANDLER_MAX 8192
 
 /** What has become of a record. */
 typedef enum epwin_am_outcome_t {
     EPWIN_AM_EXECUTED,
-    EPWIN_AM_WAITS,   /**< for a lock */
-    EPWIN_AM_MORE,    /**< the budget is used up */
-    EPWIN_AM_NO_ROOM, /**< an answer cannot be sent so far */
-    EPWIN_AM_BY_STEP  /**< (the handler) nothing has been done: it needs the step */
+    EPWIN_AM_WAITS,  /**< for a lock */
+    EPWIN_AM_MORE,   /**< the budget is used up */
+    EPWIN_AM_NO_ROOM /**< an answer cannot be sent so far */
 } epwin_am_outcome_t;
 
-/* osc_epwin_am_reply.c: the step */
+/* osc_epwin_am_reply.c */
 
 /**
  * Room for an answer.
@@ -133,15 +133,15 @@ bool mca_osc_epwin_am_reply_broken(epwin_am_queue_t *queue);
 /**
  * Execute a record, or a part of it.
  *
- * @param[in]     peer    the origin; NULL: called by the handler
+ * @param[in]     peer    the origin
  * @param[in,out] cursor  in the record's runs; all 0 at first
  * @param[in,out] budget  bytes to copy at most
  */
 epwin_am_outcome_t mca_osc_epwin_am_execute(epwin_am_queue_t *queue, epwin_am_peer_t *peer,
-                                            int rank, const epwin_am_record_t *record,
+                                            const epwin_am_record_t *record,
                                             epwin_am_cursor_t *cursor, size_t *budget);
 
-/* osc_epwin_am_hold.c: records of locks, by the step */
+/* osc_epwin_am_hold.c: records of locks */
 
 epwin_am_outcome_t mca_osc_epwin_am_hold(epwin_am_queue_t *queue, epwin_am_peer_t *peer,
                                          const epwin_am_record_t *record);

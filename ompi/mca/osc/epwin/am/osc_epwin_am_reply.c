@@ -7,7 +7,7 @@
  * @file
  *
  * Answers of a target: collected in one message, which is sent when it is full, before those for
- * another origin, and at the end of a step.
+ * another origin, and at the end of a step or of the handler.
  *
  * Called by osc_epwin_am_execute.c, osc_epwin_am_hold.c and osc_epwin_am_queue.c.
  *
@@ -25,8 +25,10 @@
 bool mca_osc_epwin_am_reply_send(epwin_am_queue_t *queue)
 {
     if (0 < queue->reply_used) {
-        const int rc = ENGINE->am_send(queue->module->comm, mca_osc_epwin_component.client,
-                                       queue->reply_rank, queue->reply, queue->reply_used);
+        const int rc = (queue->is_in_handler
+                            ? ENGINE->am_answer
+                            : ENGINE->am_send)(queue->module->comm, mca_osc_epwin_component.client,
+                                               queue->reply_rank, queue->reply, queue->reply_used);
 
         if (OPAL_UNLIKELY(MPI_ERR_NO_MEM == rc)) {
             return false;
