@@ -129,6 +129,44 @@ static void case_sizes_dynamic(MPI_Comm comm, struct ept *t)
     sizes_of(comm, t, true);
 }
 
+/** More long puts and gets than may be under way: a buffer may be written to again after a local
+ * flush, and operations on the same memory are executed in their order. */
+static void case_long(MPI_Comm comm, struct ept *t)
+{
+    enum { LONG = 100000, COUNT = 20 };
+    struct area area = area_new(comm, t, COUNT * LONG, false);
+    unsigned char *data = malloc((size_t) COUNT * LONG), *back = malloc((size_t) COUNT * LONG);
+
+    EPT_OK(t, MPI_Win_lock_all(0, area.win));
+    for (int round = 0; round < 3; ++round) {
+        const int target = target_of(t, round), source = source_of(t, round);
+
+        ept_fill(data, 0, (size_t) COUNT * LONG, ept_mix(t->seed, 7, (uint64_t) t->rank, 0));
+        for (int i = 0; i < COUNT; ++i) {
+            const MPI_Aint at = area_at(&area, t->rank, target, (size_t) i * LONG);
+
+            EPT_OK(t,
+                   MPI_Put(data + i * LONG, LONG, MPI_BYTE, target, at, LONG, MPI_BYTE, area.win));
+            EPT_OK(t,
+                   MPI_Get(back + i * LONG, LONG, MPI_BYTE, target, at, LONG, MPI_BYTE, area.win));
+        }
+        EPT_OK(t, 0 == round ? MPI_Win_flush_local(target, area.win)
+                             : MPI_Win_flush_local_all(area.win));
+        EPT_FILL(t, back, (size_t) COUNT * LONG, ept_mix(t->seed, 7, (uint64_t) t->rank, 0));
+        memset(data, 0, (size_t) COUNT * LONG);
+        EPT_OK(t, MPI_Win_flush_all(area.win));
+        EPT_OK(t, MPI_Barrier(comm));
+        EPT_OK(t, MPI_Win_sync(area.win));
+        EPT_FILL(t, area.memory + (size_t) source * area.part, (size_t) COUNT * LONG,
+                 ept_mix(t->seed, 7, (uint64_t) source, 0));
+        EPT_OK(t, MPI_Barrier(comm));
+    }
+    EPT_OK(t, MPI_Win_unlock_all(area.win));
+    free(data);
+    free(back);
+    area_end(comm, t, &area);
+}
+
 /* ---- types ------------------------------------------------------------------------------------ */
 
 enum { ROWS = 700, PER_ROW = 5, STRIDE = 11 };
@@ -432,6 +470,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     (void) comm;
     EPT_CASE(t, case_sizes);
     EPT_CASE(t, case_sizes_dynamic);
+    EPT_CASE(t, case_long);
     EPT_CASE(t, case_types);
     EPT_CASE(t, case_requests);
     EPT_CASE(t, case_range);

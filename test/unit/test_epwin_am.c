@@ -25,7 +25,7 @@ static int put_word(int origin, int target, size_t at, uint64_t value)
     const mca_osc_epwin_place_t place = {
         .target = target, .at = (ptrdiff_t) at, .count = 1, .type = MPI_UINT64_T};
 
-    return mca_osc_epwin_am_put(&world.module[origin], &from, &place);
+    return mca_osc_epwin_am_put(&world.module[origin], &from, &place, true);
 }
 
 static uint64_t word(int rank, size_t at)
@@ -421,7 +421,7 @@ static void case_nonsense(void)
 
             switch (tap_below(&world.random, 4)) {
             case 0:
-                (void) mca_osc_epwin_am_put(&world.module[0], &buffer, &place);
+                (void) mca_osc_epwin_am_put(&world.module[0], &buffer, &place, true);
                 break;
             case 1:
                 (void) mca_osc_epwin_am_get(&world.module[0], &buffer, &place, NULL);

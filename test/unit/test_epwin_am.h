@@ -30,6 +30,7 @@ static inline void *malloc_or_not(size_t size)
 #include "ompi/mca/osc/epwin/am/osc_epwin_am_execute.c"
 #include "ompi/mca/osc/epwin/am/osc_epwin_am_hold.c"
 #include "ompi/mca/osc/epwin/am/osc_epwin_am_link.c"
+#include "ompi/mca/osc/epwin/am/osc_epwin_am_long.c"
 #include "ompi/mca/osc/epwin/am/osc_epwin_am_origin.c"
 #include "ompi/mca/osc/epwin/am/osc_epwin_am_queue.c"
 #include "ompi/mca/osc/epwin/am/osc_epwin_am_reply.c"
@@ -49,6 +50,16 @@ enum {
 /** Of these members 1 and 2 share a domain. */
 static const uint32_t domains[MEMBERS] = {0, 1, 1, 2};
 
+/** A message of the engine. */
+typedef struct long_message_t {
+    ompi_request_t request; /**< first */
+    struct long_message_t *next;
+    int from, to, tag;
+    void *address;
+    size_t bytes;
+    bool is_send;
+} long_message_t;
+
 typedef struct packet_t {
     struct packet_t *next;
     size_t size;
@@ -62,6 +73,8 @@ static struct {
     unsigned char *memory[MEMBERS];                             /**< with margins */
     packet_t *first[MEMBERS][MEMBERS], *last[MEMBERS][MEMBERS]; /**< from, to */
     mpix_endpoints_work_t *works[WORKS];
+    long_message_t *longs;      /**< that have not been freed */
+    unsigned int longs_matched; /**< pairs */
     bool is_lost[MEMBERS];
     size_t am_max[MEMBERS][MEMBERS];
     unsigned int messages[MEMBERS][MEMBERS]; /**< sent */
@@ -255,6 +268,91 @@ static void world_request_done(ompi_request_t *request, int error)
     ++world.done;
 }
 
+static int long_message_free(ompi_request_t **request)
+{
+    long_message_t **at = &world.longs, *message = (long_message_t *) *request;
+
+    TAP_CHECK(REQUEST_COMPLETED == message->request.req_complete, "it is not complete");
+    while (message != *at) {
+        at = &(*at)->next;
+    }
+    *at = message->next;
+    free(message);
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+static int long_message_cancel(ompi_request_t *request, int flag)
+{
+    (void) flag;
+    request->req_complete = REQUEST_COMPLETED;
+    return MPI_SUCCESS;
+}
+
+/** A message, or its other side if that is there: then it arrives at once. */
+static int long_message(ompi_communicator_t *comm, bool is_send, void *address, size_t bytes,
+                        int rank, int tag, ompi_request_t **request_p)
+{
+    const int own = world_member(comm);
+    const bool is_target = is_send == (0 != ((unsigned int) tag & EPWIN_AM_TAG_RESULT));
+    long_message_t *message, *other = world.longs;
+
+    if (world.is_short && is_target && 0 == tap_below(&world.random, 3)) {
+        return MPI_ERR_NO_MEM;
+    }
+    message = calloc(1, sizeof(*message));
+    *message = (long_message_t){.next = world.longs,
+                                .from = is_send ? own : rank,
+                                .to = is_send ? rank : own,
+                                .tag = tag,
+                                .address = address,
+                                .bytes = bytes,
+                                .is_send = is_send};
+    message->request.req_complete = REQUEST_PENDING;
+    message->request.req_free = long_message_free;
+    message->request.req_cancel = long_message_cancel;
+    while (NULL != other
+           && (REQUEST_COMPLETED == other->request.req_complete || is_send == other->is_send
+               || other->from != message->from || other->to != message->to || other->tag != tag)) {
+        other = other->next;
+    }
+    world.longs = message;
+    if (NULL != other) {
+        TAP_EQ(bytes, other->bytes);
+        memcpy(is_send ? other->address : address, is_send ? address : other->address, bytes);
+        message->request.req_complete = other->request.req_complete = REQUEST_COMPLETED;
+        ++world.longs_matched;
+    }
+    *request_p = &message->request;
+    return MPI_SUCCESS;
+}
+
+static int world_isend(ompi_communicator_t *comm, int number, const void *buffer, size_t count,
+                       ompi_datatype_t *datatype, int rank, int tag, ompi_request_t **request_p)
+{
+    (void) number;
+    (void) datatype;
+    return long_message(comm, true, (void *) (uintptr_t) buffer, count, rank, tag, request_p);
+}
+
+static int world_irecv(ompi_communicator_t *comm, int number, void *buffer, size_t count,
+                       ompi_datatype_t *datatype, int rank, int tag, ompi_request_t **request_p)
+{
+    (void) number;
+    (void) datatype;
+    return long_message(comm, false, buffer, count, rank, tag, request_p);
+}
+
+static int world_wait_progress(const ompi_communicator_t *comm, int from,
+                               mpix_endpoints_wait_t *wait)
+{
+    (void) comm;
+    (void) from;
+    (void) wait;
+    world_turn();
+    return MPI_SUCCESS;
+}
+
 static size_t world_am_max(const ompi_communicator_t *comm, int rank)
 {
     return world.am_max[world_member(comm)][rank];
@@ -263,11 +361,14 @@ static size_t world_am_max(const ompi_communicator_t *comm, int rank)
 static const mpix_endpoints_engine_t world_engine = {
     .progress = world_progress,
     .wait = world_wait,
+    .wait_progress = world_wait_progress,
     .is_oversubscribed = world_is_oversubscribed,
     .is_lost = world_is_lost,
     .work_begin = world_work_begin,
     .request_new_win = world_request_new_win,
     .request_done = world_request_done,
+    .isend = world_isend,
+    .irecv = world_irecv,
     .am_send = world_am_send,
     .am_max = world_am_max,
     .am_answer = world_am_answer,
@@ -327,6 +428,7 @@ static void world_begin(uint16_t flavor, uint64_t stream, size_t pending_limit)
     world.is_short = true;
     mca_osc_epwin_component.engine = &world_engine;
     mca_osc_epwin_component.pending_limit = pending_limit;
+    mca_osc_epwin_component.rendezvous_limit = 0;
     for (int i = 0; i < MEMBERS; ++i) {
         const size_t bytes = mca_osc_epwin_domain_bytes(2, MEMBERS);
 
@@ -366,6 +468,12 @@ static void world_end(bool is_quiet)
         free(world.domain[i]);
         free(world.window[i]);
         free(world.memory[i]);
+    }
+    while (NULL != world.longs) { /* of records that were nonsense */
+        long_message_t *message = world.longs;
+
+        world.longs = message->next;
+        free(message);
     }
 }
 

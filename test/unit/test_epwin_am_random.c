@@ -102,6 +102,22 @@ static void *model_apply(unsigned char *target, const char *origin, int count, c
     return before;
 }
 
+/** Buffers of puts, which may be in use until the next flush. */
+static void *kept[OPERATIONS];
+static int kept_count;
+
+static void kept_add(void *data)
+{
+    kept[kept_count++] = data;
+}
+
+static void kept_free(void)
+{
+    while (0 < kept_count) {
+        free(kept[--kept_count]);
+    }
+}
+
 static void call_add(void *result, size_t bytes, const void *before, int count, const kind_t *kind,
                      ompi_request_t *request)
 {
@@ -119,6 +135,7 @@ static void call_add(void *result, size_t bytes, const void *before, int count, 
 /** Results are there, and nothing else is written. */
 static void calls_check(void)
 {
+    kept_free();
     while (NULL != calls) {
         call_t *call = calls;
 
@@ -168,7 +185,7 @@ static void call_random(int origin, int target, bool is_dynamic)
 
     switch (tap_below(&world.random, 4)) {
     case 0:
-        rc = mca_osc_epwin_am_put(module, &from, &place);
+        rc = mca_osc_epwin_am_put(module, &from, &place, true);
         free(model_apply(model[target] + at, data, count, kind, MPI_REPLACE));
         break;
     case 1:
@@ -191,7 +208,7 @@ static void call_random(int origin, int target, bool is_dynamic)
     } else {
         free(result);
     }
-    free(data);
+    kept_add(data);
 }
 
 /** MPI_Compare_and_swap of an integer that is equal half of the time. */
@@ -226,12 +243,14 @@ static void model_compare(bool is_dynamic)
     }
 }
 
-static void case_random(uint16_t flavor, size_t limit)
+/** @param[in] limit, rendezvous  parameters */
+static void case_random(uint16_t flavor, size_t limit, size_t rendezvous)
 {
     const bool is_dynamic = MPI_WIN_FLAVOR_DYNAMIC == flavor;
 
-    tap_case("random operations, flavor %d, limit %zu", flavor, limit);
-    world_begin(flavor, 100 + flavor + limit, limit);
+    tap_case("random operations, flavor %d, limits %zu, %zu", flavor, limit, rendezvous);
+    world_begin(flavor, 100 + flavor + limit + rendezvous, limit);
+    mca_osc_epwin_component.rendezvous_limit = rendezvous;
     for (int i = 0; i < MEMBERS; ++i) {
         memcpy(model[i], world_base(i), WINDOW);
         for (int at = 0; at < WINDOW; at += 8) { /* numbers that any op takes */
@@ -266,6 +285,8 @@ static void case_random(uint16_t flavor, size_t limit)
     world_settle(20);
     calls_check();
     TAP_EQ(0, world.nonsense);
+    TAP_CHECK((0 < rendezvous) == (0 < world.longs_matched), "%u messages", world.longs_matched);
+    TAP_CHECK(NULL == world.longs, "a message is left");
     world_end(true);
     tap_case_done();
 }
@@ -273,8 +294,9 @@ static void case_random(uint16_t flavor, size_t limit)
 int main(int argc, char **argv)
 {
     world_init(argc, argv, "test_epwin_am_random");
-    case_random(MPI_WIN_FLAVOR_CREATE, 1 << 20);
-    case_random(MPI_WIN_FLAVOR_CREATE, 1000);
-    case_random(MPI_WIN_FLAVOR_DYNAMIC, 1 << 20);
+    case_random(MPI_WIN_FLAVOR_CREATE, 1 << 20, 0);
+    case_random(MPI_WIN_FLAVOR_CREATE, 1000, 0);
+    case_random(MPI_WIN_FLAVOR_CREATE, 1000, 100);
+    case_random(MPI_WIN_FLAVOR_DYNAMIC, 1 << 20, 0);
     return world_exit();
 }

@@ -45,6 +45,11 @@ static const ep_parameter_t parameters[] = {
      .help = "How long a thread of the process sleeps between looks for messages for its windows, "
              "which it executes while no thread of the program is in MPI (0: there is no such "
              "thread).  It is there while a window is whose memory not all members map"},
+    {.name = "rendezvous_limit", STORAGE(rendezvous_limit), .preset = 16384,
+     .high = (size_t) 1 << 40, .unit = "bytes", .scope = MCA_BASE_VAR_SCOPE_READONLY,
+     .level = OPAL_INFO_LVL_5,
+     .help = "Least bytes of a put or get without gaps that goes by a message of its own, between "
+             "the user's buffer and the window, in windows whose memory is not mapped (0: never)"},
     {.name = NULL}};
 /* clang-format on */
 

@@ -15,7 +15,7 @@
  * operation is acknowledged.
  *
  * All functions: the thread of the handle.  Origin buffers are copied before they return (local
- * completion); results arrive during waits.  byte displacements: at, as from mca_osc_epwin_range;
+ * completion), except long ones; results arrive during waits.  byte displacements: at, as from mca_osc_epwin_range;
  * in a dynamic window an address.
  */
 
@@ -43,10 +43,11 @@ typedef struct mca_osc_epwin_place_t {
     ompi_datatype_t *type;
 } mca_osc_epwin_place_t;
 
-/** @return MPI_SUCCESS; MPI_ERR_NO_MEM; MPI_ERR_PROC_FAILED.  Errors of the target, as
+/** @param[in] may_defer  the buffer may be in use until the next flush, also a local one
+ * @return MPI_SUCCESS; MPI_ERR_NO_MEM; MPI_ERR_PROC_FAILED.  Errors of the target, as
  * MPI_ERR_RMA_RANGE of a dynamic window, are returned by the flush. */
 int mca_osc_epwin_am_put(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *origin,
-                         const mca_osc_epwin_place_t *place);
+                         const mca_osc_epwin_place_t *place, bool may_defer);
 
 /** @param[out] request_p  NULL, or a request that is complete when the result is there */
 int mca_osc_epwin_am_get(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *result,

@@ -144,6 +144,19 @@ static bool access_is_right(const mca_osc_epwin_module_t *module, const epwin_am
                : elements_are_right(record);
 }
 
+/** A record of long data. */
+static bool long_is_right(const mca_osc_epwin_module_t *module, const epwin_am_record_t *record)
+{
+    const epwin_am_long_t *data = (const epwin_am_long_t *) (record + 1);
+    const uint64_t memory = module->peers[module->rank].size;
+
+    return epwin_am_size(0, sizeof(*data)) == epwin_am_length(record) && !epwin_am_is_block(record)
+           && 0 == record->op && 0 == record->type && 0 == record->block
+           && MPI_WIN_FLAVOR_DYNAMIC != module->flavor && 0 < data->bytes && data->bytes <= memory
+           && 0 <= record->at && (uint64_t) record->at <= memory - data->bytes
+           && EPWIN_AM_TAG_RESULT > data->tag && 0 == data->unused;
+}
+
 /** A record for the target without runs. */
 static bool head_is_right(const epwin_am_record_t *record)
 {
@@ -198,6 +211,9 @@ static bool record_is_right(const mca_osc_epwin_module_t *module, const epwin_am
     }
     if (EPWIN_AM_DATA <= record->kind) {
         return answer_is_right(record);
+    }
+    if (EPWIN_AM_LONG_PUT == record->kind || EPWIN_AM_LONG_GET == record->kind) {
+        return long_is_right(module, record);
     }
     return epwin_am_has_runs(record) ? access_is_right(module, record) : head_is_right(record);
 }

@@ -16,6 +16,7 @@
 #include "ompi_config.h"
 
 #include "osc_epwin_am_link.h"
+#include "osc_epwin_am_long.h"
 
 /** The first error of the operations since the last call. */
 static int link_take_error(epwin_am_link_t *link)
@@ -40,9 +41,10 @@ static int link_flush_begin(mca_osc_epwin_module_t *module, epwin_am_link_t *lin
 /** Wait for it. */
 static int link_flush_end(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
 {
-    const int rc = mca_osc_epwin_am_wait_acked(module, link, link->requested);
+    int rc = mca_osc_epwin_am_wait_acked(module, link, link->requested);
 
-    return mca_osc_epwin_first_error(rc, link_take_error(link));
+    rc = mca_osc_epwin_first_error(rc, link_take_error(link));
+    return mca_osc_epwin_first_error(rc, mca_osc_epwin_am_longs_end(module, link, rc));
 }
 
 /** All links.  @return the first error */
@@ -79,12 +81,14 @@ int mca_osc_epwin_am_flush(mca_osc_epwin_module_t *module, int target)
         return MPI_SUCCESS;
     }
     rc = link_flush_begin(module, link);
-    return mca_osc_epwin_first_error(rc, MPI_SUCCESS == rc ? link_flush_end(module, link) : rc);
+    return mca_osc_epwin_first_error(rc, link_flush_end(module, link));
 }
 
 static int link_results(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
 {
-    return mca_osc_epwin_am_wait_results(module, link, link->results);
+    const int rc = mca_osc_epwin_am_wait_results(module, link, link->results);
+
+    return mca_osc_epwin_first_error(rc, mca_osc_epwin_am_longs_end(module, link, rc));
 }
 
 int mca_osc_epwin_am_flush_local(mca_osc_epwin_module_t *module, int target)
@@ -165,8 +169,9 @@ int mca_osc_epwin_am_unlock(mca_osc_epwin_module_t *module, int target, mca_osc_
     }
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
         rc = link_flush_begin(module, link);
+        rc = mca_osc_epwin_first_error(rc, link_flush_end(module, link));
     }
-    return OPAL_LIKELY(MPI_SUCCESS == rc) ? link_flush_end(module, link) : rc;
+    return rc;
 }
 
 /** The last record of an epoch of MPI_Win_lock_all. */

@@ -17,6 +17,7 @@
 
 #include "ompi_config.h"
 
+#include "osc_epwin_am_long.h"
 #include "osc_epwin_am_queue.h"
 
 #include <string.h>
@@ -411,6 +412,10 @@ epwin_am_outcome_t mca_osc_epwin_am_execute(epwin_am_queue_t *queue, epwin_am_pe
         (void) atomic_fetch_add_explicit(&mca_osc_epwin_control(module, module->rank)->completed, 1,
                                          memory_order_release);
         return EPWIN_AM_EXECUTED;
+    case EPWIN_AM_LONG_PUT:
+    case EPWIN_AM_LONG_GET:
+        return NULL == peer ? EPWIN_AM_BY_STEP
+                            : mca_osc_epwin_am_long_execute(module, peer, record);
     default:
         return mca_osc_epwin_am_hold(queue, peer, record);
     }

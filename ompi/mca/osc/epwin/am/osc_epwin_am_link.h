@@ -32,6 +32,9 @@ BEGIN_C_DECLS
 
 struct epwin_am_link_t;
 
+/** Long data under way, at most. */
+#define EPWIN_AM_LONGS 8
+
 /** ACKs under way, at most. */
 #define EPWIN_AM_ASKS 8
 
@@ -63,6 +66,9 @@ typedef struct epwin_am_link_t {
     uint64_t asked[EPWIN_AM_ASKS]; /**< positions that the last ones are for, by their numbers */
     epwin_am_result_t *last;    /**< of all results */
     epwin_am_result_t *oldest;  /**< that is not freed; a stub at first */
+
+    ompi_request_t *longs[EPWIN_AM_LONGS]; /**< of long data, by their numbers */
+    uint32_t longs_first, longs_end;       /**< numbers that are under way; they wrap */
 
     /* of the step that completes requests */
     epwin_am_item_t *first_request, *last_request; /**< results with a request, in order */

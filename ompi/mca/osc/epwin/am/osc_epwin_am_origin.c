@@ -17,6 +17,7 @@
 #include "ompi_config.h"
 
 #include "osc_epwin_am_link.h"
+#include "osc_epwin_am_long.h"
 
 #include <string.h>
 
@@ -330,9 +331,13 @@ static int operation_execute(mca_osc_epwin_module_t *module, operation_t *operat
 }
 
 int mca_osc_epwin_am_put(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *origin,
-                         const mca_osc_epwin_place_t *place)
+                         const mca_osc_epwin_place_t *place, bool may_defer)
 {
     operation_t operation;
+
+    if (may_defer && mca_osc_epwin_am_long_is(module, origin, place)) {
+        return mca_osc_epwin_am_long(module, origin, place, true);
+    }
 
     operation.kind = EPWIN_AM_PUT;
     operation.op = operation.type = 0;
@@ -345,6 +350,9 @@ int mca_osc_epwin_am_get(mca_osc_epwin_module_t *module, const mca_osc_epwin_buf
 {
     operation_t operation;
 
+    if (NULL == request_p && mca_osc_epwin_am_long_is(module, result, place)) {
+        return mca_osc_epwin_am_long(module, result, place, false);
+    }
     operation.kind = EPWIN_AM_GET;
     operation.op = operation.type = 0;
     operation.origin = NULL;

@@ -21,6 +21,7 @@
 #include "ompi_config.h"
 
 #include "osc_epwin_am_link.h"
+#include "osc_epwin_am_long.h"
 #include "osc_epwin_am_queue.h"
 
 #include <stdlib.h>
@@ -115,11 +116,20 @@ static void peer_drop(epwin_am_queue_t *queue, epwin_am_peer_t *peer)
     peer->last = NULL;
 }
 
-/** Drop all messages. */
+/** Drop all messages, but for those of origins whose long data are under way. */
 static void queue_drop(epwin_am_queue_t *queue)
 {
-    for (; NULL != queue->busy; queue->busy = queue->busy->next_busy) {
-        peer_drop(queue, queue->busy);
+    epwin_am_peer_t **at = &queue->busy;
+
+    while (NULL != *at) {
+        epwin_am_peer_t *peer = *at;
+
+        if (mca_osc_epwin_am_long_drop(peer)) {
+            peer_drop(queue, peer);
+            *at = peer->next_busy;
+        } else {
+            at = &peer->next_busy;
+        }
     }
 }
 

@@ -51,6 +51,7 @@ typedef struct epwin_am_peer_t {
     bool has_domain;  /**< the domain's lock, with an exclusive one; for the case of a loss */
     bool has_all;     /**< likewise, of MPI_Win_lock_all */
     bool is_second;   /**< of a LOCK under way: the domain's lock is taken */
+    ompi_request_t *request; /**< of its record of long data; NULL: none is under way */
     uint32_t polls;   /**< unsuccessful ones, of its record that waits */
     epwin_lock_wait_t wait;
 } epwin_am_peer_t;

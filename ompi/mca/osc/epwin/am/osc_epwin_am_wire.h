@@ -47,6 +47,9 @@ typedef enum epwin_am_kind_t {
     EPWIN_AM_DOMAIN_UNLOCK,
     EPWIN_AM_POST,
     EPWIN_AM_COMPLETE,
+    /* to the target; heads with at, and an epwin_am_long_t: data by a message of the engine */
+    EPWIN_AM_LONG_PUT, /**< from the origin */
+    EPWIN_AM_LONG_GET, /**< to the origin */
     /* to the origin; DATA are the bytes of results in the order of the records that ask for them */
     EPWIN_AM_DATA = 64, /**< data */
     EPWIN_AM_NO_DATA,   /**< error; bytes: of the result that is not sent */
@@ -78,7 +81,7 @@ typedef struct epwin_am_record_t {
     uint16_t eights; /**< size of the record, in 8 bytes */
     uint16_t block;  /**< _BLOCK: bytes of it; else 0 */
     union {
-        int64_t at; /**< _BLOCK: as in mca_osc_epwin_run_t */
+        int64_t at; /**< _BLOCK, LONG_...: as in mca_osc_epwin_run_t */
         struct {
             uint32_t bytes; /**< that the runs address, or of data */
             uint16_t runs;
@@ -95,6 +98,17 @@ typedef struct epwin_am_run_t {
     uint32_t count; /**< not 0 */
 } epwin_am_run_t;
 
+/** Behind the head of LONG_PUT and LONG_GET. */
+typedef struct epwin_am_long_t {
+    uint64_t bytes;
+    uint32_t tag; /**< of a put's message, without EPWIN_AM_TAG_RESULT; of a get's one, with it */
+    uint32_t unused; /**< 0 */
+} epwin_am_long_t;
+
+/** In tags of messages from targets: each member is origin and target of each other. */
+#define EPWIN_AM_TAG_RESULT 0x800000U
+
+static_assert(16 == sizeof(epwin_am_long_t), "");
 static_assert(16 == sizeof(epwin_am_record_t) && 8 == offsetof(epwin_am_record_t, at), "");
 static_assert(24 == sizeof(epwin_am_run_t), "");
 

@@ -60,6 +60,7 @@ typedef struct mca_osc_epwin_component_t {
     int priority;
     size_t pending_limit; /**< bytes of messages under way to a target */
     size_t copy_limit;    /**< least bytes that the kernel copies between processes; 0: never */
+    size_t rendezvous_limit;  /**< least bytes that go by a message of their own; 0: never */
     size_t progress_interval; /**< microseconds between polls of the progress thread; 0: none */
 } mca_osc_epwin_component_t;
 

@@ -98,11 +98,12 @@ static inline bool data_is_word(const ompi_datatype_t *type, size_t bytes,
     return type == other_type && mca_osc_epwin_is_plain(type) && (8 == bytes || 4 == bytes);
 }
 
-/** MPI_Put, all cases. */
-static __attribute__((noinline)) int put_any(const void *origin, mca_osc_epwin_count_t origin_count,
-                                             ompi_datatype_t *origin_type, int target,
-                                             ptrdiff_t disp, mca_osc_epwin_count_t count,
-                                             ompi_datatype_t *type, ompi_win_t *win)
+/** MPI_Put and MPI_Rput, all cases.  @param[in] may_defer  the buffer may be in use until the next
+ * flush */
+static int put_all(const void *origin, mca_osc_epwin_count_t origin_count,
+                   ompi_datatype_t *origin_type, int target, ptrdiff_t disp,
+                   mca_osc_epwin_count_t count, ompi_datatype_t *type, ompi_win_t *win,
+                   bool may_defer)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
     const mca_osc_epwin_buffer_t buffer = {.address = (void *) (uintptr_t) origin,
@@ -122,7 +123,7 @@ static __attribute__((noinline)) int put_any(const void *origin, mca_osc_epwin_c
     if (EPWIN_WAY_DIRECT != module->peers[target].way) {
         return MPI_SUCCESS == data_copy_between(module, &buffer, &place, true)
                    ? MPI_SUCCESS
-                   : mca_osc_epwin_am_put(module, &buffer, &place);
+                   : mca_osc_epwin_am_put(module, &buffer, &place, may_defer);
     }
     module->is_dirty = true;
     to = mca_osc_epwin_memory(module, target) + place.at;
@@ -131,6 +132,15 @@ static __attribute__((noinline)) int put_any(const void *origin, mca_osc_epwin_c
         return MPI_SUCCESS;
     }
     return ompi_datatype_sndrcv(buffer.address, origin_count, origin_type, to, count, type);
+}
+
+/** MPI_Put but for its fast path.  It has the parameters of the caller, which ends with a jump. */
+static __attribute__((noinline)) int put_any(const void *origin, mca_osc_epwin_count_t origin_count,
+                                             ompi_datatype_t *origin_type, int target,
+                                             ptrdiff_t disp, mca_osc_epwin_count_t count,
+                                             ompi_datatype_t *type, ompi_win_t *win)
+{
+    return put_all(origin, origin_count, origin_type, target, disp, count, type, win, true);
 }
 
 int mca_osc_epwin_put(const void *origin, mca_osc_epwin_count_t origin_count,
@@ -209,7 +219,7 @@ int mca_osc_epwin_rput(const void *origin, mca_osc_epwin_count_t origin_count,
                        ompi_request_t **request_p)
 {
     *request_p = &ompi_request_empty;
-    return mca_osc_epwin_put(origin, origin_count, origin_type, target, disp, count, type, win);
+    return put_all(origin, origin_count, origin_type, target, disp, count, type, win, false);
 }
 
 int mca_osc_epwin_rget(void *result, mca_osc_epwin_count_t result_count,
