@@ -25,7 +25,7 @@ our %NOWHERE = (
         romio/i_noncontig romio/noncontig romio/noncontig_coll romio/noncontig_coll2
     )),
     'romio/syshints' => 'reads a file of hints for ROMIO, which is not what serves the files',
-    (map { $_ => 'is Fortran, and endpoint.h is C; runs in C, as romio/misc or romio/coll_test' } qw(
+    (map { $_ => 'is Fortran that ROMIO\'s configure makes; runs in C, as romio/misc or romio/coll_test' } qw(
         romio/fmisc romio/fcoll_test romio/pfcoll_test
     )),
     # Another arena's, if a thread of PMIx has allocated what was freed before.
@@ -40,7 +40,7 @@ our %NOWHERE = (
     'init/timeout' => 'tests the time-out of MPICH\'s mpiexec',
 );
 
-# Not with processes, only on endpoints, where they must pass.
+# Not with processes, only with ranks as threads, where they must pass.
 our %ENDPOINTS_ONLY = (
     # The stock Open MPI does, or nearly always, and what happens under epml says nothing then.
     (map { $_ => 'waits for ever under ob1' } qw(
@@ -68,7 +68,7 @@ our @ROMIO = (
     ['syshints', 1],
 );
 
-# Of folders that have too many: what runs by default, on four endpoints of one process.
+# Of folders that have too many: what runs by default, with four ranks of one process.
 our %QUICK = (
     rma => [qw(
         winname allocmem putfidx accfence2 adlb_mimic1 transpose3 test2 test4 lockcontention3
@@ -91,11 +91,10 @@ our %SHARED = map { ("rma/$_" => 1) } qw(
 
 my $TWICE = 'frees a key twice, which may be another rank\'s of the process by then';
 
-# On endpoints:
+# With ranks as threads:
 #   skip => REASON         not at all
 #   ranks => N             N ranks and no others; otherwise 4, or as many as MPICH's list says
-#   layouts => ['PxE']     only these layouts
-#   alone => 1             each rank a world of its own
+#   layouts => ['PrE']     only these layouts
 our %ENDPOINTS = (
     'attr/keyval_double_free' => { skip => $TWICE },
     'attr/keyval_double_free_comm' => { skip => $TWICE },
@@ -105,34 +104,20 @@ our %ENDPOINTS = (
     (map { $_ => { skip => 'cancels sends, which Open MPI does not do' } } qw(
         pt2pt/scancel pt2pt/pscancel pt2pt/cancelrecv
     )),
-    (map { $_ => { skip => 'sessions know the processes, not the endpoints' } } qw(
+    (map { $_ => { skip => 'ranks as threads are refused sessions' } } qw(
         init/session init/session_mult_init init/session_psets init/session_self
     )),
-    'romio/psimple' => { skip => 'calls PMPI_Init, which a process does once' },
     'errhan/adderr' => { skip => 'counts on being alone to add error classes' },
 
     # As ENDPOINTS_ONLY has it; between processes comm_flat does likewise.
-    'comm/ctxalloc' => { layouts => ['1x2'] },
-    'comm/ctxsplit' => { layouts => ['1x4'] },
+    'comm/ctxalloc' => { layouts => ['1r2'] },
+    'comm/ctxsplit' => { layouts => ['1r4'] },
 
     # It wants 33 processes at least, and splits them in two.
-    'comm/ic2' => { layouts => [qw(1x33 3x11)] },
+    'comm/ic2' => { layouts => [qw(1r33 3r11)] },
 
-    # The buffer for MPI_Bsend is the process's: one endpoint in each.
-    (map { $_ => { layouts => ['2x1'] } } qw(
-        pt2pt/bsend1 pt2pt/bsend3 pt2pt/bsend4 pt2pt/bsendalign pt2pt/bsendfrag pt2pt/bsendpending
-    )),
-    (map { $_ => { layouts => ['4x1'] } } qw(pt2pt/bsend5 pt2pt/rqfreeb)),
-    'pt2pt/bsend2' => { layouts => ['2x1'], alone => 1 },
-
-    # How far getopt() has come is one number in a process.
-    'romio/aggregation1' => { layouts => ['4x1'] },
-
-    # Wants one process; or MPI_UNIVERSE_SIZE, which counts processes, to be at least the world's
-    # size.
-    (map { $_ => { alone => 1 } } qw(
-        attr/baseattr2 attr/baseattrcomm datatype/zeroparms datatype/struct_ezhov
-    )),
+    # Want one process.
+    (map { $_ => { ranks => 1 } } qw(datatype/zeroparms datatype/struct_ezhov)),
     # Wants two.
     (map { $_ => { ranks => 2 } } qw(
         pt2pt/sendrecv3 pt2pt/cancelanysrc pt2pt/scancel_unmatch
@@ -152,8 +137,8 @@ our %ENDPOINTS = (
         coll/gatherv coll/nbcoll2 coll/p_gatherv
     )),
     # Minutes each: 10000 rounds; 60 GB of bytes, each of them an atomic operation.
-    'rma/rma_contig:2' => { layouts => ['1x4'] },
-    'rma/large_acc_flush_local' => { layouts => ['1x2'] },
+    'rma/rma_contig:2' => { layouts => ['1r4'] },
+    'rma/large_acc_flush_local' => { layouts => ['1r2'] },
     # Wants four.
     'rma/win_shared_put_flush_get' => { ranks => 4 },
     # Want three.

@@ -8,8 +8,8 @@
 #
 # A test is a line of a testlist: a program, a number of processes, arguments.  It becomes the jobs
 #   FOLDER/PROGRAM/N/ob1, FOLDER/PROGRAM/N/epml   N processes, ordinary communicators
-#   FOLDER/PROGRAM/PxE                            P processes with E endpoints each, over tcp
-#   FOLDER/PROGRAM/PxE/node                       the same through the node's memory
+#   FOLDER/PROGRAM/PrE                            P processes with E ranks as threads each, over tcp
+#   FOLDER/PROGRAM/PrE/node                       the same through the node's memory
 # PROGRAM is followed by :2, :3, ... where a list has it again with other arguments.
 
 package Ept::MpichTests;
@@ -22,14 +22,14 @@ use Ept::MpichTable;
 
 our @FOLDERS = qw(attr comm group topo errhan info pt2pt part datatype init coll io errors/io
     romio rma errors/rma threads/rma);
-our @CONFIGS = qw(ob1 epml 1xN PxN);
+our @CONFIGS = qw(ob1 epml 1rN PrN);
 
-# Folders that run in one process of endpoints, and otherwise only with --longer: where.
-our %LONGER = (coll => [qw(2x2 1x7 3x3)], map { $_ => [qw(2x2 2x2/node 1x16)] } qw(rma errors/rma threads/rma));
+# Folders that run with ranks of one process, and otherwise only with --longer: where.
+our %LONGER = (coll => [qw(2r2 1r7 3r3)], map { $_ => [qw(2r2 2r2/node 1r16)] } qw(rma errors/rma threads/rma));
 
 my $TIMEOUT = 300;         # seconds, unless the list wants more
 my $LONGEST = 600;         # more than this it does not get
-my $MOST_ENDPOINTS = 8;    # that make sense on a machine with few cores
+my $MOST_RANKS = 8;    # that make sense on a machine with few cores
 
 # ---- MPICH's lists -----------------------------------------------------------------------------
 
@@ -103,7 +103,7 @@ sub _ordinary
     my ($line, $name, $longer) = @_;
 
     return map { {
-        %$line, name => "$name/$line->{np}/$_", config => $_, way => 'plain',
+        %$line, name => "$name/$line->{np}/$_", config => $_,
         base => 'epml' eq $_ ? "$name/$line->{np}/ob1" : undef,
         left_out => $line->{left_out} // $line->{no_processes},
     } } 'ob1', !$LONGER{ $line->{folder} } || $longer ? 'epml' : ();
@@ -126,12 +126,12 @@ sub _layouts
     return () if $longer;
     return @{ $entry->{layouts} } if $entry->{layouts};
     $ranks //= 4 >= $line->{np} ? 4 : $line->{np} - $line->{np} % 2;
-    $ranks = $MOST_ENDPOINTS if $ranks > $MOST_ENDPOINTS;
-    return 1 == $ranks ? ('1x1')
-        : ("1x$ranks", 4 > $ranks ? "${ranks}x1" : '2x' . int(($ranks + 1) / 2));
+    $ranks = $MOST_RANKS if $ranks > $MOST_RANKS;
+    return 1 == $ranks ? ('1r1')
+        : ("1r$ranks", 4 > $ranks || $ranks % 2 ? "${ranks}r1" : '2r' . $ranks / 2);
 }
 
-sub _endpoints
+sub _as_threads
 {
     my ($line, $name, $longer) = @_;
     my $entry = $Ept::MpichTable::ENDPOINTS{ $name } //
@@ -139,13 +139,12 @@ sub _endpoints
     my @jobs;
 
     for my $layout (_layouts($line, $entry, $longer)) {
-        my ($np, $ep, $node) = $layout =~ m{^(\d+)x(\d+)(/node)?$}
+        my ($np, $ep, $node) = $layout =~ m{^(\d+)r(\d+)(/node)?$}
             or die "$name: layout $layout\n";
         next if 1 < $np && !$node && $Ept::MpichTable::SHARED{"$line->{folder}/$line->{program}"};
         push @jobs, {
-            %$line, name => "$name/$layout", config => 1 == $np ? '1xN' : 'PxN', way => 'endpoint',
-            np => $np, ranks => $entry->{ranks} && 1 < $entry->{ranks} ? $entry->{ranks} : $np * $ep,
-            alone => $entry->{alone}, node => $node, base => "$name/$line->{np}/ob1",
+            %$line, name => "$name/$layout", config => 1 == $np ? '1rN' : 'PrN',
+            np => $np, ep => $ep, node => $node, base => "$name/$line->{np}/ob1",
             left_out => $line->{left_out} // $entry->{skip},
         };
     }
@@ -166,7 +165,7 @@ sub jobs
             my $name = "$folder/$line->{program}" . (1 < $number ? ":$number" : '');
             $line->{left_out} //= $Ept::MpichTable::NOWHERE{ "$folder/$line->{program}" };
             $line->{no_processes} = $Ept::MpichTable::ENDPOINTS_ONLY{ "$folder/$line->{program}" };
-            push @jobs, _ordinary($line, $name, $longer), _endpoints($line, $name, $longer);
+            push @jobs, _ordinary($line, $name, $longer), _as_threads($line, $name, $longer);
         }
     }
     return grep { !$seen{ $_->{name} }++ } @jobs;

@@ -9,8 +9,8 @@
  * Forced into every source of a test program that is to run on endpoints (-include).
  *
  * Such a program becomes a shared object.  driver.c loads one copy of it per endpoint and runs its
- * main() in that endpoint's thread, so a program's globals and statics, and those of MPICH's test
- * library linked to it, belong to one rank, as in a process.  What is left to replace are the two
+ * main() in that endpoint's thread, so a program's globals and statics, and those of the
+ * support code linked to it, belong to one rank, as in a process.  What is left to replace are the two
  * communicators that are there from the start, here, and in rank.c what a program may do only once
  * per process.
  */

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Runs one of MPICH's test programs on endpoints: a thread per rank, and in each a copy of its own
+ * Runs one of a library's test programs on endpoints: a thread per rank, and in each a copy of its own
  * of the program, which is a shared object (see endpoint.h and rank.c).
  *
  *   driver [--alone] [--private LIBRARY]... RANKS PROGRAM.so [ARGUMENT...]
@@ -116,8 +116,8 @@ static void parse(int argc, char *argv[])
     for (; i < argc && 0 == strncmp(argv[i], "--", 2); ++i) {
         if (0 == strcmp(argv[i], "--alone")) {
             options.alone = true;
-        } else if (0 == strcmp(argv[i], "--private") && i + 1 < argc &&
-                   MOST_LIBRARIES > options.count) {
+        } else if (0 == strcmp(argv[i], "--private") && i + 1 < argc
+                   && MOST_LIBRARIES > options.count) {
             options.libraries[options.count++] = argv[++i];
         } else {
             break;
