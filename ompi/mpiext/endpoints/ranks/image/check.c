@@ -17,13 +17,11 @@
 
 #include "copy.h"
 #include "references.h"
+#include "set.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 /** Sanitizers know one copy of each object: they take addresses in others for errors, or crash. */
 static void refuse_sanitizers(const mpix_ranks_libraries_t *libraries)
@@ -83,23 +81,24 @@ static const char *advice_of(const char *wrong)
                : "";
 }
 
-static void read_object(mpix_ranks_object_t *object)
+static void add(mpix_ranks_set_t *set, const mpix_ranks_library_t *library)
 {
-    const char *path = object->is_program ? "/proc/self/exe" : object->map->l_name;
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    const char *wrong = file < 0 ? strerror(errno) : mpix_ranks_elf_open(&object->elf, file);
+    const mpix_ranks_object_t object = {.name = library->name,
+                                        .label = 0 == set->count ? program_invocation_short_name
+                                                                 : library->name,
+                                        .map = library->map,
+                                        .is_program = 0 == set->count};
+    const char *path = object.is_program ? "/proc/self/exe" : library->map->l_name;
+    const char *wrong = mpix_ranks_set_add(set, &object, path);
 
-    if (0 <= file) {
-        (void) close(file);
-    }
-    if (NULL != wrong && object->is_program) {
+    if (NULL != wrong && object.is_program) {
         mpix_ranks_refuse("the program cannot be copied for each rank: %s%s", wrong,
                           advice_of(wrong));
     }
     if (NULL != wrong) {
         mpix_ranks_refuse("library %s cannot be copied for each rank: %s; if all ranks may share "
                           "it, MPIX_RANKS_SHARE=%s",
-                          path, wrong, object->name);
+                          path, wrong, library->name);
     }
 }
 
@@ -112,12 +111,7 @@ static int index_of(mpix_ranks_set_t *set, const mpix_ranks_library_t *library)
         ++index;
     }
     if (set->count == index) {
-        mpix_ranks_object_t *object = &set->objects[set->count++];
-
-        *object = (mpix_ranks_object_t){.name = library->name,
-                                        .label = library->name,
-                                        .map = library->map};
-        read_object(object);
+        add(set, library);
     }
     return index;
 }
@@ -131,48 +125,21 @@ static void find_needed(mpix_ranks_set_t *set, int index, const mpix_ranks_libra
         const mpix_ranks_library_t *library = mpix_ranks_library_of(libraries, name);
 
         if (NULL != library && library->is_private) {
-            *(int *) mpix_ranks_list_add(&set->objects[index].needed, sizeof(int))
-                = index_of(set, library);
+            const int needed = index_of(set, library);
+
+            *(int *) mpix_ranks_list_add(&set->objects[index].needed, sizeof(int)) = needed;
         }
     }
-}
-
-/** Depth first; libraries that need each other in a circle come as they are met. */
-static void put_in_order(mpix_ranks_set_t *set, int index, bool *is_met, int *count)
-{
-    const int *needed = MPIX_RANKS_ITEMS(set->objects[index].needed, int);
-
-    is_met[index] = true;
-    for (int i = 0; i < set->objects[index].needed.count; ++i) {
-        if (!is_met[needed[i]]) {
-            put_in_order(set, needed[i], is_met, count);
-        }
-    }
-    set->order[(*count)++] = index;
 }
 
 /** The executable and its private libraries, breadth first. */
 static void make_set(const mpix_ranks_libraries_t *libraries, mpix_ranks_set_t *set)
 {
-    bool *is_met;
-    int count = 0;
-
-    *set = (mpix_ranks_set_t){.objects = calloc((size_t) libraries->count, sizeof(*set->objects)),
-                              .order = calloc((size_t) libraries->count, sizeof(*set->order))};
-    is_met = calloc((size_t) libraries->count, sizeof(*is_met));
-    if (NULL == set->objects || NULL == set->order || NULL == is_met) {
-        mpix_ranks_refuse("no memory");
-    }
-    set->objects[set->count++] = (mpix_ranks_object_t){.name = "",
-                                                       .label = program_invocation_short_name,
-                                                       .map = libraries->all[0].map,
-                                                       .is_program = true};
-    read_object(&set->objects[0]);
+    add(set, &libraries->all[0]);
     for (int i = 0; i < set->count; ++i) {
         find_needed(set, i, libraries);
     }
-    put_in_order(set, 0, is_met, &count);
-    free(is_met);
+    mpix_ranks_set_order(set);
 }
 
 void mpix_ranks_check(const mpix_ranks_libraries_t *libraries,
@@ -185,7 +152,7 @@ void mpix_ranks_check(const mpix_ranks_libraries_t *libraries,
         mpix_ranks_object_t *object = &set->objects[i];
         const char *wrong = mpix_ranks_references_find(object, set, functions);
 
-        wrong = NULL == wrong ? mpix_ranks_copy_prepare(object, set) : wrong;
+        wrong = NULL == wrong ? mpix_ranks_copy_prepare(object, set, set) : wrong;
         if (NULL != wrong) {
             mpix_ranks_refuse("%s cannot be copied for each rank: %s",
                               object->is_program ? "the program" : object->name, wrong);

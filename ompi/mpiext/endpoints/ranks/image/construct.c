@@ -59,13 +59,18 @@ static void construct_by(const mpix_ranks_elf_t *elf, char *base, ElfW(Sxword) t
     }
 }
 
+static bool is_original(const mpix_ranks_object_t *object, const char *base)
+{
+    return NULL != object->map && (char *) object->map->l_addr == base;
+}
+
 void mpix_ranks_construct(const mpix_ranks_object_t *object, char *base, int argc, char **argv,
                           char **envp)
 {
     const mpix_ranks_elf_t *elf = &object->elf;
     ElfW(Xword) function;
 
-    if ((char *) object->map->l_addr != base) { /* libc has called these of the executable */
+    if (!is_original(object, base)) { /* libc has called these of the executable */
         construct_by(elf, base, DT_PREINIT_ARRAY, DT_PREINIT_ARRAYSZ, argc, argv, envp);
         if (mpix_ranks_elf_dynamic(elf, DT_INIT, &function)) {
             ((constructor_t *) (base + function))(argc, argv, envp);
@@ -86,7 +91,7 @@ void mpix_ranks_destruct(const mpix_ranks_object_t *object, char *base)
             ((destructor_t *) array[count])();
         }
     }
-    if ((char *) object->map->l_addr != base && mpix_ranks_elf_dynamic(elf, DT_FINI, &function)) {
+    if (!is_original(object, base) && mpix_ranks_elf_dynamic(elf, DT_FINI, &function)) {
         ((destructor_t *) (base + function))();
     }
 }

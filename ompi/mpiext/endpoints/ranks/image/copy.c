@@ -124,6 +124,10 @@ static int write_dynamic(const mpix_ranks_object_t *object, ElfW(Dyn) * to)
         to[count++].d_un.d_val = object->annex_address + object->names
                                  + (size_t) i * MPIX_RANKS_NAME_SIZE - elf->strings_address;
     }
+    for (int i = 0; i < object->kept.count; ++i) {
+        to[count].d_tag = DT_NEEDED;
+        to[count++].d_un.d_val = MPIX_RANKS_ITEMS(object->kept, size_t)[i];
+    }
     for (size_t i = 0; i < elf->dynamic_count; ++i) {
         to[count] = elf->dynamic[i];
         switch (elf->dynamic[i].d_tag) {
@@ -153,7 +157,8 @@ static int write_dynamic(const mpix_ranks_object_t *object, ElfW(Dyn) * to)
 }
 
 /** The names under which the versions of private libraries are looked for become those of the annex. */
-static const char *name_versions(mpix_ranks_object_t *object, const mpix_ranks_set_t *set)
+static const char *name_versions(mpix_ranks_object_t *object, const mpix_ranks_set_t *set,
+                                 const mpix_ranks_set_t *program)
 {
     ElfW(Verneed) *need = object->elf.needs;
     const int *needed = MPIX_RANKS_ITEMS(object->needed, int);
@@ -162,7 +167,10 @@ static const char *name_versions(mpix_ranks_object_t *object, const mpix_ranks_s
         const char *name = mpix_ranks_elf_string(&object->elf, need->vn_file);
 
         for (int k = 0; k < object->needed.count; ++k) {
-            if (0 == strcmp(name, set->objects[needed[k]].name)) {
+            const mpix_ranks_object_t *other = 0 <= needed[k] ? &set->objects[needed[k]]
+                                                              : &program->objects[~needed[k]];
+
+            if (0 == strcmp(name, other->name)) {
                 const size_t offset = object->annex_address + object->names
                                       + (size_t) k * MPIX_RANKS_NAME_SIZE
                                       - object->elf.strings_address;
@@ -184,9 +192,10 @@ static const char *make_annex(mpix_ranks_object_t *object, size_t align)
     const mpix_ranks_elf_t *elf = &object->elf;
     const size_t slots = (size_t) object->slots.count * sizeof(void *);
     const size_t segments = slots + MPIX_RANKS_VARIABLES * sizeof(void *);
+    const size_t entries = elf->dynamic_count + (size_t) (object->needed.count + object->kept.count)
+                           + 1;
     const size_t most = segments + ((size_t) elf->segment_count + 1) * sizeof(ElfW(Phdr))
-                        + (elf->dynamic_count + (size_t) object->needed.count + 1)
-                              * sizeof(ElfW(Dyn));
+                        + entries * sizeof(ElfW(Dyn));
     ElfW(Dyn) * dynamic;
     int count;
 
@@ -194,7 +203,7 @@ static const char *make_annex(mpix_ranks_object_t *object, size_t align)
     object->names = most;
     object->annex_size = most + (size_t) object->needed.count * MPIX_RANKS_NAME_SIZE;
     object->annex = calloc(1, object->annex_size);
-    dynamic = calloc(elf->dynamic_count + (size_t) object->needed.count + 1, sizeof(*dynamic));
+    dynamic = calloc(entries, sizeof(*dynamic));
     if (NULL == object->annex || NULL == dynamic) {
         free(dynamic);
         return "no memory";
@@ -210,7 +219,8 @@ static const char *make_annex(mpix_ranks_object_t *object, size_t align)
     return NULL;
 }
 
-const char *mpix_ranks_copy_prepare(mpix_ranks_object_t *object, const mpix_ranks_set_t *set)
+const char *mpix_ranks_copy_prepare(mpix_ranks_object_t *object, const mpix_ranks_set_t *set,
+                                    const mpix_ranks_set_t *program)
 {
     mpix_ranks_elf_t *elf = &object->elf;
     mpix_ranks_slots_t slots = {.list = &object->slots};
@@ -232,7 +242,7 @@ const char *mpix_ranks_copy_prepare(mpix_ranks_object_t *object, const mpix_rank
     wrong = 0 != object->ranges.count ? mpix_ranks_patch(elf, &object->ranges, false, &slots)
                                       : NULL;
     wrong = NULL == wrong ? make_annex(object, align) : wrong;
-    return NULL == wrong ? name_versions(object, set) : wrong;
+    return NULL == wrong ? name_versions(object, set, program) : wrong;
 }
 
 static bool write_at(int file, const char *bytes, size_t size, size_t offset)
@@ -254,27 +264,30 @@ static bool write_at(int file, const char *bytes, size_t size, size_t offset)
 }
 
 /** Write one copy, of a set whose files have their names. */
-static bool write_copy(const mpix_ranks_object_t *object, const mpix_ranks_loaded_t *set,
-                       const mpix_ranks_loaded_t *loaded)
+static bool write_copy(const mpix_ranks_loaded_t *loaded, int index,
+                       const mpix_ranks_loaded_t *program)
 {
+    const mpix_ranks_object_t *object = loaded[index].object;
     const int *needed = MPIX_RANKS_ITEMS(object->needed, int);
+    const int file = loaded[index].file;
 
     for (int i = 0; i < object->needed.count; ++i) {
         char *name = object->annex + object->names + (size_t) i * MPIX_RANKS_NAME_SIZE;
 
-        (void) snprintf(name, MPIX_RANKS_NAME_SIZE, "%s", set[needed[i]].path);
+        (void) snprintf(name, MPIX_RANKS_NAME_SIZE, "%s",
+                        0 <= needed[i] ? loaded[needed[i]].path : program[~needed[i]].path);
     }
-    return write_at(loaded->file, object->elf.file, object->content_size, 0)
-           && write_at(loaded->file, object->annex, object->annex_size, object->annex_offset);
+    return write_at(file, object->elf.file, object->content_size, 0)
+           && write_at(file, object->annex, object->annex_size, object->annex_offset);
 }
 
-static const char *open_copies(const mpix_ranks_set_t *set, const mpix_ranks_loaded_t *loaded)
+static const char *open_copies(mpix_ranks_loaded_t *loaded, int count, int flags)
 {
-    for (int i = 0; i < set->count; ++i) {
-        mpix_ranks_loaded_t *one = (mpix_ranks_loaded_t *) &loaded[i];
+    for (int i = 0; i < count; ++i) {
+        mpix_ranks_loaded_t *one = &loaded[i];
 
         /* The first one brings all others; after that they are found by their paths. */
-        one->map = dlopen(one->path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+        one->map = dlopen(one->path, flags | RTLD_LOCAL | RTLD_DEEPBIND);
         if (NULL == one->map) {
             return dlerror();
         }
@@ -283,8 +296,8 @@ static const char *open_copies(const mpix_ranks_set_t *set, const mpix_ranks_loa
     return NULL;
 }
 
-const char *mpix_ranks_copy_load(const mpix_ranks_set_t *set, const char *label,
-                                 mpix_ranks_loaded_t *loaded)
+const char *mpix_ranks_copy_load(const mpix_ranks_set_t *set, const char *label, int flags,
+                                 const mpix_ranks_loaded_t *program, mpix_ranks_loaded_t *loaded)
 {
     const char *wrong = NULL;
 
@@ -299,9 +312,9 @@ const char *mpix_ranks_copy_load(const mpix_ranks_set_t *set, const char *label,
         wrong = loaded[i].file < 0 ? strerror(errno) : NULL;
     }
     for (int i = 0; NULL == wrong && i < set->count; ++i) {
-        wrong = write_copy(&set->objects[i], loaded, &loaded[i]) ? NULL : strerror(errno);
+        wrong = write_copy(loaded, i, program) ? NULL : strerror(errno);
     }
-    wrong = NULL == wrong ? open_copies(set, loaded) : wrong;
+    wrong = NULL == wrong ? open_copies(loaded, set->count, flags) : wrong;
     if (NULL != wrong) {
         mpix_ranks_copy_unload(set, loaded);
     }

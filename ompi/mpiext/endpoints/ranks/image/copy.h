@@ -23,20 +23,23 @@ typedef struct mpix_ranks_loaded_t {
     char path[MPIX_RANKS_NAME_SIZE];
 } mpix_ranks_loaded_t;
 
-/** Lay out the annex of an object whose references have been found, and change its code. @return NULL,
- * or what is wrong */
-const char *mpix_ranks_copy_prepare(mpix_ranks_object_t *object, const mpix_ranks_set_t *set);
+/** Lay out the annex of an object whose references have been found, and change its code.  The program's
+ * set may be the object's. @return NULL, or what is wrong */
+const char *mpix_ranks_copy_prepare(mpix_ranks_object_t *object, const mpix_ranks_set_t *set,
+                                    const mpix_ranks_set_t *program);
 
 /**
  * Load a set of copies.
  *
- * @param loaded  one for each object of the set
- * @param label   what the files are called, for debuggers
+ * @param label    what the files are called, for debuggers
+ * @param flags    RTLD_LAZY or RTLD_NOW
+ * @param program  what the rank has of the program's set; NULL: this is that
+ * @param loaded   one for each object of the set
  *
  * @return NULL, or what is wrong; then nothing is loaded
  */
-const char *mpix_ranks_copy_load(const mpix_ranks_set_t *set, const char *label,
-                                 mpix_ranks_loaded_t *loaded);
+const char *mpix_ranks_copy_load(const mpix_ranks_set_t *set, const char *label, int flags,
+                                 const mpix_ranks_loaded_t *program, mpix_ranks_loaded_t *loaded);
 
 /** The opposite, as far as the dynamic linker does it. */
 void mpix_ranks_copy_unload(const mpix_ranks_set_t *set, mpix_ranks_loaded_t *loaded);

@@ -18,9 +18,9 @@
 #include "bind.h"
 #include "check.h"
 #include "construct.h"
+#include "open.h"
 #include "program.h"
 #include "search.h"
-#include "state.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -54,6 +54,7 @@ void mpix_ranks_image_defer(void)
 void mpix_ranks_image_check(int ranks)
 {
     (void) ranks;
+    mpix_ranks_open_functions = mpix_ranks_search_functions;
     mpix_ranks_libraries_decide(&mpix_ranks_libraries);
     mpix_ranks_check(&mpix_ranks_libraries, mpix_ranks_search_functions, &mpix_ranks_program);
 }
@@ -93,6 +94,9 @@ static const char *load_originals(mpix_rank_t *rank)
                                                        .map = map,
                                                        .base = (char *) map->l_addr,
                                                        .file = -1};
+        /* By this path what the rank opens needs it; there is none of the executable. */
+        (void) snprintf(rank->image->loaded[i].path, sizeof(rank->image->loaded[i].path), "%s",
+                        0 == i ? "libc.so.6" : map->l_name);
         wrong = mpix_ranks_bind_original(rank, &mpix_ranks_program.objects[i]);
     }
     find_variables(rank);
@@ -105,7 +109,7 @@ static const char *load_copies(mpix_rank_t *rank)
     char label[16];
 
     (void) snprintf(label, sizeof(label), "rank%d", rank->number);
-    wrong = mpix_ranks_copy_load(&mpix_ranks_program, label, rank->image->loaded);
+    wrong = mpix_ranks_copy_load(&mpix_ranks_program, label, RTLD_LAZY, NULL, rank->image->loaded);
     if (NULL == wrong) {
         find_variables(rank);
         wrong = mpix_ranks_bind_copies(rank, &mpix_ranks_program, rank->image->loaded,
@@ -117,6 +121,7 @@ static const char *load_copies(mpix_rank_t *rank)
 void mpix_ranks_image_load(mpix_rank_t *rank)
 {
     const char *wrong = "no memory";
+    pthread_mutexattr_t recursive;
 
     rank->image = calloc(1, sizeof(*rank->image));
     if (NULL != rank->image) {
@@ -124,6 +129,10 @@ void mpix_ranks_image_load(mpix_rank_t *rank)
                                      sizeof(*rank->image->loaded));
     }
     if (NULL != rank->image && NULL != rank->image->loaded) {
+        (void) pthread_mutexattr_init(&recursive);
+        (void) pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+        (void) pthread_mutex_init(&rank->image->lock, &recursive);
+        (void) pthread_mutexattr_destroy(&recursive);
         wrong = 0 == rank->index ? load_originals(rank) : load_copies(rank);
     }
     if (NULL != wrong) {
@@ -138,6 +147,9 @@ void mpix_ranks_image_enter(mpix_rank_t *rank)
 
 void mpix_ranks_image_construct(mpix_rank_t *rank, int argc, char **argv, char **envp)
 {
+    rank->image->argc = argc;
+    rank->image->argv = argv;
+    rank->image->envp = envp;
     for (int i = 0; i < mpix_ranks_program.count; ++i) {
         const int object = mpix_ranks_program.order[i];
 
@@ -159,6 +171,7 @@ mpix_ranks_main_t *mpix_ranks_image_main(mpix_rank_t *rank, mpix_ranks_main_t *e
 
 void mpix_ranks_image_destruct(mpix_rank_t *rank)
 {
+    mpix_ranks_open_end(rank);
     for (int i = mpix_ranks_program.count - 1; i >= 0; --i) {
         const int object = mpix_ranks_program.order[i];
 

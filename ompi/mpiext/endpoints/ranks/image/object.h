@@ -75,11 +75,13 @@ typedef struct mpix_ranks_list_t {
 typedef struct mpix_ranks_object_t {
     const char *name;     /**< as others need it; the executable: "" */
     const char *label;    /**< of its file, for people */
-    struct link_map *map; /**< the original */
+    struct link_map *map; /**< the original; NULL: none, as of what a rank opens later */
+    char *folder;         /**< of its file; NULL: map knows it */
     bool is_program;
     mpix_ranks_elf_t elf; /**< the file, changed as all copies are */
 
-    mpix_ranks_list_t needed;   /**< int: indices of the private libraries that it needs */
+    mpix_ranks_list_t needed;   /**< int: objects that it needs; ~index: one of the program's set */
+    mpix_ranks_list_t kept;     /**< size_t: strings of libraries that it needs as they are */
     mpix_ranks_list_t ranges;   /**< mpix_ranks_range_t */
     mpix_ranks_list_t slots;    /**< mpix_ranks_pointer_t */
     mpix_ranks_list_t pointers; /**< mpix_ranks_pointer_t */

@@ -9,14 +9,14 @@
  * dlsym, as a rank's objects find it: what is looked for in the whole program is looked for in the
  * rank's own objects first.
  *
- * Tests: ranks_dlsym
+ * Tests: ranks_plugin
  */
 
 #define _GNU_SOURCE
 
 #include "search.h"
 
-#include "state.h"
+#include "open.h"
 
 #include <dlfcn.h>
 
@@ -34,13 +34,38 @@ static void *symbol_of(struct link_map *map, const char *name)
     return address;
 }
 
-/** In the rank's objects, from one on. */
+/** In a library that the rank has opened, and in those that were loaded with it. */
+static void *opened_symbol(const mpix_ranks_opened_t *opened, const char *name)
+{
+    void *address = NULL;
+
+    for (int i = 0; NULL == address && i < opened->set.count; ++i) {
+        address = symbol_of(opened->loaded[i].map, name);
+    }
+    return address;
+}
+
+static const mpix_ranks_opened_t *opened_of(const mpix_rank_t *rank, const void *handle)
+{
+    const mpix_ranks_opened_t *opened = rank->image->opened;
+
+    while (NULL != opened && opened->loaded[0].map != handle) {
+        opened = opened->next;
+    }
+    return opened;
+}
+
+/** In the rank's objects, from one on, and in what it has opened for all of them. */
 static void *own_symbol(const mpix_rank_t *rank, int first, const char *name)
 {
     void *address = NULL;
 
     for (int i = first; NULL == address && i < mpix_ranks_program.count; ++i) {
         address = symbol_of(rank->image->loaded[i].map, name);
+    }
+    for (const mpix_ranks_opened_t *opened = rank->image->opened; NULL == address && NULL != opened;
+         opened = opened->next) {
+        address = opened->is_global ? opened_symbol(opened, name) : NULL;
     }
     return address;
 }
@@ -93,11 +118,16 @@ static void *find_symbol(void *handle, const char *name)
     } else if (NULL != rank
                && (RTLD_DEFAULT == handle || mpix_ranks_program.objects[0].map == handle)) {
         address = own_symbol(rank, 0, name);
+    } else if (NULL != rank && NULL != opened_of(rank, handle)) {
+        address = opened_symbol(opened_of(rank, handle), name);
     }
     return NULL != address ? address : dlsym(handle, name);
 }
 
 const mpix_ranks_function_t mpix_ranks_search_functions[] = {
     {"dlsym", (void *) find_symbol},
+    {"dlopen", (void *) mpix_ranks_open},
+    {"dlclose", (void *) mpix_ranks_close},
+    {"dlerror", (void *) mpix_ranks_open_error},
     {NULL, NULL},
 };

@@ -15,11 +15,18 @@
 #include "copy.h"
 #include "private_libraries.h"
 
+typedef struct mpix_ranks_opened_t mpix_ranks_opened_t; /* open.h */
+
 /** A rank's copies. */
-struct mpix_rank_image_t {
+typedef struct mpix_rank_image_t {
     mpix_ranks_loaded_t *loaded; /**< of the program's set; of index 0 the originals */
     void *variables[MPIX_RANKS_VARIABLES];
-};
+    int argc; /**< what constructors are told */
+    char **argv;
+    char **envp;
+    pthread_mutex_t lock;        /**< recursive: around opened */
+    mpix_ranks_opened_t *opened; /**< the last one first */
+} mpix_rank_image_t;
 
 /** What was loaded when the process began, and the executable with its private libraries.  Written
  * before there is a second thread. */

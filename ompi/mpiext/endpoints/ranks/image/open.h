@@ -1,0 +1,39 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * Libraries that a rank opens: its own copies.
+ */
+
+#ifndef MPIX_RANKS_OPEN_H
+#define MPIX_RANKS_OPEN_H
+
+#include "state.h"
+
+/** A library that a rank has opened, with those that it needs. */
+struct mpix_ranks_opened_t {
+    mpix_ranks_opened_t *next;
+    mpix_ranks_set_t set;
+    mpix_ranks_loaded_t *loaded;
+    dev_t device; /**< of the library's file, with inode */
+    ino_t inode;
+    int count; /**< how often it is open */
+    bool is_global;
+};
+
+/** dlopen, dlclose and dlerror of a rank's objects. */
+void *mpix_ranks_open(const char *name, int flags);
+int mpix_ranks_close(void *handle);
+char *mpix_ranks_open_error(void);
+
+/** Destroy what the rank has not closed, the last one first. */
+void mpix_ranks_open_end(mpix_rank_t *rank);
+
+/** What functions the objects find: see search.h. */
+extern const mpix_ranks_function_t *mpix_ranks_open_functions;
+
+#endif /* MPIX_RANKS_OPEN_H */
