@@ -15,6 +15,7 @@
 
 #include "image.h"
 
+#include "at_exit.h"
 #include "bind.h"
 #include "check.h"
 #include "construct.h"
@@ -29,6 +30,20 @@
 
 mpix_ranks_libraries_t mpix_ranks_libraries;
 mpix_ranks_set_t mpix_ranks_program;
+
+/** What the program and its private libraries find under these names.  Shared libraries find libc's:
+ * what libmpi loads is there for all ranks, whichever calls it. */
+static const mpix_ranks_function_t functions[] = {
+    {"dlsym", (void *) mpix_ranks_search},
+    {"dlopen", (void *) mpix_ranks_open},
+    {"dlclose", (void *) mpix_ranks_close},
+    {"dlerror", (void *) mpix_ranks_open_error},
+    {"__cxa_atexit", (void *) mpix_ranks_at_exit},
+    {"__cxa_thread_atexit", (void *) mpix_ranks_at_thread_exit},
+    {"__cxa_thread_atexit_impl", (void *) mpix_ranks_at_thread_exit},
+    {"__cxa_finalize", (void *) mpix_ranks_finalize},
+    {NULL, NULL},
+};
 
 static char *base_of(const mpix_rank_t *rank, int object)
 {
@@ -54,9 +69,9 @@ void mpix_ranks_image_defer(void)
 void mpix_ranks_image_check(int ranks)
 {
     (void) ranks;
-    mpix_ranks_open_functions = mpix_ranks_search_functions;
+    mpix_ranks_open_functions = functions;
     mpix_ranks_libraries_decide(&mpix_ranks_libraries);
-    mpix_ranks_check(&mpix_ranks_libraries, mpix_ranks_search_functions, &mpix_ranks_program);
+    mpix_ranks_check(&mpix_ranks_libraries, functions, &mpix_ranks_program);
 }
 
 /** The addresses of the variables that are a rank's own. */
@@ -171,6 +186,7 @@ mpix_ranks_main_t *mpix_ranks_image_main(mpix_rank_t *rank, mpix_ranks_main_t *e
 
 void mpix_ranks_image_destruct(mpix_rank_t *rank)
 {
+    mpix_ranks_at_exit_run(rank);
     mpix_ranks_open_end(rank);
     for (int i = mpix_ranks_program.count - 1; i >= 0; --i) {
         const int object = mpix_ranks_program.order[i];

@@ -33,7 +33,7 @@ char *mpix_ranks_open_error(void);
 /** Destroy what the rank has not closed, the last one first. */
 void mpix_ranks_open_end(mpix_rank_t *rank);
 
-/** What functions the objects find: see search.h. */
+/** What functions the objects find in place of others'; set before there are ranks. */
 extern const mpix_ranks_function_t *mpix_ranks_open_functions;
 
 #endif /* MPIX_RANKS_OPEN_H */

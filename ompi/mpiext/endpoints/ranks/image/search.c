@@ -100,7 +100,7 @@ static int object_of(const mpix_rank_t *rank, void *address)
 }
 
 /** Errors are the dynamic linker's: the last thing that is called says what dlerror tells. */
-static void *find_symbol(void *handle, const char *name)
+void *mpix_ranks_search(void *handle, const char *name)
 {
     const mpix_rank_t *rank = mpix_ranks_self;
     void *address = NULL;
@@ -123,11 +123,3 @@ static void *find_symbol(void *handle, const char *name)
     }
     return NULL != address ? address : dlsym(handle, name);
 }
-
-const mpix_ranks_function_t mpix_ranks_search_functions[] = {
-    {"dlsym", (void *) find_symbol},
-    {"dlopen", (void *) mpix_ranks_open},
-    {"dlclose", (void *) mpix_ranks_close},
-    {"dlerror", (void *) mpix_ranks_open_error},
-    {NULL, NULL},
-};

@@ -15,7 +15,8 @@
 #include "copy.h"
 #include "private_libraries.h"
 
-typedef struct mpix_ranks_opened_t mpix_ranks_opened_t; /* open.h */
+typedef struct mpix_ranks_opened_t mpix_ranks_opened_t;   /* open.h */
+typedef struct mpix_ranks_handler_t mpix_ranks_handler_t; /* at_exit.c */
 
 /** A rank's copies. */
 typedef struct mpix_rank_image_t {
@@ -24,8 +25,10 @@ typedef struct mpix_rank_image_t {
     int argc; /**< what constructors are told */
     char **argv;
     char **envp;
-    pthread_mutex_t lock;        /**< recursive: around opened */
+    pthread_mutex_t lock;        /**< recursive: around what follows */
     mpix_ranks_opened_t *opened; /**< the last one first */
+    mpix_ranks_handler_t *at_exit; /**< likewise */
+    mpix_ranks_handler_t *at_thread_exit;
 } mpix_rank_image_t;
 
 /** What was loaded when the process began, and the executable with its private libraries.  Written
