@@ -27,6 +27,7 @@
 #    define TYPE_GOT R_X86_64_GLOB_DAT
 #    define TYPE_SLOT R_X86_64_JUMP_SLOT
 #    define TYPE_ADDRESS R_X86_64_64
+#    define TYPE_TLS R_X86_64_TPOFF64
 #elif defined(__aarch64__)
 #    define MACHINE EM_AARCH64
 #    define TYPE_RELATIVE R_AARCH64_RELATIVE
@@ -34,6 +35,7 @@
 #    define TYPE_GOT R_AARCH64_GLOB_DAT
 #    define TYPE_SLOT R_AARCH64_JUMP_SLOT
 #    define TYPE_ADDRESS R_AARCH64_ABS64
+#    define TYPE_TLS R_AARCH64_TLS_TPREL
 #else /* the numbers of no machine: nothing can be copied */
 #    define MACHINE EM_NONE
 #    define TYPE_RELATIVE 1
@@ -41,6 +43,7 @@
 #    define TYPE_GOT 3
 #    define TYPE_SLOT 4
 #    define TYPE_ADDRESS 5
+#    define TYPE_TLS 6
 #endif
 
 /** Are size bytes at offset within limit? */
@@ -394,6 +397,8 @@ static mpix_ranks_relocation_kind_t kind_of(unsigned long type)
         return MPIX_RANKS_SYMBOL;
     case TYPE_COPY:
         return MPIX_RANKS_COPY;
+    case TYPE_TLS:
+        return MPIX_RANKS_TLS;
     default:
         return MPIX_RANKS_OTHER;
     }

@@ -44,7 +44,8 @@ typedef enum mpix_ranks_relocation_kind_t {
     MPIX_RANKS_RELATIVE, /**< an address within the object */
     MPIX_RANKS_SYMBOL,   /**< the address of a symbol */
     MPIX_RANKS_COPY,     /**< the content of a symbol's object */
-    MPIX_RANKS_OTHER,    /**< thread-local storage, indirect functions, none */
+    MPIX_RANKS_TLS,      /**< a thread-local variable's fixed distance from the thread's pointer */
+    MPIX_RANKS_OTHER,    /**< other thread-local storage, indirect functions, none */
 } mpix_ranks_relocation_kind_t;
 
 /** A place that the dynamic linker fills. */

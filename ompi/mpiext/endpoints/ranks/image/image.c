@@ -22,6 +22,7 @@
 #include "open.h"
 #include "program.h"
 #include "search.h"
+#include "static_tls.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -66,12 +67,12 @@ void mpix_ranks_image_defer(void)
     }
 }
 
-void mpix_ranks_image_check(int ranks)
+void mpix_ranks_image_check(int ranks, char **argv)
 {
-    (void) ranks;
     mpix_ranks_open_functions = functions;
     mpix_ranks_libraries_decide(&mpix_ranks_libraries);
     mpix_ranks_check(&mpix_ranks_libraries, functions, &mpix_ranks_program);
+    mpix_ranks_static_tls_provide(&mpix_ranks_program, ranks, argv);
 }
 
 /** The addresses of the variables that are a rank's own. */

@@ -30,7 +30,7 @@ void mpix_ranks_image_defer(void);
  * libraries are private, and refuse (mpix_ranks_refuse) what cannot be copied.  May start the process
  * anew (exec) with what only the dynamic linker's start can give, as room for thread-local storage.
  */
-void mpix_ranks_image_check(int ranks);
+void mpix_ranks_image_check(int ranks, char **argv);
 
 /** In the first thread, one rank after the other, in order of index, with world and self set: map the
  * rank's copy, bind it, and store handles.  Ends the job if that fails. */

@@ -192,7 +192,7 @@ static void prepare(mpix_rank_t *rank, int argc, char **argv, char **envp)
 static int ranks_main(int argc, char **argv, char **envp)
 {
     mpix_ranks_count = mpix_ranks_start_count();
-    mpix_ranks_image_check(mpix_ranks_count);
+    mpix_ranks_image_check(mpix_ranks_count, argv);
     mpix_ranks_all = calloc((size_t) mpix_ranks_count + 1, sizeof(*mpix_ranks_all));
     if (NULL == mpix_ranks_all) {
         mpix_ranks_refuse("no memory for %d ranks", mpix_ranks_count);
