@@ -292,6 +292,10 @@ static const char *open_copies(mpix_ranks_loaded_t *loaded, int count, int flags
             return dlerror();
         }
         one->base = (char *) one->map->l_addr;
+        if (mpix_ranks_copy_is_file()) { /* it keeps its name */
+            (void) close(one->file);
+            one->file = -1;
+        }
     }
     return NULL;
 }

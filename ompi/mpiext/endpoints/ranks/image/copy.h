@@ -47,6 +47,12 @@ void mpix_ranks_copy_unload(const mpix_ranks_set_t *set, mpix_ranks_loaded_t *lo
 /** Remove the files that stand for memory files, if there are any. */
 void mpix_ranks_copy_remove_files(void);
 
+/** Have room for so many descriptors of memory files. @return NULL, or what is wrong */
+const char *mpix_ranks_copy_reserve(size_t count);
+
+/** Are copies files in a folder, as far as there are any yet? */
+bool mpix_ranks_copy_is_file(void);
+
 /** A file for a copy, empty.  @return a descriptor, or -1 and errno; path: how others open it */
 int mpix_ranks_copy_create(const char *label, char *path, size_t path_size);
 

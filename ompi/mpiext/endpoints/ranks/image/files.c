@@ -7,10 +7,12 @@
  * @file
  *
  * Where copies' files are: in memory, or, with MPIX_RANKS_FILES=1 and where the system forbids to run
- * memory files (vm.memfd_noexec=2), in a temporary folder, for as long as the process runs.
+ * memory files (vm.memfd_noexec=2), in the launcher's folder for the process, or a temporary one, for as
+ * long as the process runs.
  *
  * A memory file's path is /proc/PID/fd/N, which debuggers can open from outside, too.  The dynamic
- * linker tells objects apart by their paths, so all descriptors stay open.
+ * linker tells objects apart by their paths, so all descriptors stay open.  They are not counted
+ * against the program's soft limit.
  *
  * Tests: ranks_files
  */
@@ -25,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifndef MFD_EXEC /* Linux 6.3 */
@@ -38,31 +41,71 @@ static struct {
     int count;
 } files;
 
+/** Descriptors are taken from here on, where the limit lets them be: what is below is the program's,
+ * which may use select.  It needs some at least, as MPI does. */
+enum { FIRST_DESCRIPTOR = 1024, PROGRAM_DESCRIPTORS = 64 };
+
+static bool are_wanted(void)
+{
+    const char *wanted = getenv("MPIX_RANKS_FILES");
+
+    return NULL != wanted && '\0' != *wanted && 0 != strcmp(wanted, "0");
+}
+
+const char *mpix_ranks_copy_reserve(size_t count)
+{
+    struct rlimit limit;
+    rlim_t need;
+
+    if (are_wanted() || 0 != getrlimit(RLIMIT_NOFILE, &limit)) {
+        return NULL;
+    }
+    if (count + PROGRAM_DESCRIPTORS > limit.rlim_max) {
+        return "too many open files: raise the hard limit (ulimit -Hn), or set MPIX_RANKS_FILES=1";
+    }
+    need = (limit.rlim_cur < FIRST_DESCRIPTOR ? limit.rlim_cur : FIRST_DESCRIPTOR) + count;
+    need = need < limit.rlim_max ? need : limit.rlim_max;
+    if (need > limit.rlim_cur) {
+        limit.rlim_cur = need;
+        if (0 != setrlimit(RLIMIT_NOFILE, &limit)) {
+            return strerror(errno);
+        }
+    }
+    return NULL;
+}
+
 static int create_in_memory(const char *label)
 {
-    int file = memfd_create(label, MFD_CLOEXEC | MFD_EXEC);
+    int file = memfd_create(label, MFD_CLOEXEC | MFD_EXEC), higher;
 
     if (file < 0 && EINVAL == errno) {
         file = memfd_create(label, MFD_CLOEXEC);
     }
+    higher = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+    if (0 <= higher) {
+        (void) close(file);
+        file = higher;
+    }
     return file;
 }
 
-static bool make_folder(void)
+static bool make_folder_in(const char *parent)
 {
-    const char *parent = getenv("TMPDIR");
-    int length;
-
-    if ('\0' != files.folder[0]) {
-        return true;
-    }
-    parent = NULL == parent || '/' != *parent ? "/tmp" : parent;
-    length = snprintf(files.folder, sizeof(files.folder), "%s/mpix-ranks.XXXXXX", parent);
-    if (length < (int) sizeof(files.folder) && NULL != mkdtemp(files.folder)) {
+    if (NULL != parent && '/' == *parent
+        && snprintf(files.folder, sizeof(files.folder), "%s/mpix-ranks.XXXXXX", parent)
+               < (int) sizeof(files.folder)
+        && NULL != mkdtemp(files.folder)) {
         return true;
     }
     files.folder[0] = '\0';
     return false;
+}
+
+/** The launcher's folder for the process goes with the job, however that ends. */
+static bool make_folder(void)
+{
+    return '\0' != files.folder[0] || make_folder_in(getenv("OMPI_FILE_LOCATION"))
+           || make_folder_in(getenv("TMPDIR")) || make_folder_in("/tmp");
 }
 
 static int create_in_folder(const char *label, char *path, size_t path_size)
@@ -91,11 +134,14 @@ static int create_in_folder(const char *label, char *path, size_t path_size)
     return file;
 }
 
+bool mpix_ranks_copy_is_file(void)
+{
+    return '\0' != files.folder[0];
+}
+
 int mpix_ranks_copy_create(const char *label, char *path, size_t path_size)
 {
-    const char *wanted = getenv("MPIX_RANKS_FILES");
-
-    if (NULL == wanted || 0 == strcmp(wanted, "0")) {
+    if (!are_wanted()) {
         const int file = create_in_memory(label);
 
         if (file >= 0) {
@@ -107,6 +153,12 @@ int mpix_ranks_copy_create(const char *label, char *path, size_t path_size)
         }
     }
     return create_in_folder(label, path, path_size);
+}
+
+/** Also where the process ends by exit without a word to this layer. */
+__attribute__((destructor)) static void remove_files(void)
+{
+    mpix_ranks_copy_remove_files();
 }
 
 void mpix_ranks_copy_remove_files(void)

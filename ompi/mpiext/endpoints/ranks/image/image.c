@@ -69,9 +69,15 @@ void mpix_ranks_image_defer(void)
 
 void mpix_ranks_image_check(int ranks, char **argv)
 {
+    const char *wrong;
+
     mpix_ranks_open_functions = functions;
     mpix_ranks_libraries_decide(&mpix_ranks_libraries);
     mpix_ranks_check(&mpix_ranks_libraries, functions, &mpix_ranks_program);
+    wrong = mpix_ranks_copy_reserve((size_t) mpix_ranks_program.count * (size_t) ranks);
+    if (NULL != wrong) {
+        mpix_ranks_refuse("%d copies of %d files: %s", ranks - 1, mpix_ranks_program.count, wrong);
+    }
     mpix_ranks_static_tls_provide(&mpix_ranks_program, ranks, argv);
 }
 
