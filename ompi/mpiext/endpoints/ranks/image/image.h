@@ -15,6 +15,8 @@
 
 #include "../base/base.h"
 
+#include <stdio.h>
+
 /**
  * Is the running executable an MPI program (one that needs libmpi, by itself or by a library)?
  * Anything else (a shell, env, perf) runs as it is, and what it starts may be one.
@@ -55,5 +57,11 @@ void mpix_ranks_image_destruct(mpix_rank_t *rank);
  * program_invocation_name and _short_name.  What the rank's objects find under that name.  For index
  * 0 it is libc's own.  NULL: another name. */
 void *mpix_ranks_image_variable(mpix_rank_t *rank, const char *name);
+
+/** Say what is copied, and why; after mpix_ranks_image_check. */
+MPIX_RANKS_EXPORT void mpix_ranks_image_describe(FILE *stream);
+
+/** Before the process ends other than by exit: remove files of copies. */
+void mpix_ranks_image_end(void);
 
 #endif /* MPIX_RANKS_IMAGE_H */
