@@ -35,6 +35,7 @@ my %LAYERS = (
     'ompi/mca/osc/epwin' => [qw(base target am sync calls create)],
     'ompi/mpiext/endpoints/c' => [qw(base entry interpose), [qw(files static)],
         qw(seams calls fortran)],
+    'ompi/mpiext/endpoints/ranks' => ['base', [qw(image libc mpi)], 'start'],
     # Within a layer: what it shows to those above is its header, beside the folders.
     'ompi/mpiext/endpoints/c/files' => [qw(fbtl members), [qw(fcoll sharedfp)], 'hooks'],
 );

@@ -17,7 +17,7 @@ my %OPTIONS = (ranks_basic => '-a -c 17 -b last', 'ranks_cg.F90' => 60, ranks_fa
 our @ENTRIES = (
     (map { +{ program => $_, args => $OPTIONS{$_} // '', configs => [qw(1r4 2r2)],
               longer => [qw(1r1 4r1/node 2r4)] } } qw(ranks_basic ranks_cxx ranks_file
-                                                  ranks_library ranks_omp)),
+                                                  ranks_library ranks_mpi ranks_omp)),
     { program => 'ranks_window', configs => [qw(1r4 2r2/node)] }, # (shared memory)
     # Compilers and their options: each has the linker make other references, or other relocations.
     (map { my ($variant, $flags, $compiler) = @$_;

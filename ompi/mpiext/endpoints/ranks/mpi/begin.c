@@ -8,7 +8,7 @@
  *
  * The process begins MPI with an endpoint for each rank, and ends it when all ranks have left.
  *
- * Tests: ranks_basic, ranks_mpi
+ * Tests: ranks_basic, ranks_mpi, ranks_omp, ranks_file, ranks_window
  */
 
 #define _GNU_SOURCE

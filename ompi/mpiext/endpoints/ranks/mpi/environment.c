@@ -11,7 +11,7 @@
  * Other calls before MPI_Init and after MPI_Finalize are not noticed: libmpi asks the process's state
  * alone.
  *
- * Tests: ranks_basic, ranks_mpi
+ * Tests: ranks_basic, ranks_mpi, install/ranks
  */
 
 #define _GNU_SOURCE

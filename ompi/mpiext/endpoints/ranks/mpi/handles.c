@@ -9,7 +9,7 @@
  * Fortran's MPI_COMM_WORLD and MPI_COMM_SELF are the numbers 0 and 1: mpif.h, mpi and mpi_f08 turn
  * them into C's handles by PMPI_Comm_f2c.
  *
- * Tests: ranks_fortran
+ * Tests: ranks_fortran, ranks_mpi
  */
 
 #define _GNU_SOURCE

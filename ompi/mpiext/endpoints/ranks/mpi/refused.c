@@ -9,7 +9,7 @@
  * What would act for the process in place of the rank: other jobs, and sessions, whose sets of
  * processes are the launcher's.  A text says so, and the call returns an error.
  *
- * Tests: ranks_refused
+ * Tests: install/ranks
  */
 
 #define _GNU_SOURCE

@@ -12,7 +12,7 @@
  * Memory that a rank touches first is near its cores then.  Nothing is bound where the user has said how
  * threads are bound, or where the node has fewer cores than ranks: the system may move them then.
  *
- * Tests: ranks_cores
+ * Tests: install/ranks
  */
 
 #define _GNU_SOURCE

@@ -8,7 +8,7 @@
  *
  * How many ranks this process has: by what the launcher has put into its environment.
  *
- * Tests: ranks_basic
+ * Tests: install/ranks
  */
 
 #define _GNU_SOURCE

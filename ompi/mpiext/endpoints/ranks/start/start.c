@@ -12,7 +12,7 @@
  * __libc_start_main is what the program's first instructions call, with the address of main.  Ours
  * gives libc another main in its place.
  *
- * Tests: ranks_basic
+ * Tests: ranks_basic, ranks_cxx
  */
 
 #define _GNU_SOURCE

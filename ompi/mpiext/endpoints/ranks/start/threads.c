@@ -8,7 +8,7 @@
  *
  * Threads that a rank starts belong to it.
  *
- * Tests: ranks_basic
+ * Tests: ranks_basic, ranks_omp
  */
 
 #define _GNU_SOURCE
