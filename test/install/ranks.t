@@ -118,7 +118,7 @@ my $hello = "$folder/hello";
 greets("$run -n 2 -ranks 3 $hello", 6);
 greets("$run -n 1 -ranks 1 $hello", 1);
 greets("$run -n 1 $hello a : -n 2 -ranks 2 $hello b", 5, 'a', ('b') x 4);
-greets("$run --map-by :oversubscribe --bind-to none -n 3 epranks 2 $hello", 6);
+greets("mpirun --oversubscribe -n 3 epranks 2 $hello", 6);
 greets("$run -ranks auto -np 3 $hello", 3);
 # Shares of a total, by each process's place: 2, 1, 1; and 1, 1, none.
 greets("epmpirun --map-by ppr:3:node:oversubscribe --bind-to none -ranks auto -np $_ $hello", $_) for 4, 2;

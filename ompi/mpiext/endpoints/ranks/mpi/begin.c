@@ -61,6 +61,8 @@ void mpix_ranks_mpi_begin(int *argc, char ***argv, mpix_rank_t *ranks, int count
     if (NULL == endpoints || NULL == states) {
         mpix_ranks_refuse("no memory for %d ranks", count);
     }
+    /* A number of endpoints is for programs that make some, and would be the most that there may be. */
+    (void) unsetenv("MPIX_ENDPOINTS");
     /* What it returns is an error where the user has said so (mpi_initial_errhandler). */
     rc = PMPIX_Init_endpoint(argc, argv, count, MPI_THREAD_MULTIPLE, endpoints);
     for (int i = 0; MPI_SUCCESS == rc && i < count; ++i) {
