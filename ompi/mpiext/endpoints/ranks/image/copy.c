@@ -29,6 +29,7 @@
 #include "copy.h"
 
 #include "patch.h"
+#include "share.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,7 +44,7 @@
 
 /** What is behind the segments (symbols, debug information) is for debuggers; it is left out of
  * copies in memory where it is larger. */
-#define TAIL_MAX ((size_t) 256 << 10)
+#define TAIL_MAX ((size_t) 64 << 10)
 
 static size_t round_up(size_t value, size_t to)
 {
@@ -245,24 +246,6 @@ const char *mpix_ranks_copy_prepare(mpix_ranks_object_t *object, const mpix_rank
     return NULL == wrong ? name_versions(object, set, program) : wrong;
 }
 
-static bool write_at(int file, const char *bytes, size_t size, size_t offset)
-{
-    while (0 != size) {
-        const ssize_t written = pwrite(file, bytes, size, (off_t) offset);
-
-        if (written < 0 && EINTR == errno) {
-            continue;
-        }
-        if (written <= 0) {
-            return false;
-        }
-        bytes += written;
-        size -= (size_t) written;
-        offset += (size_t) written;
-    }
-    return true;
-}
-
 /** Write one copy, of a set whose files have their names. */
 static bool write_copy(const mpix_ranks_loaded_t *loaded, int index,
                        const mpix_ranks_loaded_t *program)
@@ -277,8 +260,8 @@ static bool write_copy(const mpix_ranks_loaded_t *loaded, int index,
         (void) snprintf(name, MPIX_RANKS_NAME_SIZE, "%s",
                         0 <= needed[i] ? loaded[needed[i]].path : program[~needed[i]].path);
     }
-    return write_at(file, object->elf.file, object->content_size, 0)
-           && write_at(file, object->annex, object->annex_size, object->annex_offset);
+    return mpix_ranks_copy_write(file, object->elf.file, object->content_size, 0)
+           && mpix_ranks_copy_write(file, object->annex, object->annex_size, object->annex_offset);
 }
 
 static const char *open_copies(mpix_ranks_loaded_t *loaded, int count, int flags)
@@ -319,6 +302,9 @@ const char *mpix_ranks_copy_load(const mpix_ranks_set_t *set, const char *label,
         wrong = write_copy(loaded, i, program) ? NULL : strerror(errno);
     }
     wrong = NULL == wrong ? open_copies(loaded, set->count, flags) : wrong;
+    for (int i = 0; NULL == wrong && i < set->count; ++i) {
+        mpix_ranks_share(&set->objects[i], &loaded[i]);
+    }
     if (NULL != wrong) {
         mpix_ranks_copy_unload(set, loaded);
     }

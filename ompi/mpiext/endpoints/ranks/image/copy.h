@@ -53,6 +53,9 @@ const char *mpix_ranks_copy_reserve(size_t count);
 /** Are copies files in a folder, as far as there are any yet? */
 bool mpix_ranks_copy_is_file(void);
 
+/** Write all of the bytes at an offset of a file. @return false and errno */
+bool mpix_ranks_copy_write(int file, const char *bytes, size_t size, size_t offset);
+
 /** A file for a copy, empty.  @return a descriptor, or -1 and errno; path: how others open it */
 int mpix_ranks_copy_create(const char *label, char *path, size_t path_size);
 

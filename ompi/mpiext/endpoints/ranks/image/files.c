@@ -175,3 +175,21 @@ void mpix_ranks_copy_remove_files(void)
         files.folder[0] = '\0';
     }
 }
+
+bool mpix_ranks_copy_write(int file, const char *bytes, size_t size, size_t offset)
+{
+    while (0 != size) {
+        const ssize_t written = pwrite(file, bytes, size, (off_t) offset);
+
+        if (written < 0 && EINTR == errno) {
+            continue;
+        }
+        if (written <= 0) {
+            return false;
+        }
+        bytes += written;
+        size -= (size_t) written;
+        offset += (size_t) written;
+    }
+    return true;
+}

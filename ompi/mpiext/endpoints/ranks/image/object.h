@@ -88,6 +88,7 @@ typedef struct mpix_ranks_object_t {
     mpix_ranks_list_t contents; /**< mpix_ranks_content_t */
     bool has_tls_pointers;      /**< the image of its thread-local variables has relocations */
 
+    int shared_file; /**< of what is constant in all copies; 0: not yet made, -1: there is none */
     size_t content_size; /**< of the file, that copies have */
     char *annex;
     size_t annex_size;

@@ -45,41 +45,25 @@ static char *map_near(const char *base, size_t size)
     return NULL;
 }
 
-/** The changed file; in memory only what is mapped of it. */
-static const char *write_file(const mpix_ranks_elf_t *elf, int file, size_t begin, size_t end)
-{
-    if (mpix_ranks_copy_is_file()) {
-        begin = 0;
-        end = elf->size;
-    }
-    while (begin < end) {
-        const ssize_t written = pwrite(file, elf->file + begin, end - begin, (off_t) begin);
-
-        if (written <= 0 && EINTR != errno) {
-            return strerror(errno);
-        }
-        begin += written > 0 ? (size_t) written : 0;
-    }
-    return NULL;
-}
-
 /** Map a segment of code anew, from the changed file. */
 static const char *map_code(const mpix_ranks_elf_t *elf, const ElfW(Phdr) * segment, char *base)
 {
     const size_t before = segment->p_vaddr % (size_t) sysconf(_SC_PAGESIZE);
     const size_t begin = segment->p_offset - before;
-    const size_t end = segment->p_offset + segment->p_filesz;
+    const size_t size = before + segment->p_filesz;
     char path[MPIX_RANKS_NAME_SIZE];
     const int file = mpix_ranks_copy_create("program", path, sizeof(path));
-    const char *wrong;
+    const char *wrong = NULL;
+    bool is_whole;
 
     if (file < 0) {
         return strerror(errno);
     }
-    wrong = write_file(elf, file, begin, end);
-    if (NULL == wrong
-        && MAP_FAILED
-               == mmap(base + segment->p_vaddr - before, end - begin, PROT_READ | PROT_EXEC,
+    is_whole = mpix_ranks_copy_is_file(); /* for debuggers; in memory only what is mapped */
+    if (!mpix_ranks_copy_write(file, elf->file + (is_whole ? 0 : begin),
+                               is_whole ? elf->size : size, is_whole ? 0 : begin)
+        || MAP_FAILED
+               == mmap(base + segment->p_vaddr - before, size, PROT_READ | PROT_EXEC,
                        MAP_PRIVATE | MAP_FIXED, file, (off_t) begin)) {
         wrong = strerror(errno);
     }

@@ -84,6 +84,9 @@ void mpix_ranks_set_free(mpix_ranks_set_t *set)
         free(object->pointers.items);
         free(object->contents.items);
         free(object->annex);
+        if (0 < object->shared_file) {
+            (void) close(object->shared_file);
+        }
     }
     free(set->objects);
     free(set->order);
