@@ -27,16 +27,37 @@ __thread mpix_rank_t *mpix_ranks_self;
 mpix_rank_t *mpix_ranks_all;
 int mpix_ranks_count;
 
-/** Relaxed: every thread finds the same address. */
 void *mpix_ranks_next(const char *name, void *_Atomic *cache)
 {
-    void *next = atomic_load_explicit(cache, memory_order_relaxed);
+    void *next = dlsym(RTLD_NEXT, name);
 
-    if (NULL == next) {
-        next = dlsym(RTLD_NEXT, name);
-        atomic_store_explicit(cache, next, memory_order_relaxed);
-    }
+    atomic_store_explicit(cache, next, memory_order_relaxed);
     return next;
+}
+
+static void say(const char *format, va_list list)
+{
+    char text[2048] = "epmpirun -ranks: ";
+    const size_t begin = strlen(text);
+    const int count = vsnprintf(text + begin, sizeof(text) - begin, format, list);
+    size_t length = begin + (count > 0 ? (size_t) count : 0);
+
+    if (length > sizeof(text) - 1) {
+        length = sizeof(text) - 1;
+    }
+    text[length++] = '\n';
+    if (write(STDERR_FILENO, text, length) < 0) {
+        return; /* there is nobody to tell */
+    }
+}
+
+void mpix_ranks_say(const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    say(format, list);
+    va_end(list);
 }
 
 _Noreturn void mpix_ranks_refuse(const char *format, ...)
@@ -50,9 +71,7 @@ _Noreturn void mpix_ranks_refuse(const char *format, ...)
         (void) sleep(5);
     }
     va_start(list, format);
-    (void) fprintf(stderr, "epmpirun -ranks: ");
-    (void) vfprintf(stderr, format, list);
-    (void) fputc('\n', stderr);
+    say(format, list);
     va_end(list);
     _exit(1);
 }

@@ -14,7 +14,9 @@
 #define MPIX_RANKS_BASE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <mpi.h>
 
@@ -47,12 +49,17 @@ extern mpix_rank_t *mpix_ranks_all;
 extern int mpix_ranks_count;
 
 /** What stands behind a function of ours: the next definition of a name, libc's or MPI's. */
-#define MPIX_RANKS_NEXT(name) \
-    (__extension__({          \
-        static void *_Atomic next_; \
-        (__typeof__(&name)) mpix_ranks_next(#name, &next_); \
+#define MPIX_RANKS_NEXT(name) MPIX_RANKS_NEXT_AS(name, __typeof__(&name))
+
+/** The same for a name that no header declares so. */
+#define MPIX_RANKS_NEXT_AS(name, type)                                  \
+    (__extension__({                                                    \
+        static void *_Atomic next_;                                     \
+        void *at_ = atomic_load_explicit(&next_, memory_order_relaxed); \
+        (type)(NULL != at_ ? at_ : mpix_ranks_next(#name, &next_));     \
     }))
 
+/** Look it up, and keep it.  Relaxed there and above: every thread finds the same address. */
 void *mpix_ranks_next(const char *name, void *_Atomic *cache);
 
 #define MPIX_RANKS_EXPORT __attribute__((visibility("default")))
@@ -60,5 +67,18 @@ void *mpix_ranks_next(const char *name, void *_Atomic *cache);
 /** The program cannot run with its ranks as threads: say why and what to do, and end the process
  * with status 1.  Only before MPI has begun. */
 _Noreturn void mpix_ranks_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** A line on the process's stderr, by one write: "epmpirun -ranks: ...".  It takes no lock. */
+void mpix_ranks_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Likewise, about a function that is called in the thread of a rank, once for each place in the
+ * sources and process. */
+#define MPIX_RANKS_SAY_ONCE(...)                     \
+    do {                                             \
+        static atomic_flag said_ = ATOMIC_FLAG_INIT; \
+        if (!atomic_flag_test_and_set(&said_)) {     \
+            mpix_ranks_say(__VA_ARGS__);             \
+        }                                            \
+    } while (0)
 
 #endif /* MPIX_RANKS_BASE_H */
