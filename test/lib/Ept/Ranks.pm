@@ -23,7 +23,8 @@ sub program_file
 {
     my ($build, $job) = @_;
 
-    return join '.', "$build/ranks/$job->{program}", grep { defined } $job->{variant};
+    return join '.', "$build/ranks/$job->{program}",
+        grep { defined && (defined $job->{flags} || defined $job->{compiler}) } $job->{variant};
 }
 
 sub _source

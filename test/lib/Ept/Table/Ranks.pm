@@ -14,11 +14,42 @@ use warnings;
 
 my %OPTIONS = (ranks_basic => '-a -c 17 -b last', 'ranks_cg.F90' => 60, ranks_farm => '-t 100 -s 17');
 
+# How a rank ends (ranks_exit): arguments, the launcher's status, what is said.
+my @ENDS = (
+    ['exit5 1 before', 5, 'rank 1 of 4 has ended with status 5'], ['exit5 0 in', 5, 'rank 0 of 4 .* 5'],
+    ['exit5 2 in', 5, 'rank 2 of 4 .* 5'], ['exit5 3 after', 5, 'rank 3 of 4 .* 5'],
+    ['exit267 1 in', 11, 'rank 1 of 4 .* 11'], ['return4 1 in', 4, 'rank 1 of 4 .* 4'],
+    ['again 1 in', 22, 'rank 1 of 4 .* 22'], ['exit0 1 before', 1, 'rank 1 of 4 .* without MPI_Init'],
+    ['exit0 1 in', 1, 'rank 1 of 4 .* without MPI_Finalize'], ['_exit5 1 in', 5, 'rank 1 of 4 .* 5'],
+    ['_exit0 0 in', 1, 'rank 0 of 4 .* without MPI_Finalize'], ['quick5 2 after', 5, 'rank 2 of 4 .* 5'],
+    ['abort 1 before', 134, 'rank 1 of 4: Aborted'], ['abort 0 in', 134, 'rank 0 of 4: Aborted'],
+    ['mpi_abort 1 in', 7, 'rank 1'], ['null 3 in', 139, 'rank 3 of 4: Segmentation fault'],
+    ['null 0 after', 139, 'rank 0 of 4: Segmentation fault'],
+    ['divide 1 before', 136, 'rank 1 of 4: Floating point exception'],
+    ['assert 1 in', 134, 'Assertion .*rank 1 of 4: Aborted'], ['err 1 in', 9, 'errx of rank 1.*rank 1 of 4'],
+    ['overflow 1 in', 139, 'rank 1 of 4: Segmentation fault'],
+    ['overflow 0 in', 139, 'rank 0 of 4: Segmentation fault'],
+    ['t:exit5 1 in', 5, 'rank 1 of 4 .* 5'], ['t:exit0 1 in', 1, 'rank 1 of 4 .* without MPI_Finalize'],
+    ['t:null 1 in', 139, 'rank 1 of 4: Segmentation fault'], ['t:abort 2 after', 134, 'rank 2 of 4: Aborted'],
+);
+
 our @ENTRIES = (
     (map { +{ program => $_, args => $OPTIONS{$_} // '', configs => [qw(1r4 2r2)],
               longer => [qw(1r1 4r1/node 2r4)] } } qw(ranks_basic ranks_cxx ranks_file
                                                   ranks_library ranks_mpi ranks_omp)),
     { program => 'ranks_window', configs => [qw(1r4 2r2/node)] }, # (shared memory)
+    # State of libc.  These compare what is printed with what processes print.
+    (map { +{ program => $_, kind => 'same', configs => ['1r4'], longer => ['2r2/node'], plain => 0 } }
+        qw(ranks_getopt ranks_random)),
+    (map { +{ program => $_, configs => ['1r4'], longer => ['2r2/node'] } }
+        qw(ranks_stdio ranks_results ranks_environment ranks_directory ranks_signals ranks_threads)),
+    (map { my ($args, $status, $says) = @$_;
+           +{ program => 'ranks_exit', variant => $args =~ tr/ /-/r, kind => 'fatal', args => $args,
+              status => $status, says => $says, configs => ['1r4'], quick => [], plain => 0 } } @ENDS),
+    (map { +{ program => 'ranks_exit', variant => tr/ /-/r, kind => 'same', args => $_, configs => ['1r4'],
+              quick => [], plain => 0 } }
+        'exit0 -1 before', 'exit0 0 after', '_exit0 1 after', 'quick0 2 after', 'pthread_exit 1 after',
+        'pthread_exit 0 after', 't:exit0 1 after', 't:exit0 0 after'),
     # Compilers and their options: each has the linker make other references, or other relocations.
     (map { my ($variant, $flags, $compiler) = @$_;
            +{ program => 'ranks_basic', variant => $variant, flags => $flags, compiler => $compiler,

@@ -6,45 +6,44 @@
 /**
  * @file
  *
- * State that libc keeps per process and a rank has to itself.
+ * State that libc keeps per process and a rank has to itself: its beginning and its end.  What it is,
+ * and how each function is led to it, is in the other files; docs/ranks-libc.md has the table.
  *
- * Tests: ranks_basic
+ * Tests: ranks_basic, ranks_stdio, ranks_getopt, ranks_random, ranks_results, ranks_environment, ranks_exit
  */
 
 #define _GNU_SOURCE
 
-#include "libc.h"
+#include "state.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <errno.h>
 
-void (*mpix_ranks_libc_on_exit)(int status, bool is_quick);
-
-int mpix_ranks_libc_begin(mpix_rank_t *rank)
+int mpix_ranks_libc_begin(mpix_rank_t *rank, mpix_ranks_libc_variable_t *variable)
 {
-    (void) rank;
+    rank->libc = calloc(1, sizeof(*rank->libc));
+    if (NULL == rank->libc) {
+        return ENOMEM;
+    }
+    mpix_ranks_process_begin();
+    mpix_ranks_streams_begin(rank, variable);
+    mpix_ranks_getopt_begin(rank, variable);
+    mpix_ranks_random_begin(rank);
+    mpix_ranks_results_begin(rank, variable);
+    mpix_ranks_environment_begin(rank, variable);
+    mpix_ranks_signals_begin(rank);
     return 0;
 }
 
 void mpix_ranks_libc_enter(mpix_rank_t *rank)
 {
-    char name[16];
-
-    (void) snprintf(name, sizeof(name), "rank %d", rank->number);
-    (void) pthread_setname_np(pthread_self(), name);
+    mpix_ranks_process_enter(rank);
+    mpix_ranks_signals_enter(rank);
 }
 
 void mpix_ranks_libc_leave(mpix_rank_t *rank)
 {
-    (void) rank;
-    (void) fflush(NULL);
-}
-
-MPIX_RANKS_EXPORT _Noreturn void exit(int status)
-{
-    if (NULL != mpix_ranks_self) {
-        mpix_ranks_libc_on_exit(status, false);
-    }
-    MPIX_RANKS_NEXT(exit)(status);
-    __builtin_unreachable();
+    atomic_store_explicit(&rank->libc->is_running, false, memory_order_release);
+    /* Files of the program that it has not closed: all ranks', as libc does not know whose they are. */
+    (void) MPIX_RANKS_NEXT(fflush)(NULL);
+    mpix_ranks_streams_flush(rank);
 }

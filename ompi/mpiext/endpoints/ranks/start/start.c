@@ -12,11 +12,12 @@
  * __libc_start_main is what the program's first instructions call, with the address of main.  Ours
  * gives libc another main in its place.
  *
- * Tests: ranks_basic, ranks_cxx
+ * Tests: ranks_basic, ranks_cxx, ranks_threads, ranks_exit
  */
 
 #define _GNU_SOURCE
 
+#include "finish.h"
 #include "start.h"
 
 #include "../image/image.h"
@@ -24,7 +25,6 @@
 #include "../mpi/mpi.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,73 +35,30 @@
 #define UNBOUND_STACK ((size_t) 256 << 20)
 #define LEAST_STACK ((size_t) 1 << 20)
 
-/** How a rank begins and ends. */
-struct mpix_rank_start_t {
-    mpix_ranks_main_t *main;
-    int argc;
-    char **argv;
-    char **envp;
-    jmp_buf end; /**< where exit goes on, in the rank's thread */
-    int status;
-    bool is_quick; /**< without destructors */
-};
-
 static mpix_ranks_main_t *program_main;
 static pthread_barrier_t all_constructed;
-
-/** The rank has left main, by status: what the launcher would do with a process. */
-static void end_of_main(mpix_rank_t *rank)
-{
-    const int status = rank->start->status;
-
-    if (!rank->start->is_quick) {
-        mpix_ranks_image_destruct(rank);
-    }
-    mpix_ranks_libc_leave(rank);
-    if (0 == status && !mpix_ranks_mpi_is_running(rank)) {
-        return;
-    }
-    if (0 == status) {
-        (void) fprintf(stderr, "epmpirun -ranks: rank %d has ended without MPI_Finalize\n",
-                       rank->number);
-    }
-    (void) fflush(NULL);
-    _exit(0 != status ? status : 1);
-}
 
 static void *run(void *argument)
 {
     mpix_rank_t *rank = argument;
     struct mpix_rank_start_t *start = rank->start;
+    volatile int status = 0;
 
-    rank->thread = pthread_self();
     mpix_ranks_self = rank;
     mpix_ranks_start_cores_enter(rank);
     mpix_ranks_mpi_enter(rank);
     mpix_ranks_libc_enter(rank);
     mpix_ranks_image_enter(rank);
-    mpix_ranks_image_construct(rank, start->argc, start->argv, start->envp);
-    (void) pthread_barrier_wait(&all_constructed);
-    if (0 == setjmp(start->end)) {
-        start->status = start->main(start->argc, start->argv, start->envp);
+    pthread_cleanup_push(mpix_ranks_finish_thread, rank);
+    if (0 == _setjmp(start->end)) { /* a constructor may call exit as well */
+        mpix_ranks_image_construct(rank, start->argc, start->argv, start->envp);
+        (void) pthread_barrier_wait(&all_constructed);
+        status = start->main(start->argc, start->argv, start->envp);
     }
-    end_of_main(rank);
+    mpix_ranks_finish_main(rank, status);
+    pthread_cleanup_pop(0);
     mpix_ranks_self = NULL;
     return NULL;
-}
-
-static void on_exit_of_rank(int status, bool is_quick)
-{
-    mpix_rank_t *rank = mpix_ranks_self;
-
-    if (!pthread_equal(rank->thread, pthread_self())) {
-        (void) fprintf(stderr, "epmpirun -ranks: a thread of rank %d has called exit(%d)\n",
-                       rank->number, status);
-        _exit(status);
-    }
-    rank->start->status = status & 0xff;
-    rank->start->is_quick = is_quick;
-    longjmp(rank->start->end, 1);
 }
 
 static char **own_arguments(int argc, char **argv)
@@ -151,6 +108,7 @@ static void start_ranks(void)
     if (0 == rc) {
         rc = pthread_barrier_init(&all_constructed, NULL, (unsigned) mpix_ranks_count);
     }
+    mpix_ranks_all[0].thread = pthread_self();
     for (int i = 1; i < mpix_ranks_count; ++i) {
         if (0 == rc) {
             rc = create_thread(&mpix_ranks_all[i], &attributes, &stack);
@@ -164,13 +122,11 @@ static void start_ranks(void)
     }
     (void) pthread_attr_destroy(&attributes);
     (void) run(&mpix_ranks_all[0]);
-    for (int i = 1; i < mpix_ranks_count; ++i) {
-        (void) pthread_join(mpix_ranks_all[i].thread, NULL);
-    }
+    mpix_ranks_finish_process();
 }
 
 /** All that a rank has before its thread. */
-static void prepare(mpix_rank_t *rank, int argc, char **argv, char **envp)
+static void prepare(mpix_rank_t *rank, int argc, char **argv)
 {
     struct mpix_rank_start_t *start = calloc(1, sizeof(*start));
     char **own = own_arguments(argc, argv);
@@ -180,17 +136,19 @@ static void prepare(mpix_rank_t *rank, int argc, char **argv, char **envp)
         mpix_ranks_refuse("no memory for %d ranks", mpix_ranks_count);
     }
     mpix_ranks_image_load(rank);
-    rc = mpix_ranks_libc_begin(rank);
+    rc = mpix_ranks_libc_begin(rank, mpix_ranks_image_variable);
     if (0 != rc) {
         mpix_ranks_refuse("rank %d of this process cannot begin: %s", rank->index, strerror(rc));
     }
     *start = (struct mpix_rank_start_t){
-        .main = mpix_ranks_image_main(rank, program_main), .argc = argc, .argv = own, .envp = envp};
+        .main = mpix_ranks_image_main(rank, program_main), .argc = argc, .argv = own,
+        .envp = mpix_ranks_libc_environment(rank)};
     rank->start = start;
 }
 
 static int ranks_main(int argc, char **argv, char **envp)
 {
+    (void) envp;
     mpix_ranks_count = mpix_ranks_start_count();
     mpix_ranks_image_check(mpix_ranks_count, argv);
     mpix_ranks_all = calloc((size_t) mpix_ranks_count + 1, sizeof(*mpix_ranks_all));
@@ -202,14 +160,15 @@ static int ranks_main(int argc, char **argv, char **envp)
     }
     mpix_ranks_start_cores_begin(mpix_ranks_count);
     mpix_ranks_mpi_begin(&argc, &argv, mpix_ranks_all, mpix_ranks_count);
-    mpix_ranks_libc_on_exit = on_exit_of_rank;
+    mpix_ranks_libc_on_exit = mpix_ranks_finish_exit;
     for (int i = 0; i < mpix_ranks_count; ++i) {
-        prepare(&mpix_ranks_all[i], argc, argv, envp);
+        prepare(&mpix_ranks_all[i], argc, argv);
     }
     if (0 < mpix_ranks_count) {
         start_ranks();
+    } else {
+        mpix_ranks_mpi_end();
     }
-    mpix_ranks_mpi_end();
     return 0;
 }
 
