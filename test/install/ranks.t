@@ -7,15 +7,18 @@
 # ranks.t: ways to start an unmodified program with its ranks as threads, and what is said where that
 # cannot be.
 #
-# Guards: ompi/mpiext/endpoints/tools/epmpirun.in, ompi/mpiext/endpoints/tools/epranks.in, count.c, cores.c,
-# refused.c, environment.c
+# Guards: ompi/mpiext/endpoints/tools/epmpirun.in, ompi/mpiext/endpoints/tools/epranks.in, epinfo.c, count.c,
+# cores.c, refused.c, environment.c
 
 use strict;
 use warnings;
 
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use Test::More;
 
+my $top    = dirname(dirname(dirname(abs_path(__FILE__))));
 my $folder = tempdir('ranks-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
 $ENV{OMPI_MCA_btl_tcp_if_include} //= 'lo';
@@ -133,6 +136,65 @@ SKIP: {
     like(printed("$run -n 1 -x OMP_NUM_THREADS=3 -ranks 2 $hello"), qr/, 3 threads\n.*, 3 threads\n/,
          'as many threads as the user says');
 }
+
+like(printed("$run -n 2 -ranks 3 epinfo"), qr/, 6 ranks as threads with 1 endpoint each\n.*^  ranks +3 as threads of this process; not bound/ms,
+     'epinfo');
+# The example: the same with processes and with threads.
+is(system("mpicc -o $folder/heat $top/examples/heat.c -lm"), 0, 'heat.c compiles');
+is(printed("$run -n 2 -ranks 2 $folder/heat 20"), printed("mpirun --oversubscribe -n 4 $folder/heat 20"), 'heat');
+
+# A tool of the profiling interface: its MPI_Init comes once for each rank; linked into the program it
+# counts its rank alone, preloaded all ranks of the process, which have ended when as many have as began.
+my $tool = <<'END';
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+static _Atomic int inits, sends, ends;
+
+int MPI_Init(int *argc, char ***argv)
+{
+    ++inits;
+    return PMPI_Init(argc, argv);
+}
+
+int MPI_Send(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+    ++sends;
+    return PMPI_Send(buffer, count, type, to, tag, comm);
+}
+
+int MPI_Finalize(void)
+{
+    if (++ends == inits) {
+        printf("tool: %d inits, %d sends\n", inits, sends);
+    }
+    return PMPI_Finalize();
+}
+END
+my $program = <<'END';
+#include <mpi.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, got;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Send(&rank, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD);
+    MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+END
+compile('tool', $tool, 'mpicc -shared -fPIC');
+compile('linked', $program . $tool =~ s/^#include <mpi.h>\n//r, 'mpicc');
+compile('plain', $program, 'mpicc');
+is(printed("$run -n 1 -ranks 3 $folder/linked"), "tool: 1 inits, 1 sends\n" x 3, 'a tool in the program');
+is(printed("LD_PRELOAD=$folder/tool $run -n 1 -ranks 3 $folder/plain"), "tool: 3 inits, 3 sends\n", 'a tool that is preloaded');
 
 # What is said, and that the job fails.
 sub says

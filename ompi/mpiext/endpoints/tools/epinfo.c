@@ -12,11 +12,14 @@
  * barrier, so that all ways between them are in use; then process 0 prints what it has chosen, and
  * for those that have chosen anything else, together where it is the same, the lines that differ.  docs/variables.md.
  *
- * Tests: epinfo, install/epinfo
+ * Tests: epinfo, install/epinfo, install/ranks
  */
+
+#define _GNU_SOURCE
 
 #include "ompi_config.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +48,9 @@ static const char usage[]
       "\n"
       "Prints what is chosen for MPI endpoints in a job that is started like this, and why.\n"
       "  --ep N   endpoints of each process (1 to 1024; default: what epmpirun --endpoints says, or 1)\n";
+
+/** Where ranks are threads (epmpirun -ranks), what libmpix_ranks says of them; else NULL. */
+static void (*describe_ranks)(char *text, size_t size);
 
 /** Open MPI's own messages may not get through, as where all nodes have the same docker0. */
 static void say_hangs(int signal)
@@ -120,7 +126,7 @@ static void print_heading(const answer_t *answers, int size, int first)
 {
     int from = first;
 
-    printf("process %d", first);
+    printf("%s %d", NULL != describe_ranks ? "rank" : "process", first);
     for (int rank = first + 1; rank <= size; ++rank) {
         const bool same = rank < size && 0 == strcmp(answers[first].text, answers[rank].text);
 
@@ -174,10 +180,14 @@ static void print_all(answer_t *answers, int size, int count)
 {
     char all[TEXT_BYTES];
 
-    printf("Open MPI Endpoints %d.%d.%d, Open MPI %d.%d.%d, %d process%s with %d endpoint%s each\n",
+    printf("Open MPI Endpoints %d.%d.%d, Open MPI %d.%d.%d, %d %s with %d endpoint%s each\n",
            MPIX_ENDPOINTS_MAJOR_VERSION, MPIX_ENDPOINTS_MINOR_VERSION,
            MPIX_ENDPOINTS_RELEASE_VERSION, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
-           OMPI_RELEASE_VERSION, size, 1 == size ? "" : "es", count, 1 == count ? "" : "s");
+           OMPI_RELEASE_VERSION, size,
+           NULL != describe_ranks ? "ranks as threads"
+           : 1 == size            ? "process"
+                                  : "processes",
+           count, 1 == count ? "" : "s");
     memcpy(all, answers[0].text, sizeof(all));
     for (int first = 0; first < size; ++first) {
         if ('\0' == answers[first].text[0]) {
@@ -187,7 +197,7 @@ static void print_all(answer_t *answers, int size, int count)
         if (0 == first) {
             printf("\n%s", all);
         } else {
-            printf(", otherwise than process 0\n");
+            printf(", otherwise than %s 0\n", NULL != describe_ranks ? "rank" : "process");
             print_differences(all, answers[first].text);
         }
         for (int rank = size - 1; rank >= first; --rank) {
@@ -210,6 +220,11 @@ static int report(int count)
     (void) MPI_Get_processor_name(own.host, &length);
     if (OMPI_SUCCESS != mpix_endpoints_report(own.text, sizeof(own.text))) {
         return MPI_ERR_INTERN;
+    }
+    if (NULL != describe_ranks) {
+        const size_t used = strlen(own.text);
+
+        describe_ranks(own.text + used, sizeof(own.text) - used);
     }
     if (0 == rank) {
         answers = calloc((size_t) size, sizeof(*answers));
@@ -274,6 +289,7 @@ int main(int argc, char **argv)
         return 0 == count ? 0 : 2;
     }
     watch();
+    describe_ranks = (void (*)(char *, size_t)) dlsym(RTLD_DEFAULT, "mpix_ranks_describe");
     if (MPI_SUCCESS != MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level)) {
         return 1;
     }

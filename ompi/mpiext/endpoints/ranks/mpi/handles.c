@@ -7,7 +7,8 @@
  * @file
  *
  * Fortran's MPI_COMM_WORLD and MPI_COMM_SELF are the numbers 0 and 1: mpif.h, mpi and mpi_f08 turn
- * them into C's handles by PMPI_Comm_f2c.
+ * them into C's handles by PMPI_Comm_f2c, in Open MPI 5 and 6.  6 has the same numbers in
+ * MPI_Comm_fromint and MPI_Comm_toint.
  *
  * Tests: ranks_fortran, ranks_mpi
  */
@@ -45,6 +46,28 @@ MPIX_RANKS_EXPORT MPI_Fint PMPI_Comm_c2f(MPI_Comm comm)
     }
     return MPIX_RANKS_NEXT(PMPI_Comm_c2f)(comm);
 }
+
+#if 6 <= OMPI_MAJOR_VERSION
+MPIX_RANKS_EXPORT MPI_Comm PMPI_Comm_fromint(int comm)
+{
+    return PMPI_Comm_f2c((MPI_Fint) comm);
+}
+
+MPIX_RANKS_EXPORT int PMPI_Comm_toint(MPI_Comm comm)
+{
+    return (int) PMPI_Comm_c2f(comm);
+}
+
+MPIX_RANKS_EXPORT __attribute__((weak)) MPI_Comm MPI_Comm_fromint(int comm)
+{
+    return PMPI_Comm_fromint(comm);
+}
+
+MPIX_RANKS_EXPORT __attribute__((weak)) int MPI_Comm_toint(MPI_Comm comm)
+{
+    return PMPI_Comm_toint(comm);
+}
+#endif
 
 MPIX_RANKS_EXPORT __attribute__((weak)) MPI_Comm MPI_Comm_f2c(MPI_Fint comm)
 {

@@ -84,3 +84,17 @@ RANK_FUNCTION(Add_error_code, (int class, int *code), (class, code))
     (void) rank;
     return tell_all(MPIX_RANKS_NEXT(PMPI_Add_error_code)(class, code));
 }
+
+#if 6 <= OMPI_MAJOR_VERSION
+RANK_FUNCTION(Remove_error_class, (int class), (class))
+{
+    (void) rank;
+    return tell_all(MPIX_RANKS_NEXT(PMPI_Remove_error_class)(class));
+}
+
+RANK_FUNCTION(Remove_error_code, (int code), (code))
+{
+    (void) rank;
+    return tell_all(MPIX_RANKS_NEXT(PMPI_Remove_error_code)(code));
+}
+#endif

@@ -221,14 +221,44 @@ static void tell_openmp(void)
     }
 }
 
+/** Does each rank have cores of its own? */
+static bool is_bound(const mpix_rank_t *rank)
+{
+    return NULL != own.processors && own.cores >= mpix_ranks_count
+           && sysconf(_SC_NPROCESSORS_ONLN) >= rank->local_size;
+}
+
+/** What epinfo prints of the calling thread's rank: a line as mpix_endpoints_report has them. */
+MPIX_RANKS_EXPORT void mpix_ranks_describe(char *text, size_t size);
+
+void mpix_ranks_describe(char *text, size_t size)
+{
+    const mpix_rank_t *rank = mpix_ranks_self;
+    const char *by = bound_by();
+    char cores[128] = "";
+
+    if (NULL == rank) {
+        text[0] = '\0';
+        return;
+    }
+    if (is_bound(rank)) {
+        (void) snprintf(cores, sizeof(cores), "each bound to its share of %d cores", own.cores);
+    } else if (NULL != by) {
+        (void) snprintf(cores, sizeof(cores), "not bound by us: %s is set", by);
+    } else {
+        (void) snprintf(cores, sizeof(cores), "not bound: more ranks than cores");
+    }
+    (void) snprintf(text, size, "  %-15s %d as threads of this process; %s\n", "ranks",
+                    mpix_ranks_count, cores);
+}
+
 void mpix_ranks_start_cores_enter(const mpix_rank_t *rank)
 {
     const int first = (int) ((long) own.cores * rank->index / mpix_ranks_count);
     const int next = (int) ((long) own.cores * (rank->index + 1) / mpix_ranks_count);
 
     tell_openmp();
-    if (NULL != own.processors && own.cores >= mpix_ranks_count
-        && sysconf(_SC_NPROCESSORS_ONLN) >= rank->local_size) {
+    if (is_bound(rank)) {
         bind_to(first, next - first);
     }
 }
