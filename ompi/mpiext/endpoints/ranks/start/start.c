@@ -24,7 +24,7 @@
 #include "../libc/libc.h"
 #include "../mpi/mpi.h"
 
-#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,44 +74,41 @@ static char **own_arguments(int argc, char **argv)
     return own;
 }
 
-/** What a process would have; where that has no bound, as much as nothing but addresses are taken
- * for. */
-static size_t stack_size(void)
+static size_t limit_of(int resource)
 {
     struct rlimit limit;
 
-    return 0 == getrlimit(RLIMIT_STACK, &limit) && RLIM_INFINITY != limit.rlim_cur
-                   && UNBOUND_STACK > limit.rlim_cur
+    return 0 == getrlimit(resource, &limit) && RLIM_INFINITY != limit.rlim_cur
                ? (size_t) limit.rlim_cur
-               : UNBOUND_STACK;
+               : SIZE_MAX;
 }
 
-/** A limit of the address space may have room for smaller stacks only. */
-static int create_thread(mpix_rank_t *rank, pthread_attr_t *attributes, size_t *stack)
+/** What a process would have, or as much as nothing but addresses are taken for; all together no more
+ * than a quarter of the addresses that there may be. */
+static size_t stack_size(void)
 {
-    int rc = pthread_attr_setstacksize(attributes, *stack);
+    const size_t own = limit_of(RLIMIT_STACK), all = limit_of(RLIMIT_AS);
+    const size_t most = SIZE_MAX == all ? all : all / 4 / (size_t) mpix_ranks_count;
+    const size_t size = UNBOUND_STACK > own ? own : UNBOUND_STACK;
 
-    while (0 == rc && EAGAIN == (rc = pthread_create(&rank->thread, attributes, run, rank))
-           && LEAST_STACK <= *stack / 2) {
-        *stack /= 2;
-        rc = pthread_attr_setstacksize(attributes, *stack);
-    }
-    return rc;
+    return size < most ? size : LEAST_STACK < most ? most : LEAST_STACK;
 }
 
 static void start_ranks(void)
 {
     pthread_attr_t attributes;
-    size_t stack = stack_size();
     int rc = pthread_attr_init(&attributes);
 
+    if (0 == rc) {
+        rc = pthread_attr_setstacksize(&attributes, stack_size());
+    }
     if (0 == rc) {
         rc = pthread_barrier_init(&all_constructed, NULL, (unsigned) mpix_ranks_count);
     }
     mpix_ranks_all[0].thread = pthread_self();
     for (int i = 1; i < mpix_ranks_count; ++i) {
         if (0 == rc) {
-            rc = create_thread(&mpix_ranks_all[i], &attributes, &stack);
+            rc = pthread_create(&mpix_ranks_all[i].thread, &attributes, run, &mpix_ranks_all[i]);
         }
         if (0 != rc) {
             mpix_ranks_refuse(
