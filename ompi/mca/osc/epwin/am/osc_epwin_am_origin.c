@@ -25,6 +25,9 @@
  * bytes on at once. */
 #define ORIGIN_RESULTS_EAGER 4096
 
+/** Bytes of a block in a record's head, at most. */
+#define EPWIN_AM_BLOCK_MAX (UINT16_MAX & ~7)
+
 /** The target's layout of an operation, run by run. */
 typedef struct layout_t {
     mca_osc_epwin_walk_t walk;
@@ -207,6 +210,60 @@ static void operation_pack_end(operation_t *operation)
     }
 }
 
+/** Append a record whose layout and data are there, and bound what is under way.
+ * @param[in] size  bytes that it addresses */
+static int operation_append_record(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
+                                   const operation_t *operation, epwin_am_record_t *record,
+                                   size_t size)
+{
+    record->kind = operation->kind;
+    record->op = operation->op;
+    record->type = operation->type;
+    record->eights = (uint16_t) (epwin_am_size(epwin_am_run_count(record),
+                                               NULL == operation->origin ? 0 : (uint32_t) size)
+                                 / 8);
+    if (EPWIN_AM_PUT != operation->kind && EPWIN_AM_ACCUMULATE != operation->kind) {
+        link->results += size;
+    }
+    mca_osc_epwin_am_append(link, record);
+    return mca_osc_epwin_am_bound(module, link);
+}
+
+/** All records of an operation on one block of the target, whose data are contiguous: without a walk.
+ * @param[in] unit  bytes of an element */
+static int operation_append_blocks(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
+                                   operation_t *operation, const mca_osc_epwin_place_t *place,
+                                   size_t unit)
+{
+    const bool with_data = NULL != operation->origin;
+    const size_t bytes = place->count * place->type->super.size;
+    int rc = MPI_SUCCESS;
+
+    for (size_t done = 0, size; done < bytes && MPI_SUCCESS == rc; done += size) {
+        const size_t left = bytes - done < EPWIN_AM_BLOCK_MAX ? bytes - done : EPWIN_AM_BLOCK_MAX;
+        epwin_am_record_t *record;
+        size_t room;
+
+        rc = mca_osc_epwin_am_room(module, link, epwin_am_size(0, EPWIN_ELEMENT_MAX),
+                                   epwin_am_size(0, with_data ? (uint32_t) left : 0), &room,
+                                   &record);
+        if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
+            break;
+        }
+        room -= sizeof(*record);
+        size = with_data && room < left ? room : left;
+        size -= size % unit;
+        record->flags = EPWIN_AM_FLAG_BLOCK;
+        record->block = (uint16_t) size;
+        record->at = place->at + (ptrdiff_t) done;
+        if (with_data) {
+            operation_pack(operation, (char *) (record + 1), size);
+        }
+        rc = operation_append_record(module, link, operation, record, size);
+    }
+    return rc;
+}
+
 /** All records of an operation. */
 static int operation_append(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
                             operation_t *operation, size_t bytes)
@@ -224,26 +281,16 @@ static int operation_append(mca_osc_epwin_module_t *module, epwin_am_link_t *lin
         if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
             return rc;
         }
-        record->kind = operation->kind;
-        record->op = operation->op;
-        record->type = operation->type;
         size = layout_cut(&operation->layout, record, room - sizeof(*record), with_data);
         if (OPAL_UNLIKELY(0 == size || size > bytes)) {
             return MPI_ERR_TYPE; /* the layout has another size than the type says */
         }
         record_compact(record);
-        record->eights = (uint16_t) (epwin_am_size(epwin_am_run_count(record),
-                                                   with_data ? (uint32_t) size : 0)
-                                     / 8);
         if (with_data) {
             operation_pack(operation, (char *) (uintptr_t) epwin_am_data(record), size);
         }
         bytes -= size;
-        if (EPWIN_AM_PUT != operation->kind && EPWIN_AM_ACCUMULATE != operation->kind) {
-            link->results += size;
-        }
-        mca_osc_epwin_am_append(link, record);
-        rc = mca_osc_epwin_am_bound(module, link);
+        rc = operation_append_record(module, link, operation, record, size);
         if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
             return rc;
         }
@@ -256,17 +303,22 @@ static int operation_run(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
                          operation_t *operation, const mca_osc_epwin_place_t *place,
                          const ompi_datatype_t *basic)
 {
-    int rc = layout_begin(&operation->layout, place, basic);
+    int rc = operation_pack_begin(operation);
 
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
     }
-    rc = operation_pack_begin(operation);
+    if (OPAL_LIKELY(mca_osc_epwin_is_plain(place->type)
+                    && (NULL == operation->origin || NULL != operation->plain))) {
+        return operation_append_blocks(module, link, operation, place,
+                                       NULL == basic ? 1 : basic->super.size);
+    }
+    rc = layout_begin(&operation->layout, place, basic);
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
         rc = operation_append(module, link, operation, place->count * place->type->super.size);
-        operation_pack_end(operation);
+        mca_osc_epwin_walk_end(&operation->layout.walk);
     }
-    mca_osc_epwin_walk_end(&operation->layout.walk);
+    operation_pack_end(operation);
     return rc;
 }
 
