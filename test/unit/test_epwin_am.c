@@ -96,8 +96,17 @@ static void case_locks(void)
     TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_flush(second, 1));
     TAP_EQ(4, word(1, 0));
     TAP_EQ(1, world.domain[1]->lock.word & EPWIN_LOCK_FIRST);
+    /* By another member it passes one that waits for it. */
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_lock(first, 1, EPWIN_HOLD_EXCLUSIVE, true));
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_send(first, mca_osc_epwin_am_link_find(first, 1)));
+    world_settle(10);
+    TAP_EQ(MPI_SUCCESS, put_word(3, 2, 0, 6));
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_send(second, mca_osc_epwin_am_link_find(second, 2)));
+    world_arrive(3, 2);
+    TAP_EQ(6, word(2, 0));
     TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_unlock_all(second));
     second->access = EPWIN_ACCESS_NONE;
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_unlock(first, 1, EPWIN_HOLD_EXCLUSIVE, true));
     TAP_EQ(MPI_SUCCESS, put_word(3, 1, 0, 5));
     TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_complete(second, 1));
     world_settle(300);

@@ -133,7 +133,7 @@ static void case_join(void)
     tap_case("one that holds the first group's lock elsewhere joins");
     TAP_CHECK(epwin_lock_try(&lock, EPWIN_GROUP_FIRST), "not taken");
     TAP_CHECK(!epwin_lock_poll(&lock, EPWIN_GROUP_SECOND, &second), "both groups");
-    TAP_CHECK(epwin_lock_poll(&lock, EPWIN_GROUP_JOIN, &join), "does not pass a waiter");
+    TAP_CHECK(epwin_lock_poll(&lock, EPWIN_GROUP_AGAIN, &join), "does not pass a waiter");
     epwin_lock_release(&lock, EPWIN_GROUP_FIRST);
     TAP_CHECK(!epwin_lock_poll(&lock, EPWIN_GROUP_SECOND, &second), "both groups");
     epwin_lock_release(&lock, EPWIN_GROUP_FIRST);
@@ -141,6 +141,7 @@ static void case_join(void)
     for (int i = 0; i < 3; ++i) {
         TAP_CHECK(!epwin_lock_poll(&lock, EPWIN_GROUP_JOIN, &join), "both groups");
     }
+    TAP_EQ(1, atomic_load(&lock.joining));
     TAP_CHECK(!epwin_lock_try(&lock, EPWIN_GROUP_SECOND), "a newcomer passes one that joins");
     TAP_CHECK(!epwin_lock_poll(&lock, EPWIN_GROUP_SECOND, &other), "so does the head");
     epwin_lock_release(&lock, EPWIN_GROUP_SECOND);
@@ -151,6 +152,60 @@ static void case_join(void)
     TAP_CHECK(epwin_lock_poll(&lock, EPWIN_GROUP_SECOND, &other), "not served afterwards");
     epwin_lock_release(&lock, EPWIN_GROUP_SECOND);
     TAP_EQ(0, atomic_load(&lock.word));
+    tap_case_done();
+}
+
+/** Those that join come again and again, and overlap: a new one polls before the last one leaves. */
+static void case_join_stream(void)
+{
+    enum { JOINERS = 8, HOLD = 1000 };
+    mca_osc_epwin_lock_t lock = {0};
+    epwin_lock_wait_t second = {0}, join[JOINERS] = {{0}};
+    unsigned int held[JOINERS] = {0}, turn = 0;
+    bool is_served;
+
+    tap_case("a stream of those that join does not starve a waiter");
+    TAP_CHECK(epwin_lock_poll(&lock, EPWIN_GROUP_JOIN, &join[0]), "not taken");
+    held[0] = HOLD;
+    do {
+        is_served = epwin_lock_poll(&lock, EPWIN_GROUP_SECOND, &second);
+        for (unsigned int i = 0; i < JOINERS && !is_served; ++i) {
+            if (0 == held[i]) {
+                held[i] = epwin_lock_poll(&lock, EPWIN_GROUP_JOIN, &join[i]) ? HOLD + i : 0;
+            } else if (0 == --held[i]) {
+                epwin_lock_release(&lock, EPWIN_GROUP_FIRST);
+            }
+        }
+    } while (!is_served && ++turn < 1000 * HOLD);
+    TAP_CHECK(is_served, "not served in %u turns", turn);
+    TAP_EQ(0, atomic_load(&lock.passed));
+    tap_case_done();
+}
+
+/** Two hold a lock each and join the other one, past waiters that wait for them. */
+static void case_join_circle(void)
+{
+    mca_osc_epwin_lock_t lock[2] = {{0}};
+    epwin_lock_wait_t second[2] = {{0}}, join[2] = {{0}};
+    bool has_joined[2] = {false};
+
+    tap_case("two that join each other's lock pass its waiter");
+    for (int i = 0; i < 2; ++i) {
+        TAP_CHECK(epwin_lock_try(&lock[i], EPWIN_GROUP_FIRST), "not taken");
+        TAP_CHECK(!epwin_lock_poll(&lock[i], EPWIN_GROUP_SECOND, &second[i]), "both groups");
+    }
+    for (int turn = 0; turn <= 2 * EPWIN_LOCK_JOIN_POLLS; ++turn) {
+        const int i = turn % 2;
+
+        has_joined[i] = has_joined[i] || epwin_lock_poll(&lock[!i], EPWIN_GROUP_JOIN, &join[i]);
+    }
+    TAP_CHECK(has_joined[0], "the first waits");
+    TAP_CHECK(epwin_lock_poll(&lock[0], EPWIN_GROUP_JOIN, &join[1]), "the second waits");
+    for (int i = 0; i < 2; ++i) {
+        epwin_lock_release(&lock[i], EPWIN_GROUP_FIRST);
+        epwin_lock_release(&lock[i], EPWIN_GROUP_FIRST);
+        TAP_CHECK(epwin_lock_poll(&lock[i], EPWIN_GROUP_SECOND, &second[i]), "not served");
+    }
     tap_case_done();
 }
 
@@ -335,6 +390,8 @@ int main(int argc, char **argv)
     case_groups();
     case_order();
     case_join();
+    case_join_stream();
+    case_join_circle();
     case_wrap();
     for (int i = 0; i < 2; ++i) {
         const epwin_group_t second = 0 == i ? EPWIN_GROUP_SECOND : EPWIN_GROUP_ALONE;

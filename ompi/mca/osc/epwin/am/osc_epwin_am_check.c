@@ -168,8 +168,9 @@ static bool head_is_right(const epwin_am_record_t *record)
     case EPWIN_AM_LOCK:
     case EPWIN_AM_UNLOCK:
         return EPWIN_HOLD_EXCLUSIVE >= record->hold && 1 >= record->with_domain;
-    case EPWIN_AM_FLUSH:
     case EPWIN_AM_DOMAIN_LOCK:
+        return 0 == record->hold && 1 >= record->with_domain;
+    case EPWIN_AM_FLUSH:
     case EPWIN_AM_DOMAIN_UNLOCK:
     case EPWIN_AM_POST:
     case EPWIN_AM_COMPLETE:

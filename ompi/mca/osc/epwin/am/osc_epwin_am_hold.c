@@ -140,7 +140,8 @@ static epwin_am_outcome_t hold_take(epwin_am_queue_t *queue, epwin_am_peer_t *pe
     return EPWIN_AM_EXECUTED;
 }
 
-static epwin_am_outcome_t hold_take_all(epwin_am_queue_t *queue, epwin_am_peer_t *peer)
+static epwin_am_outcome_t hold_take_all(epwin_am_queue_t *queue, epwin_am_peer_t *peer,
+                                        const epwin_am_record_t *record)
 {
     epwin_am_outcome_t outcome;
 
@@ -148,8 +149,9 @@ static epwin_am_outcome_t hold_take_all(epwin_am_queue_t *queue, epwin_am_peer_t
         hold_note_error(peer, MPI_ERR_RMA_SYNC);
         return EPWIN_AM_EXECUTED;
     }
-    /* The origin holds the lock of its own domain, and may hold this one by another target. */
-    outcome = hold_poll(queue, peer, &queue->module->domain->lock, EPWIN_GROUP_JOIN);
+    /* The origin holds the lock of its own domain. */
+    outcome = hold_poll(queue, peer, &queue->module->domain->lock,
+                        record->with_domain ? EPWIN_GROUP_AGAIN : EPWIN_GROUP_JOIN);
     peer->has_all = EPWIN_AM_EXECUTED == outcome;
     return EPWIN_AM_WAITS == outcome ? outcome : EPWIN_AM_EXECUTED;
 }
@@ -161,7 +163,7 @@ epwin_am_outcome_t mca_osc_epwin_am_hold(epwin_am_queue_t *queue, epwin_am_peer_
     case EPWIN_AM_LOCK:
         return hold_take(queue, peer, record);
     case EPWIN_AM_DOMAIN_LOCK:
-        return hold_take_all(queue, peer);
+        return hold_take_all(queue, peer, record);
     case EPWIN_AM_UNLOCK:
         /* Before the ACK: the origin may take it again at once, by another way. */
         hold_unlock(queue, peer, record);

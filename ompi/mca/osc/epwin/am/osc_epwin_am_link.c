@@ -286,6 +286,20 @@ static inline bool link_needs_domain(const mca_osc_epwin_module_t *module,
            && !link->has_domain_lock && !mca_osc_epwin_is_near(module, link->rank);
 }
 
+/** Has another member of a link's domain been asked for the domain's lock? */
+static bool link_has_domain(const mca_osc_epwin_module_t *module, const epwin_am_link_t *link)
+{
+    const uint32_t domain = module->peers[link->rank].domain;
+    const epwin_am_link_t *other;
+    uint32_t index = 0;
+
+    do {
+        other = mca_osc_epwin_am_link_next(module, &index);
+    } while (NULL != other
+             && (!other->has_domain_lock || domain != module->peers[other->rank].domain));
+    return NULL != other;
+}
+
 int mca_osc_epwin_am_room(mca_osc_epwin_module_t *module, epwin_am_link_t *link, size_t least,
                           size_t most, size_t *room_p, epwin_am_record_t **record_p)
 {
@@ -293,7 +307,8 @@ int mca_osc_epwin_am_room(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
     int rc;
 
     if (OPAL_UNLIKELY(link_needs_domain(module, link))) {
-        const epwin_am_record_t lock = {.kind = EPWIN_AM_DOMAIN_LOCK};
+        const epwin_am_record_t lock = {.kind = EPWIN_AM_DOMAIN_LOCK,
+                                        .with_domain = link_has_domain(module, link)};
 
         rc = mca_osc_epwin_am_append_head(module, link, &lock);
         if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {

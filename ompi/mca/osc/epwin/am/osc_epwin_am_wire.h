@@ -43,7 +43,8 @@ typedef enum epwin_am_kind_t {
     EPWIN_AM_FLUSH,       /**< nothing: for its flag */
     EPWIN_AM_LOCK,        /**< hold, with_domain */
     EPWIN_AM_UNLOCK,      /**< hold, with_domain */
-    EPWIN_AM_DOMAIN_LOCK, /**< the domain's, of MPI_Win_lock_all */
+    EPWIN_AM_DOMAIN_LOCK, /**< the domain's, of MPI_Win_lock_all; with_domain: another member has been
+                           * asked for it */
     EPWIN_AM_DOMAIN_UNLOCK,
     EPWIN_AM_POST,
     EPWIN_AM_COMPLETE,
@@ -76,7 +77,7 @@ typedef struct epwin_am_record_t {
     };
     union {
         uint8_t type;        /**< likewise */
-        uint8_t with_domain; /**< LOCK, UNLOCK: 0 or 1 */
+        uint8_t with_domain; /**< LOCK, UNLOCK, DOMAIN_LOCK: 0 or 1 */
     };
     uint16_t eights; /**< size of the record, in 8 bytes */
     uint16_t block;  /**< _BLOCK: bytes of it; else 0 */

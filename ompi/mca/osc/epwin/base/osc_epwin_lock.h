@@ -25,9 +25,12 @@
  *  - once the head has polled, no newcomer takes the lock before it.  (Before, some may: the previous
  *    head clears bit 31 if it sees no other ticket.)
  *
- * One that holds the first group's lock of another domain joins (EPWIN_GROUP_JOIN): it passes waiters
- * of the second group, who may wait for what it holds, and waits for holders only.  The head lets it
- * pass.  So a stream of origins of other domains can starve the second group.
+ * One that holds the first group's lock of another domain joins (EPWIN_GROUP_JOIN).  It must not
+ * queue: a waiter may wait, by others, for what it holds, so that all would wait for ever.  But it lets
+ * a waiter go first for some polls, and for twice as many with each one that has passed that waiter.
+ * So holders that leave without waiting for a lock have left before the next one passes, and a stream
+ * of those that join does not starve a waiter.  One that holds this lock by another member of the
+ * domain passes at once (EPWIN_GROUP_AGAIN): a waiter waits for it.
  *
  * A waiter that gives up keeps its ticket, and the queue stands still from then on.  A waiter gives
  * up only when a member is lost, and then all others do the same (MPI_ERR_PROC_FAILED).
@@ -51,7 +54,8 @@ typedef struct mca_osc_epwin_lock_t {
     alignas(64) _Atomic uint64_t word;
     _Atomic uint32_t next;    /**< ticket of the next waiter */
     _Atomic uint32_t serving; /**< ticket of the head of the queue */
-    _Atomic uint32_t joining; /**< waiters of EPWIN_GROUP_JOIN, which have no tickets */
+    _Atomic uint32_t joining; /**< waiters of EPWIN_GROUP_JOIN that go first; without tickets */
+    _Atomic uint32_t passed;  /**< of EPWIN_GROUP_JOIN that have passed the head of the queue */
 } mca_osc_epwin_lock_t;
 
 _Static_assert(64 == sizeof(mca_osc_epwin_lock_t), "one line");
@@ -61,15 +65,20 @@ typedef enum epwin_group_t {
     EPWIN_GROUP_FIRST,  /**< a member's lock: shared; a domain's lock: MPI_Win_lock_all */
     EPWIN_GROUP_SECOND, /**< a domain's lock: exclusive locks of its members */
     EPWIN_GROUP_ALONE, /**< in the second group, which excludes its own: a member's exclusive lock */
-    EPWIN_GROUP_JOIN   /**< epwin_lock_poll only: the first group, past waiters.  For an epoch of
-                         * MPI_Win_lock_all that has begun already.  Released as the first group */
+    EPWIN_GROUP_JOIN,  /**< epwin_lock_poll only: the first group, past waiters.  For an epoch of
+                        * MPI_Win_lock_all that has begun already.  Released as the first group */
+    EPWIN_GROUP_AGAIN  /**< likewise, at once, for an epoch that has this lock already */
 } epwin_group_t;
 
 /** A waiter's state; all 0 at first, and again when the lock is held. */
 typedef struct epwin_lock_wait_t {
-    bool has_ticket;
-    uint32_t ticket;
+    bool has_ticket; /**< EPWIN_GROUP_JOIN: is counted in joining */
+    uint32_t ticket; /**< EPWIN_GROUP_JOIN: polls that have let a waiter go first */
 } epwin_lock_wait_t;
+
+/** Polls of one that joins that let a waiter go first, and the most doublings of them. */
+#define EPWIN_LOCK_JOIN_POLLS 64
+#define EPWIN_LOCK_JOIN_DOUBLINGS 14
 
 #define EPWIN_LOCK_FIRST UINT64_C(0x7fffffff)
 #define EPWIN_LOCK_WAITING (UINT64_C(1) << 31)
@@ -117,12 +126,35 @@ static inline bool epwin_lock_try(mca_osc_epwin_lock_t *lock, epwin_group_t grou
     return false;
 }
 
-/** The same, past waiters.  The bit that it leaves behind makes one newcomer queue, at most. */
+/** Does one that joins let a waiter go first? */
+static inline bool epwin_lock_defer(mca_osc_epwin_lock_t *lock, epwin_lock_wait_t *wait)
+{
+    /* Relaxed, all of these: what is not seen yet counts in the next poll. */
+    const uint32_t passed = atomic_load_explicit(&lock->passed, memory_order_relaxed);
+
+    if (wait->has_ticket
+        || atomic_load_explicit(&lock->next, memory_order_relaxed)
+               == atomic_load_explicit(&lock->serving, memory_order_relaxed)) {
+        return false;
+    }
+    if (wait->ticket
+        < (uint32_t) EPWIN_LOCK_JOIN_POLLS
+              << (passed < EPWIN_LOCK_JOIN_DOUBLINGS ? passed : EPWIN_LOCK_JOIN_DOUBLINGS)) {
+        ++wait->ticket;
+        return true;
+    }
+    (void) atomic_fetch_add_explicit(&lock->passed, 1, memory_order_relaxed);
+    return false;
+}
+
+/** Try to take the lock past waiters.  The bit that it leaves behind makes one newcomer queue, at
+ * most. */
 static inline bool epwin_lock_join(mca_osc_epwin_lock_t *lock, epwin_lock_wait_t *wait)
 {
     const uint64_t word = atomic_fetch_add_explicit(&lock->word, 1, memory_order_seq_cst);
 
     if (0 == (word & EPWIN_LOCK_SECOND)) {
+        wait->ticket = 0;
         if (wait->has_ticket) {
             wait->has_ticket = false;
             (void) atomic_fetch_sub_explicit(&lock->joining, 1, memory_order_relaxed);
@@ -153,8 +185,9 @@ static inline bool epwin_lock_poll(mca_osc_epwin_lock_t *lock, epwin_group_t gro
 {
     uint64_t word, held;
 
-    if (EPWIN_GROUP_JOIN == group) {
-        return epwin_lock_join(lock, wait);
+    if (EPWIN_GROUP_AGAIN == group || EPWIN_GROUP_JOIN == group) {
+        return (EPWIN_GROUP_AGAIN == group || !epwin_lock_defer(lock, wait))
+               && epwin_lock_join(lock, wait);
     }
     if (!wait->has_ticket) {
         /* Relaxed: a ticket orders nothing. */
@@ -190,6 +223,8 @@ static inline bool epwin_lock_poll(mca_osc_epwin_lock_t *lock, epwin_group_t gro
         return false;
     }
     wait->has_ticket = false;
+    /* Relaxed: a hint for those that join. */
+    atomic_store_explicit(&lock->passed, 0, memory_order_relaxed);
     /* Release: the next head finds this holder in word; partner: the load above. */
     atomic_store_explicit(&lock->serving, wait->ticket + 1, memory_order_release);
     return true;
