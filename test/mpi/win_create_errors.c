@@ -126,13 +126,34 @@ static MPI_Info bad_info(struct ept *t, const char *key, const char *value)
     return info;
 }
 
+/** Files of the node's memory that this process has mapped, while nobody changes that. */
+static int mapped_files(MPI_Comm comm, struct ept *t)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096];
+    int count = 0;
+
+    EPT_OK(t, MPI_Barrier(comm));
+    while (NULL != maps && NULL != fgets(line, sizeof(line), maps)) {
+        count += NULL != strstr(line, "/dev/shm/");
+    }
+    if (NULL != maps) {
+        fclose(maps);
+    }
+    EPT_OK(t, MPI_Barrier(comm));
+    return count;
+}
+
 static void case_arguments(MPI_Comm parent, struct ept *t)
 {
     MPI_Comm comm = watched_copy(t, parent);
     int memory[4] = {0}, *base;
     MPI_Win any;
     const struct arguments good = {BYTES, UNIT, MPI_INFO_NULL, memory, &base, &any};
+    int mapped;
 
+    check_usable(comm, t); /* collectives have got their memory */
+    mapped = mapped_files(comm, t);
     for (enum flavor flavor = CREATE; flavor < FLAVORS; ++flavor) {
         struct arguments bad = good;
 
@@ -160,6 +181,7 @@ static void case_arguments(MPI_Comm parent, struct ept *t)
         expect(comm, t, flavor, "handle", MPI_ERR_ARG, good, bad);
     }
     check_usable(comm, t);
+    EPT_EQ(t, mapped, mapped_files(comm, t));
     EPT_OK(t, MPI_Comm_free(&comm));
 }
 

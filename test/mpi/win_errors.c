@@ -218,11 +218,60 @@ static void case_epochs(MPI_Comm comm, struct ept *t)
     window_end(&target, comm);
 }
 
+/** Of a dynamic window: what is attached, and accesses of what is not.  Of other processes the flush
+ * returns these. */
+static void case_dynamic(MPI_Comm comm, struct ept *t)
+{
+    const int next = (t->rank + 1) % t->size;
+    int64_t *memory = calloc(WORDS, UNIT), word = 7;
+    struct target target = {.t = t, .memory = memory, .rank = next};
+    MPI_Errhandler handler;
+    MPI_Aint own, other, size;
+    void *base;
+    int unit, rc;
+
+    EPT_OK(t, MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &target.win));
+    EPT_OK(t, MPI_Win_create_errhandler(on_error, &handler));
+    EPT_OK(t, MPI_Win_set_errhandler(target.win, handler));
+    EPT_OK(t, MPI_Errhandler_free(&handler));
+    handled = 0;
+    EXPECT(&target, MPI_ERR_RMA_ATTACH, MPI_Win_detach(target.win, memory));
+    EPT_OK(t, MPI_Win_attach(target.win, memory, (WORDS / 2) * UNIT));
+    EXPECT(&target, MPI_ERR_RMA_ATTACH, MPI_Win_attach(target.win, memory + 1, UNIT));
+    EXPECT(&target, MPI_ERR_SIZE, MPI_Win_attach(target.win, memory + WORDS / 2, -1));
+    EXPECT(&target, MPI_ERR_RMA_FLAVOR,
+           MPI_Win_shared_query(target.win, t->rank, &size, &unit, &base));
+    EPT_OK(t, MPI_Get_address(memory, &own));
+    EPT_OK(t, MPI_Sendrecv(&own, 1, MPI_AINT, (t->rank + t->size - 1) % t->size, 0, &other, 1,
+                           MPI_AINT, next, 0, comm, MPI_STATUS_IGNORE));
+    EPT_OK(t, MPI_Win_lock_all(0, target.win));
+    for (int at = WORDS / 2 - 1; at <= WORDS; ++at) {
+        rc = MPI_Put(&word, 1, MPI_INT64_T, next, other + at * UNIT + UNIT / 2, 1, MPI_INT64_T,
+                     target.win);
+        if (MPI_SUCCESS == rc) {
+            rc = MPI_Win_flush(next, target.win);
+        }
+        EXPECT(&target, MPI_ERR_RMA_RANGE, rc);
+    }
+    EPT_OK(t, MPI_Win_flush_all(target.win));
+    EPT_OK(t, MPI_Put(&word, 1, MPI_INT64_T, next, other, 1, MPI_INT64_T, target.win));
+    EPT_OK(t, MPI_Win_unlock_all(target.win));
+    EPT_OK(t, MPI_Barrier(comm));
+    EPT_EQ(t, 7, memory[0]);
+    for (int i = 1; i < WORDS; ++i) {
+        EPT_EQ(t, 0, memory[i]);
+    }
+    EPT_EQ(t, 0, handled);
+    EPT_OK(t, MPI_Win_free(&target.win));
+    free(memory);
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
     EPT_CASE(t, case_range);
     EPT_CASE(t, case_types);
     EPT_CASE(t, case_epochs);
+    EPT_CASE(t, case_dynamic);
     return 0;
 }
