@@ -144,6 +144,7 @@ static void case_attach(MPI_Comm comm, struct ept *t)
 
 int test_rank(MPI_Comm comm, struct ept *t)
 {
+    (void) comm;
     EPT_CASE(t, case_operations);
     EPT_CASE(t, case_managed);
     EPT_CASE(t, case_window);
