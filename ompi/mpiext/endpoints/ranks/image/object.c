@@ -33,6 +33,8 @@ static const mpix_ranks_variable_t variables[] = {
     {"__progname_full", 8, sizeof(char *)},
     {"program_invocation_short_name", 9, sizeof(char *)},
     {"__progname", 9, sizeof(char *)},
+    {"signgam", 10, sizeof(int)},
+    {"__signgam", 10, sizeof(int)},
 };
 
 enum { NAMES = sizeof(variables) / sizeof(*variables) };

@@ -122,7 +122,7 @@ typedef struct mpix_ranks_variable_t {
     size_t size;
 } mpix_ranks_variable_t;
 
-#define MPIX_RANKS_VARIABLES 10
+#define MPIX_RANKS_VARIABLES 11
 
 /** NULL: none of these. */
 const mpix_ranks_variable_t *mpix_ranks_variable(const char *name);
