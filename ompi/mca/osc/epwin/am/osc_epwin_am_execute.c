@@ -414,8 +414,8 @@ epwin_am_outcome_t mca_osc_epwin_am_execute(epwin_am_queue_t *queue, epwin_am_pe
         return EPWIN_AM_EXECUTED;
     case EPWIN_AM_LONG_PUT:
     case EPWIN_AM_LONG_GET:
-        return NULL == peer ? EPWIN_AM_BY_STEP
-                            : mca_osc_epwin_am_long_execute(module, peer, record);
+        return queue->is_in_handler ? EPWIN_AM_WAITS
+                                    : mca_osc_epwin_am_long_execute(module, peer, record);
     default:
         return mca_osc_epwin_am_hold(queue, peer, record);
     }

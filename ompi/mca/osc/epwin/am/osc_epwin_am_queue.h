@@ -94,7 +94,7 @@ typedef struct mca_osc_epwin_queue_t {
 /** What has become of a record. */
 typedef enum epwin_am_outcome_t {
     EPWIN_AM_EXECUTED,
-    EPWIN_AM_WAITS,  /**< for a lock */
+    EPWIN_AM_WAITS,  /**< for a lock, for long data, or for the step */
     EPWIN_AM_MORE,   /**< the budget is used up */
     EPWIN_AM_NO_ROOM /**< an answer cannot be sent so far */
 } epwin_am_outcome_t;
