@@ -450,7 +450,7 @@ static void world_begin(uint16_t flavor, uint64_t stream, size_t pending_limit)
 }
 
 /** @param[in] is_quiet  no work is left and no lock is held */
-static void world_end(bool is_quiet)
+static inline void world_end(bool is_quiet)
 {
     world.is_short = false;
     world_settle(200);

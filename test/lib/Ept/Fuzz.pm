@@ -62,11 +62,11 @@ sub build
     my $configure = "cd '$tree' && '$top/configure' -q --prefix='$prefix' CC=clang CFLAGS='@FLAGS'"
         . " LDFLAGS='$LINK_FLAGS'";
     my $make = "make -s -C '$tree' -j $cores && make -s -C '$tree' install"
-        . " && make -s -C '$tree/test' -j $cores fuzz/fuzz_epml fuzz/fuzz_epofi";
+        . " && make -s -C '$tree/test' -j $cores fuzz/fuzz_epml fuzz/fuzz_epofi fuzz/fuzz_epwin";
     my $lacks = lacks($build);
 
     # Their old selves must not run instead.
-    unlink map { "$tree/test/fuzz/$_" } qw(fuzz_epml fuzz_epofi);
+    unlink map { "$tree/test/fuzz/$_" } qw(fuzz_epml fuzz_epofi fuzz_epwin);
     return $lacks if defined $lacks;
     return "$top/configure is missing: run autogen.pl" if !-x "$top/configure";
     make_path($tree);
@@ -87,7 +87,8 @@ sub build_replay
     my ($build, $tree, $cores) = @_;
 
     return 'no build tree (see --tree)' if !-d $tree;
-    return Ept::Build::make_logged("make -s -C '$tree/test' -j $cores fuzz/replay_epml fuzz/replay_epofi",
+    return Ept::Build::make_logged("make -s -C '$tree/test' -j $cores fuzz/replay_epml fuzz/replay_epofi"
+                                       . ' fuzz/replay_epwin',
                                    "$build/logs/replay-build");
 }
 

@@ -74,7 +74,7 @@ sub fuzz_jobs
 {
     my ($top, $options) = @_;
     my @targets = ([epml => 30_000, 60_000], [epml => 8_000, 30_000, 'node'],
-                   [epofi => 500_000, 500_000]);
+                   [epofi => 500_000, 500_000], [epwin => 20_000, 100_000]);
 
     return map { my ($target, $replayed, $guided, $link) = @$_; map { my $is_guided = $_; {
         name => join('/', 'fuzz', $target, $link // ()) . ($is_guided ? ':guided' : ''),

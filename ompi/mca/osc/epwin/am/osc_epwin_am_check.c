@@ -10,7 +10,7 @@
  *
  * Called by osc_epwin_am_queue.c and osc_epwin_am_execute.c.
  *
- * Tests: unit/test_epwin_am, unit/test_epwin_am_random, win_net
+ * Tests: unit/test_epwin_am, unit/test_epwin_am_random, win_net, fuzz/epwin
  */
 
 #include "ompi_config.h"
@@ -26,7 +26,10 @@ ompi_op_t *mca_osc_epwin_am_op(const epwin_am_record_t *record)
 
 ompi_datatype_t *mca_osc_epwin_am_type(const epwin_am_record_t *record)
 {
-    return opal_pointer_array_get_item(&ompi_datatype_f_to_c_table, record->type);
+    ompi_datatype_t *type = opal_pointer_array_get_item(&ompi_datatype_f_to_c_table, record->type);
+
+    /* The table has types that are no basic ones, and of them mca_osc_epwin_basics has nothing. */
+    return NULL != type && 0 <= type->id && OMPI_DATATYPE_MAX_PREDEFINED > type->id ? type : NULL;
 }
 
 /** Are all blocks of a run in memory of so many bytes?  (Of a dynamic window: do its addresses not

@@ -12,7 +12,7 @@
  *
  * Called by osc_epwin_am_queue.c, in the step or in the handler.
  *
- * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, fuzz/epwin
  */
 
 #include "ompi_config.h"

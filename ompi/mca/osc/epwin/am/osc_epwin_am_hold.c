@@ -17,7 +17,7 @@
  *
  * Called by osc_epwin_am_execute.c.
  *
- * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death, fuzz/epwin
  */
 
 #include "ompi_config.h"

@@ -15,7 +15,7 @@
  *
  * Called by the engine.
  *
- * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, fuzz/epwin
  */
 
 #include "ompi_config.h"

@@ -11,7 +11,7 @@
  *
  * Called by osc_epwin_am_execute.c, osc_epwin_am_hold.c and osc_epwin_am_queue.c.
  *
- * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, fuzz/epwin
  */
 
 #include "ompi_config.h"

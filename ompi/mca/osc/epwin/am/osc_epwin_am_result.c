@@ -18,7 +18,7 @@
  *
  * Called by osc_epwin_am_origin.c, and osc_epwin_am_queue.c for what arrives.
  *
- * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death, win_away
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death, win_away, fuzz/epwin
  */
 
 #include "ompi_config.h"
