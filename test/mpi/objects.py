@@ -128,6 +128,76 @@ def communicators(comm, rank, size):
     operation.Free()
 
 
+def windows(comm, rank, size):
+    """Each thread has a window handle: created, allocated, shared, dynamic; all kinds of epochs."""
+    to, back = (rank + 1) % size, (rank - 1) % size
+    own = array("q", [0] * 4)
+    win = MPI.Win.Create(own, 8, comm=comm)
+    win.Fence()
+    win.Put(array("q", [rank]), to, 1)
+    win.Fence()
+    expect(back, own[1])
+    total = array("q", [0])
+    win.Lock_all()
+    win.Accumulate(array("q", [rank + 1]), 0, 2, op=MPI.SUM)
+    win.Flush(0)
+    comm.Barrier()
+    win.Fetch_and_op(array("q", [0]), total, 0, 2, op=MPI.NO_OP)
+    win.Flush(0)
+    expect(size * (size + 1) // 2, total[0])
+    request = win.Rget(total, back, 1)
+    request.Wait()
+    expect((back - 1) % size, total[0])
+    win.Unlock_all()
+    group = win.Get_group()
+    origin, target = group.Incl([back]), group.Incl([to])
+    win.Post(origin)
+    win.Start(target)
+    win.Put(array("q", [100 + rank]), to, 3)
+    win.Complete()
+    win.Wait()
+    expect(100 + back, own[3])
+    comm.Barrier()
+    win.Lock(back, MPI.LOCK_EXCLUSIVE)
+    win.Compare_and_swap(array("q", [7]), array("q", [100 + (back - 1) % size]), total, back, 3)
+    win.Unlock(back)
+    expect(100 + (back - 1) % size, total[0])
+    comm.Barrier()
+    expect(7, own[3])
+    for each in group, origin, target, win:
+        each.Free()
+
+    win = MPI.Win.Allocate(16, 8, comm=comm)
+    memory = memoryview(win).cast("q")
+    win.Fence()
+    win.Put(array("q", [rank, 5]), to)
+    win.Fence()
+    expect([back, 5], list(memory[:2]))
+    memory.release()
+    win.Free()
+
+    win = MPI.Win.Create_dynamic(comm=comm)
+    win.Attach(own)
+    places = comm.allgather(MPI.Get_address(own))
+    win.Lock(to, MPI.LOCK_SHARED)
+    win.Put(array("q", [200 + rank]), to, places[to])
+    win.Unlock(to)
+    comm.Barrier()
+    expect(200 + back, own[0])
+    win.Lock(to)
+    try:
+        win.Put(array("q", [1]), to, places[to] + 8 * len(own))
+        win.Flush(to)
+    except MPI.Exception as e:
+        expect(MPI.ERR_RMA_RANGE, e.Get_error_class())
+    else:
+        raise AssertionError("no exception")
+    win.Unlock(to)
+    comm.Barrier()
+    win.Detach(own)
+    win.Free()
+
+
 def errors(comm, rank, size):
     """An exception in the thread that has made the call."""
     try:
@@ -144,7 +214,7 @@ def be_a_rank(comm, failures):
 
     try:
         for what in ((reductions, large_objects) if FAST
-                     else (messages, collectives, reductions, communicators, errors)):
+                     else (messages, collectives, reductions, communicators, windows, errors)):
             what(comm, rank, size)
             comm.Barrier()
     except BaseException as e:
