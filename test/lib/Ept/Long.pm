@@ -28,6 +28,7 @@ my @PARTS = (
     [coll => qr{^coll_}],
     [comm => qr{^(?:comm_|create|merge|handles|static_|finalize|client|example/)}],
     [files => qr{^file_}],
+    [ranks => qr{^ranks_}],
     [random => qr{^(?:random_traffic|win_random)}],
     [p2p => qr{}],
 );
