@@ -116,6 +116,8 @@ our %ENDPOINTS = (
     # It wants 33 processes at least, and splits them in two.
     'comm/ic2' => { layouts => [qw(1r33 3r11)] },
 
+    # Sets the error handler of MPI_FILE_NULL, of which a process has one.
+    'errors/io/fileerrret' => { layouts => [qw(1r1 4r1)] },
     # Want one process.
     (map { $_ => { ranks => 1 } } qw(datatype/zeroparms datatype/struct_ezhov)),
     # Wants two.
