@@ -8,7 +8,8 @@
  *
  * Images of ranks: what layer start calls: see image.h.
  *
- * Tests: ranks_basic, ranks_private
+ * Tests: ranks_basic, ranks_library, ranks_cg, ranks_farm, ranks_file, ranks_fortran, ranks_stencil,
+ * ranks_window
  */
 
 #define _GNU_SOURCE
@@ -128,15 +129,18 @@ static const char *load_originals(mpix_rank_t *rank)
     const char *wrong = mpix_ranks_program_lead(rank, &mpix_ranks_program.objects[0]);
 
     for (int i = 0; NULL == wrong && i < mpix_ranks_program.count; ++i) {
-        struct link_map *map = mpix_ranks_program.objects[i].map;
+        const char *path = mpix_ranks_program.objects[i].map->l_name;
+        mpix_ranks_loaded_t *loaded = &rank->image->loaded[i];
 
-        rank->image->loaded[i] = (mpix_ranks_loaded_t){.object = &mpix_ranks_program.objects[i],
-                                                       .map = map,
-                                                       .base = (char *) map->l_addr,
-                                                       .file = -1};
+        *loaded = (mpix_ranks_loaded_t){.object = &mpix_ranks_program.objects[i], .file = -1};
+        /* Symbols are looked for only in what has been opened. */
+        loaded->map = dlopen(0 == i ? NULL : path, RTLD_LAZY | RTLD_NOLOAD);
+        if (NULL == loaded->map) {
+            return dlerror();
+        }
+        loaded->base = (char *) loaded->map->l_addr;
         /* By this path what the rank opens needs it; there is none of the executable. */
-        (void) snprintf(rank->image->loaded[i].path, sizeof(rank->image->loaded[i].path), "%s",
-                        0 == i ? "libc.so.6" : map->l_name);
+        (void) snprintf(loaded->path, sizeof(loaded->path), "%s", 0 == i ? "libc.so.6" : path);
         wrong = mpix_ranks_bind_original(rank, &mpix_ranks_program.objects[i]);
     }
     find_variables(rank);

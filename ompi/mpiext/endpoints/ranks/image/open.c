@@ -44,6 +44,11 @@ static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 /** What the last call in the thread failed by; empty: dlerror knows. */
 static __thread char error[400];
 
+void mpix_ranks_open_fail(const char *what, const char *why)
+{
+    (void) snprintf(error, sizeof(error), "%.200s: %.150s", what, why);
+}
+
 static struct link_map *program_map(void)
 {
     return mpix_ranks_libraries.all[0].map;
@@ -258,7 +263,7 @@ static void *open_own(mpix_rank_t *rank, const char *name, const char *path, int
     bool is_new;
 
     if (0 != stat(path, &status)) {
-        (void) snprintf(error, sizeof(error), "%.200s: %.150s", path, strerror(errno));
+        mpix_ranks_open_fail(path, strerror(errno));
         return NULL;
     }
     opened = opened_before(rank, &status);
@@ -268,7 +273,7 @@ static void *open_own(mpix_rank_t *rank, const char *name, const char *path, int
         wrong = load(rank, name, path, flags, &opened);
         if (NULL != wrong) {
             /* What the dynamic linker says is valid until another thread calls it. */
-            (void) snprintf(error, sizeof(error), "%.200s: %.150s", path, wrong);
+            mpix_ranks_open_fail(path, wrong);
         }
         (void) pthread_mutex_unlock(&load_lock);
     }

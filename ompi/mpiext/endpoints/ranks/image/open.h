@@ -30,6 +30,9 @@ void *mpix_ranks_open(const char *name, int flags);
 int mpix_ranks_close(void *handle);
 char *mpix_ranks_open_error(void);
 
+/** What the next mpix_ranks_open_error of the thread says. */
+void mpix_ranks_open_fail(const char *what, const char *why);
+
 /** Destroy what the rank has not closed, the last one first. */
 void mpix_ranks_open_end(mpix_rank_t *rank);
 

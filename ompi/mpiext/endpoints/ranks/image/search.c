@@ -70,14 +70,20 @@ static void *own_symbol(const mpix_rank_t *rank, int first, const char *name)
     return address;
 }
 
-/** In the libraries that all ranks share, in the order in which they were loaded. */
+/** In the libraries that all ranks share, in the order in which they were loaded.  The dynamic linker
+ * looks only into what has been opened, so that is done. */
 static void *shared_symbol(const char *name)
 {
     void *address = NULL;
 
     for (int i = 1; NULL == address && i < mpix_ranks_libraries.count; ++i) {
-        if (!mpix_ranks_libraries.all[i].is_private) {
-            address = symbol_of(mpix_ranks_libraries.all[i].map, name);
+        const mpix_ranks_library_t *library = &mpix_ranks_libraries.all[i];
+        void *handle = library->is_private ? NULL
+                                           : dlopen(library->map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+
+        if (NULL != handle) {
+            address = symbol_of(handle, name);
+            (void) dlclose(handle);
         }
     }
     return address;
@@ -99,7 +105,6 @@ static int object_of(const mpix_rank_t *rank, void *address)
     return -1;
 }
 
-/** Errors are the dynamic linker's: the last thing that is called says what dlerror tells. */
 void *mpix_ranks_search(void *handle, const char *name)
 {
     const mpix_rank_t *rank = mpix_ranks_self;
@@ -114,7 +119,10 @@ void *mpix_ranks_search(void *handle, const char *name)
         if (NULL == address) {
             address = shared_symbol(name);
         }
-        handle = RTLD_DEFAULT;
+        if (NULL == address) { /* the dynamic linker would find the program's */
+            mpix_ranks_open_fail("undefined symbol", name);
+            return NULL;
+        }
     } else if (NULL != rank
                && (RTLD_DEFAULT == handle || mpix_ranks_program.objects[0].map == handle)) {
         address = own_symbol(rank, 0, name);

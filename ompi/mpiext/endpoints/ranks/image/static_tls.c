@@ -100,7 +100,7 @@ void mpix_ranks_static_tls_provide(const mpix_ranks_set_t *set, int ranks, char 
 {
     const char *tunables = getenv(TUNABLES);
     const bool is_again = NULL != getenv(AGAIN);
-    const size_t need = size_of(set) * (size_t) (ranks - 1);
+    const size_t need = 1 < ranks ? size_of(set) * (size_t) (ranks - 1) : 0;
     char path[PATH_MAX];
     ssize_t length;
 
