@@ -63,7 +63,8 @@ sub _compile
     return { %$task, from => [$source] };
 }
 
-# EPT-LIBRARY: shared libraries of the program's own, one of each source.
+# EPT-LIBRARY: shared libraries of the program's own, one of each source.  EPT-PLUGIN: likewise; it
+# opens them itself, as PROGRAM.SOURCE.so.
 sub _library
 {
     my ($build, $job, $source) = @_;
@@ -83,18 +84,20 @@ sub tasks
     my @sources = ($source, "$top/test/ranks/check." . ($source =~ $FORTRAN ? 'F90' : 'c'),
                    map { "$top/test/ranks/$_" } Ept::Build::declared($source, 'PARTS'));
     my @objects = map { _compile($build, $job, $_) } @sources;
-    my @libraries = map { _library($build, $job, "$top/test/ranks/$_") }
-        Ept::Build::declared($source, 'LIBRARY');
-    my @files = grep { /\.so$/ } map { $_->{out} } @libraries;
+    my ($libraries, $plugins) = map {
+        my $what = $_;
+        [map { _library($build, $job, "$top/test/ranks/$_") } Ept::Build::declared($source, $what)]
+    } qw(LIBRARY PLUGIN);
+    my @files = grep { /\.so$/ } map { $_->{out} } @$libraries;
 
     if ($source =~ $FORTRAN) {
         mkdir "$out.modules";
         $_->{after} = 1 for @objects[1 .. $#objects];
     }
-    return (@objects, @libraries,
+    return (@objects, @$libraries, @$plugins,
             Ept::Build::link_task($out, [(map { $_->{out} } @objects), @files],
                                   [_compiler($build, $job, $source)],
-                                  @files ? "-Wl,-rpath,$build/ranks" : (),
+                                  @$libraries || @$plugins ? "-Wl,-rpath,$build/ranks" : (),
                                   Ept::Build::declared($source, 'LIBS')));
 }
 

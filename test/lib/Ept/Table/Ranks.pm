@@ -67,6 +67,26 @@ our @ENTRIES = (
     (map { +{ program => 'ranks_fortran.F90', variant => $_, interface => $_, configs => ['1r4'],
               longer => ['2r2'] } } qw(mpifh mpi f08)),
 
+    # How copies are loaded.
+    (map { +{ program => $_, configs => ['1r4'], longer => ['2r2'] } }
+        qw(ranks_at_exit ranks_plugin ranks_static_tls ranks_templates)),
+    { program => 'ranks_static_tls', variant => 'tunables', configs => ['1r40'], quick => [], plain => 0,
+      env => 'GLIBC_TUNABLES=glibc.malloc.perturb=0:glibc.rtld.optional_static_tls=64 '
+             . 'RANKS_TUNABLE=glibc.malloc.perturb=0:' },
+    { program => 'ranks_memory', configs => ['1r16'], quick => [], plain => 0 },
+    (map { +{ program => $_, variant => 'hardened', preload => 'no_written_code', configs => ['1r3'],
+              quick => [], plain => 0 } } qw(ranks_library ranks_templates)),
+    (map { +{ program => $_, variant => 'files', env => 'MPIX_RANKS_FILES=1', configs => ['2r2'],
+              quick => [], plain => 0 } } qw(ranks_library ranks_plugin)),
+    { program => 'ranks_library', variant => 'verbose', env => 'MPIX_RANKS_VERBOSE=1', configs => ['2r2'],
+      quick => [], plain => 0, says => 'copied for each rank.*ranks_library_own.*it has state' },
+    (map { my ($variant, $flags, $says) = @$_;
+           +{ program => 'ranks_not_copied', variant => $variant, flags => $flags, kind => 'fatal', status => 1,
+              says => $says, once => 'epmpirun -ranks:', configs => ['2r2'], quick => [], plain => 0 } }
+        [nopie => '-O2 -no-pie', 'not position-independent \\(link it with -pie'],
+        [unknown => '-O2 -DTEST_UNKNOWN', 'uses ompi_mpi_int in an unknown way'],
+        [sanitizer => '-O2 -DTEST_SANITIZER', 'has a sanitizer \\(__asan_init\\)']),
+
     # Small stand-ins for applications: the same results as with processes.
     (map { +{ program => $_, kind => 'same', args => $OPTIONS{$_} // '', configs => ['2r2/node'],
               longer => [qw(1r4 2r2/tcp 4r1/node)], plain => 0 } }

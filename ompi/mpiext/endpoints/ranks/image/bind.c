@@ -12,7 +12,7 @@
  * Part of what is stored may have become read-only after relocation (PT_GNU_RELRO).  In copies it
  * becomes so here, afterwards; in originals it is made writable for the while.
  *
- * Tests: ranks_references, ranks_private
+ * Tests: ranks_library, ranks_cxx
  */
 
 #define _GNU_SOURCE

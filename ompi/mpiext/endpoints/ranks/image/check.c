@@ -8,7 +8,7 @@
  *
  * What is refused, each with a text that says what to do.
  *
- * Tests: ranks_refused
+ * Tests: ranks_not_copied
  */
 
 #define _GNU_SOURCE

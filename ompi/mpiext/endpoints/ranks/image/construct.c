@@ -13,7 +13,7 @@
  * distance from the thread's pointer: code of a copy finds them there.  Their first values are those
  * of the executable, though, with its addresses; so they are copied once more from the rank's copy.
  *
- * Tests: ranks_cxx
+ * Tests: ranks_at_exit
  */
 
 #define _GNU_SOURCE

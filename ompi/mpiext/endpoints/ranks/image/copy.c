@@ -21,7 +21,7 @@
  * place is in the executable's block of each thread), and what becomes read-only, as pointers are
  * stored after loading.
  *
- * Tests: ranks_basic, ranks_files
+ * Tests: ranks_basic, ranks_library
  */
 
 #define _GNU_SOURCE

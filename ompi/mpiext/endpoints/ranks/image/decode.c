@@ -8,7 +8,7 @@
  *
  * The disassembler Zydis: see decode.h.
  *
- * Tests: ranks_refused
+ * Tests: ranks_not_copied
  */
 
 #define _GNU_SOURCE

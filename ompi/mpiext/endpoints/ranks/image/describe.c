@@ -8,7 +8,7 @@
  *
  * What is said of copies, for MPIX_RANKS_VERBOSE and epinfo.
  *
- * Tests: ranks_verbose
+ * Tests: ranks_library (verbose)
  */
 
 #define _GNU_SOURCE

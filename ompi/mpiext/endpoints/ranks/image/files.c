@@ -14,7 +14,7 @@
  * linker tells objects apart by their paths, so all descriptors stay open.  They are not counted
  * against the program's soft limit.
  *
- * Tests: ranks_files
+ * Tests: ranks_memory, ranks_library (files)
  */
 
 #define _GNU_SOURCE

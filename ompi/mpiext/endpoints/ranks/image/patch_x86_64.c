@@ -12,7 +12,7 @@
  * The instruction is looked for at every byte.  That such bytes are something else, and their distance
  * leads to an object of MPI's, takes 52 equal bits.  Other instructions that are about one are refused.
  *
- * Tests: ranks_basic, ranks_refused
+ * Tests: ranks_basic, ranks_not_copied
  */
 
 #define _GNU_SOURCE

@@ -14,7 +14,7 @@
  * MPIX_RANKS_PRIVATE names what is private nevertheless.  libgfortran is private though MPI's library
  * for Fortran needs it: its units are the program's.
  *
- * Tests: ranks_private
+ * Tests: ranks_library, ranks_static_tls
  */
 
 #define _GNU_SOURCE

@@ -10,7 +10,7 @@
  * and changed code is mapped over its own, from a file like a copy's: systems may forbid code to be
  * written where it is (PR_SET_MDWE).
  *
- * Tests: ranks_basic, ranks_hardened
+ * Tests: ranks_basic, ranks_library (hardened)
  */
 
 #define _GNU_SOURCE

@@ -22,7 +22,7 @@
  * Constants of MPI's for Fortran are common blocks that the executable defines itself, and are known
  * by their addresses.
  *
- * Tests: ranks_references
+ * Tests: ranks_cxx, ranks_templates
  */
 
 #define _GNU_SOURCE

@@ -8,7 +8,7 @@
  *
  * Sets of objects: see set.h.
  *
- * Tests: ranks_private, ranks_plugin
+ * Tests: ranks_plugin, ranks_library
  */
 
 #define _GNU_SOURCE
