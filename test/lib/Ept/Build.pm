@@ -120,8 +120,8 @@ sub declared
     my @words;
 
     open my $in, '<', $source or die "$source: $!\n";
-    while (<$in>) {
-        push @words, split ' ', $1 if m{EPT-\Q$what\E:\s*(.*?)\s*(?:\*/)?\s*$};
+    while (my $line = <$in>) {
+        push @words, split ' ', $1 if $line =~ m{EPT-\Q$what\E:\s*(.*?)\s*(?:\*/)?\s*$};
     }
     close $in;
     return @words;
