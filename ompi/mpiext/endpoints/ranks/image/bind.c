@@ -101,6 +101,54 @@ const char *mpix_ranks_bind_copies(const mpix_rank_t *rank, const mpix_ranks_set
     return wrong;
 }
 
+/** What a visitor of relocations is about. */
+typedef struct check_t {
+    const mpix_ranks_set_t *set;
+    const mpix_ranks_loaded_t *loaded; /**< all of the set */
+    const mpix_ranks_loaded_t *one;    /**< whose relocations these are */
+} check_t;
+
+static bool is_in_copies(const check_t *check, const char *address)
+{
+    for (int i = 0; i < check->set->count; ++i) {
+        const mpix_ranks_object_t *object = &check->set->objects[i];
+        const char *base = check->loaded[i].base;
+
+        if (base <= address && address < base + object->annex_address) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** A reference to a symbol that the object defines itself. */
+static const char *check_reference(void *argument, const mpix_ranks_relocation_t *relocation)
+{
+    const check_t *check = argument;
+    const char *value;
+
+    if (MPIX_RANKS_SYMBOL != relocation->kind || NULL == relocation->symbol
+        || SHN_UNDEF == relocation->symbol->st_shndx || SHN_ABS == relocation->symbol->st_shndx) {
+        return NULL;
+    }
+    memcpy(&value, check->one->base + relocation->place, sizeof(value));
+    return is_in_copies(check, value - relocation->addend)
+               ? NULL
+               : "the dynamic linker binds copies in another way than is expected";
+}
+
+const char *mpix_ranks_bind_check(const mpix_ranks_set_t *set, const mpix_ranks_loaded_t *loaded)
+{
+    const char *wrong = NULL;
+
+    for (int i = 0; NULL == wrong && i < set->count; ++i) {
+        check_t check = {set, loaded, &loaded[i]};
+
+        wrong = mpix_ranks_elf_relocations(&set->objects[i].elf, check_reference, &check);
+    }
+    return wrong;
+}
+
 const char *mpix_ranks_bind_original(const mpix_rank_t *rank, const mpix_ranks_object_t *object)
 {
     char *base = (char *) object->map->l_addr;

@@ -159,6 +159,9 @@ static const char *load_copies(mpix_rank_t *rank)
         wrong = mpix_ranks_bind_copies(rank, &mpix_ranks_program, rank->image->loaded,
                                        rank->image->variables);
     }
+    if (NULL == wrong && 1 == rank->index) { /* all others are the same */
+        wrong = mpix_ranks_bind_check(&mpix_ranks_program, rank->image->loaded);
+    }
     return wrong;
 }
 

@@ -63,6 +63,14 @@ static void claim(mpix_rank_t *rank)
     }
 }
 
+/** The job ends with this process. */
+static _Noreturn void end_process(int status)
+{
+    mpix_ranks_image_end();
+    MPIX_RANKS_NEXT(_exit)(status);
+    __builtin_unreachable();
+}
+
 /** What a process does in exit.  Returns if the rank has ended well. */
 static void end(mpix_rank_t *rank, int status, mpix_ranks_libc_end_t how)
 {
@@ -80,11 +88,11 @@ static void end(mpix_rank_t *rank, int status, mpix_ranks_libc_end_t how)
     }
     if (0 != status) {
         mpix_ranks_say("rank %d of %d has ended with status %d", rank->number, rank->size, status);
-        MPIX_RANKS_NEXT(_exit)(status);
+        end_process(status);
     }
     if (mpix_ranks_mpi_is_running(rank)) {
         mpix_ranks_say("rank %d of %d has ended without MPI_Finalize", rank->number, rank->size);
-        MPIX_RANKS_NEXT(_exit)(1);
+        end_process(1);
     }
 }
 
@@ -109,7 +117,7 @@ static void watch(const mpix_rank_t *rank)
         if (is_any_running()) {
             mpix_ranks_say("rank %d of %d has ended without MPI_Init, which other ranks have called",
                            rank->number, rank->size);
-            MPIX_RANKS_NEXT(_exit)(1);
+            end_process(1);
         }
         (void) clock_gettime(CLOCK_REALTIME, &when);
         when.tv_nsec += 100000000;
