@@ -232,7 +232,7 @@ const char *mpix_ranks_copy_prepare(mpix_ranks_object_t *object, const mpix_rank
     find_ends(elf, &object->annex_address, &content);
     object->annex_address = round_up(object->annex_address, align);
     slots.address = object->annex_address;
-    if (elf->size - content > TAIL_MAX && NULL == getenv("MPIX_RANKS_FILES")) {
+    if (elf->size - content > TAIL_MAX && !mpix_ranks_copy_are_files()) {
         elf->header->e_shoff = 0;
         elf->header->e_shnum = elf->header->e_shstrndx = 0;
     } else {

@@ -50,6 +50,10 @@ void mpix_ranks_copy_remove_files(void);
 /** Have room for so many descriptors of memory files. @return NULL, or what is wrong */
 const char *mpix_ranks_copy_reserve(size_t count);
 
+/** Does MPIX_RANKS_FILES want files in a folder?  First called before there are ranks, in whose
+ * environment it is not. */
+bool mpix_ranks_copy_are_files(void);
+
 /** Are copies files in a folder, as far as there are any yet? */
 bool mpix_ranks_copy_is_file(void);
 

@@ -45,11 +45,16 @@ static struct {
  * which may use select.  It needs some at least, as MPI does. */
 enum { FIRST_DESCRIPTOR = 1024, PROGRAM_DESCRIPTORS = 64 };
 
-static bool are_wanted(void)
+bool mpix_ranks_copy_are_files(void)
 {
-    const char *wanted = getenv("MPIX_RANKS_FILES");
+    static int are_files = -1;
 
-    return NULL != wanted && '\0' != *wanted && 0 != strcmp(wanted, "0");
+    if (are_files < 0) {
+        const char *wanted = getenv("MPIX_RANKS_FILES");
+
+        are_files = NULL != wanted && '\0' != *wanted && 0 != strcmp(wanted, "0");
+    }
+    return are_files;
 }
 
 const char *mpix_ranks_copy_reserve(size_t count)
@@ -57,7 +62,7 @@ const char *mpix_ranks_copy_reserve(size_t count)
     struct rlimit limit;
     rlim_t need;
 
-    if (are_wanted() || 0 != getrlimit(RLIMIT_NOFILE, &limit)) {
+    if (mpix_ranks_copy_are_files() || 0 != getrlimit(RLIMIT_NOFILE, &limit)) {
         return NULL;
     }
     if (count + PROGRAM_DESCRIPTORS > limit.rlim_max) {
@@ -141,7 +146,7 @@ bool mpix_ranks_copy_is_file(void)
 
 int mpix_ranks_copy_create(const char *label, char *path, size_t path_size)
 {
-    if (!are_wanted()) {
+    if (!mpix_ranks_copy_are_files()) {
         const int file = create_in_memory(label);
 
         if (file >= 0) {
