@@ -75,6 +75,13 @@ sub _library
     return ($object, { %{ Ept::Build::link_task($file, [$object->{out}], \@link) }, first => 1 });
 }
 
+sub _libraries
+{
+    my ($top, $build, $job, @names) = @_;
+
+    return [map { _library($build, $job, "$top/test/ranks/$_") } @names];
+}
+
 # What has to be made for a job.
 sub tasks
 {
@@ -84,10 +91,8 @@ sub tasks
     my @sources = ($source, "$top/test/ranks/check." . ($source =~ $FORTRAN ? 'F90' : 'c'),
                    map { "$top/test/ranks/$_" } Ept::Build::declared($source, 'PARTS'));
     my @objects = map { _compile($build, $job, $_) } @sources;
-    my ($libraries, $plugins) = map {
-        my $what = $_;
-        [map { _library($build, $job, "$top/test/ranks/$_") } Ept::Build::declared($source, $what)]
-    } qw(LIBRARY PLUGIN);
+    my $libraries = _libraries($top, $build, $job, Ept::Build::declared($source, 'LIBRARY'));
+    my $plugins = _libraries($top, $build, $job, Ept::Build::declared($source, 'PLUGIN'));
     my @files = grep { /\.so$/ } map { $_->{out} } @$libraries;
 
     if ($source =~ $FORTRAN) {

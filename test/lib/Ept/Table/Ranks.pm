@@ -76,13 +76,13 @@ our @ENTRIES = (
     { program => 'ranks_memory', configs => ['1r16'], quick => [], plain => 0 },
     (map { +{ program => $_, variant => 'hardened', preload => 'no_written_code', configs => ['1r3'],
               quick => [], plain => 0 } } qw(ranks_library ranks_templates)),
-    (map { +{ program => $_, variant => 'files', env => 'MPIX_RANKS_FILES=1', configs => ['2r2'],
+    (map { +{ program => $_, variant => 'files', env => 'MPIX_RANKS_FILES=1', configs => ['2r2/node'],
               quick => [], plain => 0 } } qw(ranks_library ranks_plugin)),
-    { program => 'ranks_library', variant => 'verbose', env => 'MPIX_RANKS_VERBOSE=1', configs => ['2r2'],
-      quick => [], plain => 0, says => 'copied for each rank.*ranks_library_own' },
+    { program => 'ranks_library', variant => 'verbose', env => 'MPIX_RANKS_VERBOSE=1', configs => ['2r2/node'],
+      quick => [], plain => 0, says => 'copied for each rank.*ranks_library_own.*it has state' },
     (map { my ($variant, $flags, $says) = @$_;
            +{ program => 'ranks_not_copied', variant => $variant, flags => $flags, kind => 'fatal', status => 1,
-              says => $says, once => 'epmpirun -ranks:', configs => ['2r2'], quick => [], plain => 0 } }
+              says => $says, once => 'epmpirun -ranks:', configs => ['2r2/node'], quick => [], plain => 0 } }
         [nopie => '-O2 -no-pie', 'not position-independent \\(link it with -pie'],
         [unknown => '-O2 -DTEST_UNKNOWN', 'uses ompi_mpi_int in an unknown way'],
         [sanitizer => '-O2 -DTEST_SANITIZER', 'has a sanitizer \\(__asan_init\\)']),

@@ -44,7 +44,7 @@ static void describe_ranges(FILE *stream, const mpix_ranks_object_t *object)
                    places, predefined, others, object->pointers.count);
     for (int i = 0; i < object->ranges.count; ++i) {
         if (!range[i].is_predefined) {
-            (void) fprintf(stream, "    one for all ranks: %s\n", range[i].name);
+            (void) fprintf(stream, "  in the executable alone: %s\n", range[i].name);
         }
     }
 }
@@ -65,11 +65,13 @@ void mpix_ranks_image_describe(FILE *stream)
             describe_ranges(stream, object);
         }
     }
+    (void) fprintf(stream, "one for all ranks:");
     for (int i = 1; i < mpix_ranks_libraries.count; ++i) {
         const mpix_ranks_library_t *library = &mpix_ranks_libraries.all[i];
 
         if (library->is_reached && !library->is_private) {
-            (void) fprintf(stream, "one for all ranks: %s (%s)\n", library->name, library->why);
+            (void) fprintf(stream, " %s", library->name);
         }
     }
+    (void) fputc('\n', stream);
 }

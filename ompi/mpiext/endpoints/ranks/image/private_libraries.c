@@ -346,7 +346,8 @@ void mpix_ranks_libraries_decide(mpix_ranks_libraries_t *libraries)
     spare_stateless(libraries);
     for (mpix_ranks_library_t *library = libraries->all + 1; library < end; ++library) {
         if (library->is_private && NULL == library->why) {
-            library->why = "it needs MPI, or what is private";
+            library->why = has_state(library) ? "it has state"
+                                              : "it needs MPI or a private library";
         }
     }
 }
