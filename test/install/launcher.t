@@ -205,8 +205,8 @@ sub is_ranked
 is_ranked("$_ 4 $free -n 2 ./app -ranks 3", "-n 2 -x MPIX_RANKS=4 PRELOAD $free ./app -ranks 3")
     for '-ranks', '--ranks';
 is_ranked("--ranks=4 $free -n 2 ./app", "-n 2 -x MPIX_RANKS=4 PRELOAD $free ./app");
-is_ranked("--ranks-tag --ranks-files -ranks 2 --ranks-share a,b --ranks-private=c $free -n 1 ./app",
-          '-n 1 -x MPIX_RANKS_TAG=1 -x MPIX_RANKS_FILES=1 -x MPIX_RANKS_SHARE=a,b -x MPIX_RANKS_PRIVATE=c '
+is_ranked("--ranks-tag --ranks-files --ranks-verbose -ranks 2 --ranks-share a,b --ranks-private=c $free -n 1 ./app",
+          '-n 1 -x MPIX_RANKS_TAG=1 -x MPIX_RANKS_FILES=1 -x MPIX_RANKS_VERBOSE=1 -x MPIX_RANKS_SHARE=a,b -x MPIX_RANKS_PRIVATE=c '
               . "-x MPIX_RANKS=2 PRELOAD $free ./app");
 is_ranked("-ranks 2 $free -n 1 -x LD_PRELOAD='a b' -x A=b ./app", "-n 1 -x MPIX_RANKS=2 PRELOAD:a:b $free -x A=b ./app");
 is_ranked("$free -n 1 -x LD_PRELOAD=a ./app", "-n 1 -x LD_PRELOAD=a $free ./app");

@@ -113,7 +113,8 @@ static void start_ranks(void)
         if (0 != rc) {
             mpix_ranks_refuse(
                 "rank %d of this process cannot have a thread: %s (limits of threads: "
-                "ulimit -u, pids.max of the control group; of memory: ulimit -v)",
+                "ulimit -u, pids.max of the control group; of memory: ulimit -v; the size of each "
+                "stack: ulimit -s)",
                 i, strerror(rc));
         }
     }
