@@ -215,7 +215,7 @@ static void operation(void)
     }
     switch (take(7)) {
     case 0:
-        (void) mca_osc_epwin_am_put(module, &buffer, &place);
+        (void) mca_osc_epwin_am_put(module, &buffer, &place, true);
         break;
     case 1:
         request_kept(NULL == request ? MPI_ERR_REQUEST
