@@ -30,7 +30,8 @@ static void case_place(int rank)
 {
     CHECK(rank == atoi(getenv("OMPI_COMM_WORLD_RANK")));
     CHECK(ranks_size() == atoi(getenv("OMPI_COMM_WORLD_SIZE")));
-    CHECK(NULL != getenv("OMPI_COMM_WORLD_LOCAL_RANK") && NULL != getenv("OMPI_COMM_WORLD_NODE_RANK"));
+    CHECK(NULL != getenv("OMPI_COMM_WORLD_LOCAL_RANK")
+          && NULL != getenv("OMPI_COMM_WORLD_NODE_RANK"));
     CHECK(rank == atoi(getenv("PMIX_RANK")));
     CHECK(NULL == getenv("MPIX_RANKS") && NULL == getenv("LD_PRELOAD"));
     ranks_case("the launcher's variables");
@@ -89,7 +90,9 @@ static void case_execute(int rank)
     pid_t pid;
 
     CHECK(rank + 1 == WEXITSTATUS(system("exit $((EPT_RANK + 1))")) && 0 != system(NULL));
-    CHECK(0 == system("test -z \"$LD_PRELOAD$MPIX_RANKS\" && test $OMPI_COMM_WORLD_RANK = $EPT_RANK"));
+    CHECK(
+        0
+        == system("test -z \"$LD_PRELOAD$MPIX_RANKS\" && test $OMPI_COMM_WORLD_RANK = $EPT_RANK"));
     file = popen("echo $EPT_RANK", "r");
     CHECK(NULL != file && NULL != fgets(line, sizeof(line), file) && rank == atoi(line));
     CHECK(0 == pclose(file));

@@ -28,17 +28,24 @@ enum { WORDS = 8, LINES = 400 };
 
 static int flagged;
 static const struct option names[] = {
-    {"add", no_argument, NULL, 'A'},        {"append", no_argument, NULL, 'P'},
-    {"number", required_argument, NULL, 'n'}, {"number-of", required_argument, NULL, 'n'},
-    {"optional", optional_argument, NULL, 'O'}, {"flag", no_argument, &flagged, 7},
-    {"verbose", no_argument, NULL, 'v'},    {"a", no_argument, NULL, 'x'},
+    {"add", no_argument, NULL, 'A'},
+    {"append", no_argument, NULL, 'P'},
+    {"number", required_argument, NULL, 'n'},
+    {"number-of", required_argument, NULL, 'n'},
+    {"optional", optional_argument, NULL, 'O'},
+    {"flag", no_argument, &flagged, 7},
+    {"verbose", no_argument, NULL, 'v'},
+    {"a", no_argument, NULL, 'x'},
     {NULL, 0, NULL, 0},
 };
 static const char *const words[] = {
-    "-a", "-b", "-bval", "-c", "-cval", "-ab", "-acx", "-z", "-", "--", "file", "other", "-W", "add",
-    "-Wadd", "-Wnumber=3", "--add", "--ad", "--ap", "--a", "--app", "--number", "--number=5", "--num=6",
-    "--nu", "7", "--optional", "--optional=8", "--opt", "--flag", "--flag=1", "--unknown", "--unknown=1",
-    "-add", "-number", "-number=9", "-nu=1", "-verbose", "-vx", "-:", "-;", "--=", "-v",
+    "-a",        "-b",         "-bval",    "-c",        "-cval",       "-ab",        "-acx",
+    "-z",        "-",          "--",       "file",      "other",       "-W",         "add",
+    "-Wadd",     "-Wnumber=3", "--add",    "--ad",      "--ap",        "--a",        "--app",
+    "--number",  "--number=5", "--num=6",  "--nu",      "7",           "--optional", "--optional=8",
+    "--opt",     "--flag",     "--flag=1", "--unknown", "--unknown=1", "-add",       "-number",
+    "-number=9", "-nu=1",      "-verbose", "-vx",       "-:",          "-;",         "--=",
+    "-v",
 };
 static const char *const letters[] = {
     "ab:c::vW;", "+ab:c::vW;", "-ab:c::vW;", ":ab:c::v", "+:ab:c::v", "abc", "", "-:b:W;",
@@ -81,9 +88,9 @@ static void one(int rank, int line, int way, const char *options, int argc, char
         rc = 0 == way   ? getopt(argc, argv, options)
              : 1 == way ? getopt_long(argc, argv, options, names, &index)
                         : getopt_long_only(argc, argv, options, names, &index);
-        say("%d %d way %d '%s': %d optind %d optarg %s optopt %d index %d flag %d\n", rank, line, way,
-               options, rc, optind, NULL == optarg ? "NULL" : optarg,
-               '?' == rc || ':' == rc ? optopt : 0, index, flagged);
+        say("%d %d way %d '%s': %d optind %d optarg %s optopt %d index %d flag %d\n", rank, line,
+            way, options, rc, optind, NULL == optarg ? "NULL" : optarg,
+            '?' == rc || ':' == rc ? optopt : 0, index, flagged);
         if (-1 == rc) {
             break;
         }
@@ -105,8 +112,8 @@ static void random_lines(int rank)
             argv[i] = (char *) words[number(sizeof(words) / sizeof(words[0]))];
         }
         argv[argc] = NULL;
-        one(rank, line, (int) number(3), letters[number(sizeof(letters) / sizeof(letters[0]))], argc,
-            argv);
+        one(rank, line, (int) number(3), letters[number(sizeof(letters) / sizeof(letters[0]))],
+            argc, argv);
         if (19 == line % 20) {
             printf("%d up to %d: %lx\n", rank, line, sum);
         }

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     rank = ranks_rank();
-    setlinebuf(stdout); /* the launcher cuts processes' lines where a buffer ends */
+    setlinebuf(stdout);              /* the launcher cuts processes' lines where a buffer ends */
     twenty(rank, "rand", next_rand); /* as if by srand(1) */
     srand((unsigned) rank + 5);
     twenty(rank, "rand", next_rand);

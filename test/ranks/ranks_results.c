@@ -85,11 +85,11 @@ static void case_hash(int rank)
     CHECK(0 != hcreate(64));
     for (int i = 0; i < 50; ++i) {
         snprintf(keys[i], sizeof(keys[i]), "key %d", i);
-        CHECK(NULL != hsearch((ENTRY) {keys[i], (void *) (long) (rank + i)}, ENTER));
+        CHECK(NULL != hsearch((ENTRY){keys[i], (void *) (long) (rank + i)}, ENTER));
         sched_yield();
     }
     for (int i = 0; i < 50; ++i) {
-        const ENTRY *found = hsearch((ENTRY) {.key = keys[i]}, FIND);
+        const ENTRY *found = hsearch((ENTRY){.key = keys[i]}, FIND);
 
         CHECK(NULL != found && (long) found->data == rank + i);
     }
@@ -107,7 +107,8 @@ static void case_names(int rank)
         root = 0 == rank % 2 ? getpwnam("root") : getpwuid(1);
         sched_yield();
         CHECK(NULL != root && root->pw_uid == (uid_t) (rank % 2));
-        CHECK(0 == rank % 2 ? 0 == strcmp("root", root->pw_name) : 0 != strcmp("root", root->pw_name));
+        CHECK(0 == rank % 2 ? 0 == strcmp("root", root->pw_name)
+                            : 0 != strcmp("root", root->pw_name));
         group = getgrgid((gid_t) (rank % 2));
         sched_yield();
         CHECK(NULL != group && group->gr_gid == (gid_t) (rank % 2));

@@ -101,7 +101,8 @@ static void case_own(int rank)
     CHECK(0 == sigaction(SIGURG, &once, NULL));
     raise(SIGURG);
     raise(SIGURG); /* is ignored by default */
-    CHECK(SIGURG == caught && 0 == sigaction(SIGURG, NULL, &before) && SIG_DFL == before.sa_handler);
+    CHECK(SIGURG == caught && 0 == sigaction(SIGURG, NULL, &before)
+          && SIG_DFL == before.sa_handler);
     CHECK(0 == pthread_sigmask(SIG_BLOCK, NULL, &mask) && 0 == sigismember(&mask, SIGHUP));
     ranks_case("handlers of one signal, another in each rank");
 }

@@ -38,10 +38,10 @@ static void message(const char *prefix, int error, const char *format, va_list l
     free(text);
 }
 
-#define MESSAGE(error)                                             \
-    va_list list;                                                  \
-    va_start(list, format);                                        \
-    message(program_invocation_short_name, error, format, list);   \
+#define MESSAGE(error)                                           \
+    va_list list;                                                \
+    va_start(list, format);                                      \
+    message(program_invocation_short_name, error, format, list); \
     va_end(list)
 
 MPIX_RANKS_EXPORT void warn(const char *format, ...)
@@ -126,8 +126,7 @@ MPIX_RANKS_EXPORT void error_at_line(int status, int errnum, const char *file, u
 MPIX_RANKS_EXPORT void __assert_fail(const char *assertion, const char *file, unsigned line,
                                      const char *function)
 {
-    (void) fprintf(stderr, "%s: %s:%u: %s: Assertion `%s' failed.\n",
-                   program_invocation_short_name, file, line, NULL == function ? "?" : function,
-                   assertion);
+    (void) fprintf(stderr, "%s: %s:%u: %s: Assertion `%s' failed.\n", program_invocation_short_name,
+                   file, line, NULL == function ? "?" : function, assertion);
     abort();
 }

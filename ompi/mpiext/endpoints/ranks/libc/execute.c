@@ -64,21 +64,21 @@ MPIX_RANKS_EXPORT int execvp(const char *file, char *const argv[])
 }
 
 /* The arguments that follow, into an array on the stack: after vfork, nothing else may be used. */
-#define LISTED(first, call)                                    \
-    va_list list;                                              \
-    int count = 1;                                             \
-    va_start(list, first);                                     \
-    while (NULL != va_arg(list, char *)) {                     \
-        ++count;                                               \
-    }                                                          \
-    va_end(list);                                              \
-    char *argv[count + 1];                                     \
-    argv[0] = (char *) first;                                  \
-    va_start(list, first);                                     \
-    for (int i = 1; i <= count; ++i) {                         \
-        argv[i] = va_arg(list, char *);                        \
-    }                                                          \
-    call;                                                      \
+#define LISTED(first, call)                \
+    va_list list;                          \
+    int count = 1;                         \
+    va_start(list, first);                 \
+    while (NULL != va_arg(list, char *)) { \
+        ++count;                           \
+    }                                      \
+    va_end(list);                          \
+    char *argv[count + 1];                 \
+    argv[0] = (char *) first;              \
+    va_start(list, first);                 \
+    for (int i = 1; i <= count; ++i) {     \
+        argv[i] = va_arg(list, char *);    \
+    }                                      \
+    call;                                  \
     va_end(list)
 
 MPIX_RANKS_EXPORT int execl(const char *path, const char *first, ...)

@@ -36,11 +36,11 @@ typedef struct call_t {
 } call_t;
 
 /* The stream is the rank's.  Texts are glibc's. */
-#define COMPLAIN(call, ...)                                         \
-    do {                                                            \
-        if (!(call)->is_silent) {                                   \
-            (void) fprintf(stderr, "%s: " __VA_ARGS__);             \
-        }                                                           \
+#define COMPLAIN(call, ...)                             \
+    do {                                                \
+        if (!(call)->is_silent) {                       \
+            (void) fprintf(stderr, "%s: " __VA_ARGS__); \
+        }                                               \
     } while (0)
 
 static bool is_option(const char *argument)
@@ -367,9 +367,13 @@ void mpix_ranks_getopt_begin(mpix_rank_t *rank, mpix_ranks_libc_variable_t *vari
 static int of_rank(int argc, char *const argv[], const char *letters, const struct option *names,
                    int *index, bool is_only, bool is_posix)
 {
-    const call_t call = {.state = &mpix_ranks_self->libc->getopt, .argc = argc,
-                         .argv = (char **) argv, .letters = letters, .names = names,
-                         .index = index, .is_only = is_only};
+    const call_t call = {.state = &mpix_ranks_self->libc->getopt,
+                         .argc = argc,
+                         .argv = (char **) argv,
+                         .letters = letters,
+                         .names = names,
+                         .index = index,
+                         .is_only = is_only};
 
     return next_option(call, is_posix);
 }
@@ -391,9 +395,8 @@ int __posix_getopt(int argc, char *const argv[], const char *letters)
 MPIX_RANKS_EXPORT int getopt_long(int argc, char *const argv[], const char *letters,
                                   const struct option *names, int *index)
 {
-    return NULL == mpix_ranks_self
-               ? MPIX_RANKS_NEXT(getopt_long)(argc, argv, letters, names, index)
-               : of_rank(argc, argv, letters, names, index, false, false);
+    return NULL == mpix_ranks_self ? MPIX_RANKS_NEXT(getopt_long)(argc, argv, letters, names, index)
+                                   : of_rank(argc, argv, letters, names, index, false, false);
 }
 
 MPIX_RANKS_EXPORT int getopt_long_only(int argc, char *const argv[], const char *letters,

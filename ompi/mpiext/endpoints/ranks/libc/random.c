@@ -46,23 +46,23 @@ static void state_unlock(mpix_ranks_random_t *state)
     atomic_flag_clear_explicit(&state->lock, memory_order_release);
 }
 
-#define WITH_STATE(type, next, call)                    \
-    mpix_ranks_random_t *state = state_lock();          \
-    type result;                                        \
-    if (NULL == state) {                                \
-        return next;                                    \
-    }                                                   \
-    call;                                               \
-    state_unlock(state);          \
+#define WITH_STATE(type, next, call)           \
+    mpix_ranks_random_t *state = state_lock(); \
+    type result;                               \
+    if (NULL == state) {                       \
+        return next;                           \
+    }                                          \
+    call;                                      \
+    state_unlock(state);                       \
     return result
 
-#define WITH_STATE_VOID(next, call)                     \
-    mpix_ranks_random_t *state = state_lock();          \
-    if (NULL == state) {                                \
-        next;                                           \
-        return;                                         \
-    }                                                   \
-    call;                                               \
+#define WITH_STATE_VOID(next, call)            \
+    mpix_ranks_random_t *state = state_lock(); \
+    if (NULL == state) {                       \
+        next;                                  \
+        return;                                \
+    }                                          \
+    call;                                      \
     state_unlock(state);
 
 static long random_next(mpix_ranks_random_t *state)

@@ -95,12 +95,11 @@ MPIX_RANKS_EXPORT char *asctime(const struct tm *tm)
         errno = EINVAL;
         return NULL;
     }
-    (void) snprintf(results()->asctime, sizeof(results()->asctime),
-                    "%s %s%3d %.2d:%.2d:%.2d %lld\n",
-                    name_of("Sun\0Mon\0Tue\0Wed\0Thu\0Fri\0Sat", tm->tm_wday, 7),
-                    name_of("Jan\0Feb\0Mar\0Apr\0May\0Jun\0Jul\0Aug\0Sep\0Oct\0Nov\0Dec",
-                            tm->tm_mon, 12),
-                    tm->tm_mday, tm->tm_hour, tm->tm_min, tm->tm_sec, 1900 + (long long) tm->tm_year);
+    (void) snprintf(
+        results()->asctime, sizeof(results()->asctime), "%s %s%3d %.2d:%.2d:%.2d %lld\n",
+        name_of("Sun\0Mon\0Tue\0Wed\0Thu\0Fri\0Sat", tm->tm_wday, 7),
+        name_of("Jan\0Feb\0Mar\0Apr\0May\0Jun\0Jul\0Aug\0Sep\0Oct\0Nov\0Dec", tm->tm_mon, 12),
+        tm->tm_mday, tm->tm_hour, tm->tm_min, tm->tm_sec, 1900 + (long long) tm->tm_year);
     return results()->asctime;
 }
 
@@ -210,17 +209,17 @@ MPIX_RANKS_EXPORT char *l64a(long number)
 }
 
 /* signgam is the program's variable; libm's functions would set the first rank's. */
-#define LGAMMA(name, type, reentrant)                        \
-    MPIX_RANKS_EXPORT type name(type x)                      \
-    {                                                        \
-        int sign = 0;                                        \
-        type result;                                         \
-        HAND_ON(MPIX_RANKS_NEXT(name)(x));                   \
-        result = MPIX_RANKS_NEXT(reentrant)(x, &sign);       \
-        if (NULL != results()->signgam) {                    \
-            *results()->signgam = sign;                      \
-        }                                                    \
-        return result;                                       \
+#define LGAMMA(name, type, reentrant)                  \
+    MPIX_RANKS_EXPORT type name(type x)                \
+    {                                                  \
+        int sign = 0;                                  \
+        type result;                                   \
+        HAND_ON(MPIX_RANKS_NEXT(name)(x));             \
+        result = MPIX_RANKS_NEXT(reentrant)(x, &sign); \
+        if (NULL != results()->signgam) {              \
+            *results()->signgam = sign;                \
+        }                                              \
+        return result;                                 \
     }
 LGAMMA(lgamma, double, lgamma_r)
 LGAMMA(lgammaf, float, lgammaf_r)
@@ -245,19 +244,19 @@ static bool entry_grow(entry_t *entry)
 }
 
 /* As often as the strings need more room.  h_errno is the calling thread's. */
-#define ENTRY(which, field, call)                                                   \
-    entry_t *entry = &results()->entries[which];                                    \
-    __typeof__(entry->of.field) *found = NULL;                                      \
-    int rc = ERANGE;                                                                \
-    while (ERANGE == rc) {                                                          \
-        rc = NULL == entry->strings ? ERANGE : call;                                \
-        if (ERANGE == rc && !entry_grow(entry)) {                                   \
-            return NULL;                                                            \
-        }                                                                           \
-    }                                                                               \
-    if (0 != rc) {                                                                  \
-        errno = rc;                                                                 \
-    }                                                                               \
+#define ENTRY(which, field, call)                    \
+    entry_t *entry = &results()->entries[which];     \
+    __typeof__(entry->of.field) *found = NULL;       \
+    int rc = ERANGE;                                 \
+    while (ERANGE == rc) {                           \
+        rc = NULL == entry->strings ? ERANGE : call; \
+        if (ERANGE == rc && !entry_grow(entry)) {    \
+            return NULL;                             \
+        }                                            \
+    }                                                \
+    if (0 != rc) {                                   \
+        errno = rc;                                  \
+    }                                                \
     return found
 #define ROOM(field) &entry->of.field, entry->strings, entry->size, &found
 

@@ -26,7 +26,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#define CALLED(name, type, parameters) \
+#define CALLED(name, type, parameters)                           \
     MPIX_RANKS_EXPORT type own_##name parameters __asm__(#name); \
     type own_##name parameters
 
@@ -34,11 +34,11 @@
 #define LIBCS(name, type, parameters) MPIX_RANKS_NEXT_AS(name, type(*) parameters)
 
 /* With the stream f among the parameters. */
-#define STREAM(name, type, parameters, arguments)             \
-    CALLED(name, type, parameters)                            \
-    {                                                         \
-        f = mpix_ranks_stream_own(f);                         \
-        return LIBCS(name, type, parameters) arguments;       \
+#define STREAM(name, type, parameters, arguments)       \
+    CALLED(name, type, parameters)                      \
+    {                                                   \
+        f = mpix_ranks_stream_own(f);                   \
+        return LIBCS(name, type, parameters) arguments; \
     }
 
 /* With none: libc's function with one, in its place. */
@@ -172,13 +172,13 @@ IMPLICIT(getchar_unlocked, int, (void), stdin, getc_unlocked, (FILE *), (f))
 IMPLICIT(getwchar, wint_t, (void), stdin, getwc, (FILE *), (f))
 
 /* One set for each edition of C whose rules a program's formats follow. */
-#define SCAN(prefix)                                                                       \
-    STREAM(prefix##vfscanf, int, (FILE * f, const char *s, va_list a), (f, s, a))          \
-    IMPLICIT(prefix##vscanf, int, (const char *s, va_list a), stdin, prefix##vfscanf,      \
-             (FILE *, const char *, va_list), (f, s, a))                                   \
-    VARIADIC(prefix##scanf, int, (const char *s, ...), s, stdin, prefix##vfscanf,          \
-             (FILE *, const char *, va_list), (f_, s, list))                               \
-    VARIADIC(prefix##fscanf, int, (FILE * f, const char *s, ...), s, f, prefix##vfscanf,   \
+#define SCAN(prefix)                                                                     \
+    STREAM(prefix##vfscanf, int, (FILE * f, const char *s, va_list a), (f, s, a))        \
+    IMPLICIT(prefix##vscanf, int, (const char *s, va_list a), stdin, prefix##vfscanf,    \
+             (FILE *, const char *, va_list), (f, s, a))                                 \
+    VARIADIC(prefix##scanf, int, (const char *s, ...), s, stdin, prefix##vfscanf,        \
+             (FILE *, const char *, va_list), (f_, s, list))                             \
+    VARIADIC(prefix##fscanf, int, (FILE * f, const char *s, ...), s, f, prefix##vfscanf, \
              (FILE *, const char *, va_list), (f_, s, list))
 SCAN()
 SCAN(__isoc99_)
@@ -217,7 +217,7 @@ CALLED(setvbuf, int, (FILE * f, char *buffer, int mode, size_t size))
 
     f = mpix_ranks_stream_own(f);
     stream = mpix_ranks_stream_of(f);
-    rc = LIBCS(setvbuf, int, (FILE *, char *, int, size_t) )(f, buffer, mode, size);
+    rc = LIBCS(setvbuf, int, (FILE *, char *, int, size_t))(f, buffer, mode, size);
     if (NULL != stream && 0 == rc) {
         flockfile(f);
         stream->is_full = _IOFBF == mode;
@@ -347,12 +347,13 @@ CALLED(write, ssize_t, (int fd, const void *bytes, size_t count))
     mpix_ranks_stream_t *stream;
     bool is_written;
 
-    if (NULL == rank || (STDOUT_FILENO != fd && STDERR_FILENO != fd) || '\0' == rank->libc->tag[0]) {
-        return LIBCS(write, ssize_t, (int, const void *, size_t) )(fd, bytes, count);
+    if (NULL == rank || (STDOUT_FILENO != fd && STDERR_FILENO != fd)
+        || '\0' == rank->libc->tag[0]) {
+        return LIBCS(write, ssize_t, (int, const void *, size_t))(fd, bytes, count);
     }
     stream = STDOUT_FILENO == fd ? &rank->libc->out : &rank->libc->err;
     if (stream->fd != fd) {
-        return LIBCS(write, ssize_t, (int, const void *, size_t) )(fd, bytes, count);
+        return LIBCS(write, ssize_t, (int, const void *, size_t))(fd, bytes, count);
     }
     flockfile(stream->file);
     is_written = mpix_ranks_stream_put(stream, bytes, count);
