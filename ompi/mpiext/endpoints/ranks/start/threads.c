@@ -140,6 +140,7 @@ static void notify(union sigval value)
 
     mpix_ranks_self = notice->rank;
     mpix_ranks_mpi_enter(notice->rank);
+    mpix_ranks_image_enter(notice->rank);
     notice->function(notice->value);
 }
 
