@@ -23,6 +23,7 @@
 #include <stdio_ext.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static pid_t process;
@@ -81,9 +82,10 @@ static bool is_shared(void)
 MPIX_RANKS_EXPORT int chdir(const char *path)
 {
     if (is_shared()) {
-        MPIX_RANKS_SAY_ONCE("chdir(\"%s\") by rank %d: this system does not let ranks have working "
-                            "directories of their own (unshare), so it is all ranks' of the process",
-                            path, mpix_ranks_self->number);
+        MPIX_RANKS_SAY_ONCE(
+            "chdir(\"%s\") by rank %d: this system does not let ranks have working "
+            "directories of their own (unshare), so it is all ranks' of the process",
+            path, mpix_ranks_self->number);
     }
     return MPIX_RANKS_NEXT(chdir)(path);
 }
@@ -91,9 +93,10 @@ MPIX_RANKS_EXPORT int chdir(const char *path)
 MPIX_RANKS_EXPORT int fchdir(int fd)
 {
     if (is_shared()) {
-        MPIX_RANKS_SAY_ONCE("fchdir by rank %d: this system does not let ranks have working "
-                            "directories of their own (unshare), so it is all ranks' of the process",
-                            mpix_ranks_self->number);
+        MPIX_RANKS_SAY_ONCE(
+            "fchdir by rank %d: this system does not let ranks have working "
+            "directories of their own (unshare), so it is all ranks' of the process",
+            mpix_ranks_self->number);
     }
     return MPIX_RANKS_NEXT(fchdir)(fd);
 }
@@ -128,10 +131,40 @@ MPIX_RANKS_EXPORT char *setlocale(int category, const char *locale)
         mpix_rank_t *last = atomic_exchange(&setter[category], rank);
 
         if (NULL != last && last != rank) {
-            MPIX_RANKS_SAY_ONCE("setlocale(%d, \"%s\") by rank %d, after rank %d has set \"%s\": the "
-                                "locale is all ranks' of the process; use newlocale and uselocale",
-                                category, locale, rank->number, last->number, before);
+            MPIX_RANKS_SAY_ONCE(
+                "setlocale(%d, \"%s\") by rank %d, after rank %d has set \"%s\": the "
+                "locale is all ranks' of the process; use newlocale and uselocale",
+                category, locale, rank->number, last->number, before);
         }
     }
     return now;
+}
+
+/** A process has one timer that sends SIGALRM. */
+static void timer_notice(const char *function)
+{
+    static _Atomic(mpix_rank_t *) setter;
+    mpix_rank_t *rank = mpix_ranks_self;
+    mpix_rank_t *last = NULL == rank ? NULL : atomic_exchange(&setter, rank);
+
+    if (NULL != last && last != rank) {
+        MPIX_RANKS_SAY_ONCE("%s by rank %d, after rank %d: it is one timer for all ranks of the "
+                            "process, and each that has a handler gets its signal",
+                            function, rank->number, last->number);
+    }
+}
+
+MPIX_RANKS_EXPORT unsigned alarm(unsigned seconds)
+{
+    timer_notice("alarm");
+    return MPIX_RANKS_NEXT(alarm)(seconds);
+}
+
+MPIX_RANKS_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *restrict time,
+                                struct itimerval *restrict before)
+{
+    if (ITIMER_REAL == which) {
+        timer_notice("setitimer");
+    }
+    return MPIX_RANKS_NEXT(setitimer)(which, time, before);
 }
