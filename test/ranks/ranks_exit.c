@@ -139,10 +139,21 @@ static const struct {
     const char *name;
     void (*call)(void);
 } deeds[] = {
-    {"exit5", five},         {"exit0", well},           {"exit267", mask},     {"again", again},
-    {"_exit5", now_five},    {"_exit0", now_well},      {"quick5", quick_five}, {"quick0", quick_well},
-    {"abort", abort},        {"mpi_abort", mpi_abort},  {"null", write_null},  {"divide", divide},
-    {"assert", fail_assertion}, {"err", fail_err},      {"pthread_exit", leave_thread},
+    {"exit5", five},
+    {"exit0", well},
+    {"exit267", mask},
+    {"again", again},
+    {"_exit5", now_five},
+    {"_exit0", now_well},
+    {"quick5", quick_five},
+    {"quick0", quick_well},
+    {"abort", abort},
+    {"mpi_abort", mpi_abort},
+    {"null", write_null},
+    {"divide", divide},
+    {"assert", fail_assertion},
+    {"err", fail_err},
+    {"pthread_exit", leave_thread},
     {"overflow", overflow},
 };
 
@@ -177,6 +188,8 @@ int main(int argc, char **argv)
     rank = atoi(getenv("OMPI_COMM_WORLD_RANK"));
     atexit(at_exit);
     on_exit(on_exit_of, "argument");
+    setvbuf(stdout, NULL, _IOFBF, 0);
+    printf("begin of rank %d\n", rank); /* _exit and quick_exit do not write it */
     at_quick_exit(at_quick_exit_of);
     maybe(argv, "before");
     MPI_Init(&argc, &argv);

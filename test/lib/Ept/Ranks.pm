@@ -18,13 +18,14 @@ use Ept::Build;
 my $FORTRAN = qr/\.[fF](?:90)?$/;
 my $CXX = qr/\.cpp$/;
 
-# The program of a job: one for each variant, as these differ by flags.
+# The program of a job: one for each variant that is compiled differently.
 sub program_file
 {
     my ($build, $job) = @_;
 
-    return join '.', "$build/ranks/$job->{program}",
-        grep { defined && (defined $job->{flags} || defined $job->{compiler}) } $job->{variant};
+    my $is_own = grep { defined } @$job{qw(flags compiler interface)};
+
+    return join '.', "$build/ranks/$job->{program}", $is_own ? $job->{variant} // () : ();
 }
 
 sub _source

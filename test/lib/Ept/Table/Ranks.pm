@@ -50,6 +50,14 @@ our @ENTRIES = (
               quick => [], plain => 0 } }
         'exit0 -1 before', 'exit0 0 after', '_exit0 1 after', 'quick0 2 after', 'pthread_exit 1 after',
         'pthread_exit 0 after', 't:exit0 1 after', 't:exit0 0 after'),
+    { program => 'ranks_exit', variant => 'tag', kind => 'fatal', args => 'exit5 1 in', status => 5,
+      env => 'MPIX_RANKS_TAG=1', says => '\\[1\\] on_exit of rank 1, 5, argument\\n', configs => ['1r4'],
+      quick => [], plain => 0 },
+    (map { +{ program => 'ranks_throw', variant => $_, kind => 'fatal', args => "$_ 1", status => 134,
+              says => 'of rank 1.*rank 1 of 4: Aborted', configs => ['1r4'], quick => [], plain => 0 } }
+        qw(throw thread)),
+    (map { +{ program => 'ranks_throw', variant => $_, kind => 'same', args => "$_ 0", configs => ['1r4'],
+              quick => [], plain => 0 } } qw(exit return)),
     # Compilers and their options: each has the linker make other references, or other relocations.
     (map { my ($variant, $flags, $compiler) = @$_;
            +{ program => 'ranks_basic', variant => $variant, flags => $flags, compiler => $compiler,

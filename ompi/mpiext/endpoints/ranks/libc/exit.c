@@ -10,7 +10,7 @@
  * at_quick_exit have registered is called then.  What atexit has registered belongs to the copy of the
  * program, as its destructors do: layer image.
  *
- * Tests: ranks_exit
+ * Tests: ranks_exit, ranks_throw
  */
 
 #define _GNU_SOURCE
@@ -80,6 +80,9 @@ void mpix_ranks_libc_exit(mpix_rank_t *rank, int status, mpix_ranks_libc_end_t h
             function->on_exit(status, function->argument);
         }
     }
+    if (MPIX_RANKS_EXIT != how) {
+        mpix_ranks_streams_drop(rank);
+    }
 }
 
 MPIX_RANKS_EXPORT int on_exit(void (*function)(int status, void *argument), void *argument)
@@ -88,7 +91,7 @@ MPIX_RANKS_EXPORT int on_exit(void (*function)(int status, void *argument), void
         return MPIX_RANKS_NEXT(on_exit)(function, argument);
     }
     return add(&mpix_ranks_self->libc->exits,
-               (function_t) {.on_exit = function, .argument = argument});
+               (function_t){.on_exit = function, .argument = argument});
 }
 
 MPIX_RANKS_EXPORT int __cxa_at_quick_exit(void (*function)(void *nothing), void *library);
@@ -99,7 +102,7 @@ int __cxa_at_quick_exit(void (*function)(void *nothing), void *library)
     if (NULL == mpix_ranks_self) {
         return MPIX_RANKS_NEXT(__cxa_at_quick_exit)(function, library);
     }
-    return add(&mpix_ranks_self->libc->quick_exits, (function_t) {.at_quick_exit = function});
+    return add(&mpix_ranks_self->libc->quick_exits, (function_t){.at_quick_exit = function});
 }
 
 MPIX_RANKS_EXPORT _Noreturn void exit(int status)

@@ -23,7 +23,7 @@
  *
  * A handler's mask is applied here, before the handler; the kernel takes it back when dispatch returns.
  *
- * Tests: ranks_signals, ranks_exit
+ * Tests: ranks_signals, ranks_exit, ranks_throw
  */
 
 #define _GNU_SOURCE
@@ -207,8 +207,9 @@ static int dispatch_set(int number, const struct sigaction *like)
 
     ours.sa_flags = SA_SIGINFO | (like->sa_flags & ~(SA_RESETHAND | SA_NODEFER));
     ours.sa_mask = like->sa_mask;
-    if (0 != MPIX_RANKS_NEXT(sigaction)(number, &ours, is_dispatched[number] ? NULL
-                                                            : &process_actions[number])) {
+    if (0
+        != MPIX_RANKS_NEXT(sigaction)(number, &ours,
+                                      is_dispatched[number] ? NULL : &process_actions[number])) {
         return -1;
     }
     is_dispatched[number] = true;
@@ -279,7 +280,8 @@ static int action_set(int number, const struct sigaction *action, struct sigacti
             rc = dispatch_set(number, action);
         } else {
             rc = MPIX_RANKS_NEXT(sigaction)(number, action,
-                                            is_dispatched[number] ? NULL : &process_actions[number]);
+                                            is_dispatched[number] ? NULL
+                                                                  : &process_actions[number]);
             is_dispatched[number] = is_dispatched[number] || 0 == rc;
         }
     }

@@ -26,12 +26,13 @@
 
 /** streams.c: a stream's way to a descriptor. */
 typedef struct mpix_ranks_stream_t {
-    FILE *file;        /**< what the rank's stdout or stderr is */
-    int fd;            /**< where its lines go; -1: it is closed */
-    bool is_fifo;      /**< a write of up to PIPE_BUF bytes is one piece, a longer one may not be */
-    bool is_full;      /**< fully buffered: a line's beginning waits for its end */
-    bool is_reopened;  /**< freopen has made a plain stream of it, with a descriptor of its own */
-    bool is_in_line;   /**< the last byte was no end of line */
+    FILE *file;       /**< what the rank's stdout or stderr is */
+    int fd;           /**< where its lines go; -1: it is closed */
+    bool is_fifo;     /**< a write of up to PIPE_BUF bytes is one piece, a longer one may not be */
+    bool is_full;     /**< fully buffered: a line's beginning waits for its end */
+    bool is_reopened; /**< freopen has made a plain stream of it, with a descriptor of its own */
+    const char *tag;  /**< the rank's; any thread may flush the stream */
+    bool is_in_line;  /**< the last byte was no end of line */
     size_t held_count;
     char held[PIPE_BUF]; /**< bytes that wait for the end of their line */
     char buffer[4096];   /**< the FILE's own */
@@ -46,7 +47,7 @@ typedef struct mpix_ranks_getopt_t {
     int own_optind, own_opterr, own_optopt; /**< where the program does not refer to them */
     char *own_optarg;
     bool has_begun;
-    char *next; /**< in an argument with several short options: the next one */
+    char *next;       /**< in an argument with several short options: the next one */
     int skipped_from; /**< arguments that are no options and were passed over: the first of them, */
     int skipped_to;   /**< and the one behind the last */
     enum { GETOPT_PERMUTE, GETOPT_STOP, GETOPT_IN_ORDER } order;
@@ -77,9 +78,9 @@ typedef struct mpix_ranks_results_t {
 
 /** environ.c */
 typedef struct mpix_ranks_environment_t {
-    char ***slot;   /**< the rank's variable environ */
-    char **at;      /**< what that is if the program has none of its own */
-    char **array;   /**< the one that setenv has allocated; *slot is another once the program sets it */
+    char ***slot; /**< the rank's variable environ */
+    char **at;    /**< what that is if the program has none of its own */
+    char **array; /**< that setenv has allocated; *slot is another once the program sets it */
     size_t capacity;
 } mpix_ranks_environment_t;
 
@@ -92,7 +93,7 @@ struct mpix_rank_libc_t {
     mpix_ranks_random_t random;
     mpix_ranks_results_t results;
     mpix_ranks_environment_t environment;
-    struct mpix_ranks_function_t *exits; /**< exit.c: of on_exit, the last first */
+    struct mpix_ranks_function_t *exits;       /**< exit.c: of on_exit, the last first */
     struct mpix_ranks_function_t *quick_exits; /**< exit.c: of at_quick_exit, likewise */
     struct mpix_ranks_action_t *actions; /**< signals.c: of each signal what the rank has set */
     _Atomic bool is_running;             /**< signals.c: its first thread may be sent a signal */
@@ -104,6 +105,7 @@ extern FILE _IO_2_1_stdin_, _IO_2_1_stdout_, _IO_2_1_stderr_;
 /** streams.c */
 void mpix_ranks_streams_begin(mpix_rank_t *rank, mpix_ranks_libc_variable_t *variable);
 void mpix_ranks_streams_flush(mpix_rank_t *rank);
+void mpix_ranks_streams_drop(mpix_rank_t *rank); /* what is not written, as _exit does */
 
 /** What the calling thread's rank has in place of one of libc's three streams; any other one is what
  * it is. */

@@ -108,8 +108,7 @@ static bool hold(mpix_ranks_stream_t *stream, const char *bytes, size_t count)
     return is_written;
 }
 
-static bool hold_tagged(mpix_ranks_stream_t *stream, const char *tag, const char *bytes,
-                        size_t count)
+static bool hold_tagged(mpix_ranks_stream_t *stream, const char *bytes, size_t count)
 {
     bool is_written = true;
 
@@ -118,7 +117,7 @@ static bool hold_tagged(mpix_ranks_stream_t *stream, const char *tag, const char
         const size_t line = NULL == end ? count : (size_t) (end + 1 - bytes);
 
         if (!stream->is_in_line) {
-            is_written = hold(stream, tag, strlen(tag)) && is_written;
+            is_written = hold(stream, stream->tag, strlen(stream->tag)) && is_written;
         }
         is_written = hold(stream, bytes, line) && is_written;
         stream->is_in_line = NULL == end;
@@ -152,7 +151,6 @@ static bool put_plain(mpix_ranks_stream_t *stream, const char *bytes, size_t cou
 
 bool mpix_ranks_stream_put(mpix_ranks_stream_t *stream, const char *bytes, size_t count)
 {
-    const char *tag = mpix_ranks_self->libc->tag;
     size_t lines;
     bool is_written;
 
@@ -160,10 +158,10 @@ bool mpix_ranks_stream_put(mpix_ranks_stream_t *stream, const char *bytes, size_
         errno = EBADF;
         return false;
     }
-    if ('\0' == tag[0]) {
+    if ('\0' == *stream->tag) {
         return put_plain(stream, bytes, count);
     }
-    is_written = hold_tagged(stream, tag, bytes, count);
+    is_written = hold_tagged(stream, bytes, count);
     lines = lines_in(stream->held, stream->held_count);
     return (0 == lines || write_held(stream, lines)) && is_written;
 }
@@ -195,7 +193,7 @@ mpix_ranks_stream_t *mpix_ranks_stream_of(const FILE *file)
     if (NULL == rank || NULL == file) {
         return NULL;
     }
-    return rank->libc->out.file == file ? &rank->libc->out
+    return rank->libc->out.file == file   ? &rank->libc->out
            : rank->libc->err.file == file ? &rank->libc->err
                                           : NULL;
 }
@@ -216,12 +214,14 @@ static bool wide_give(FILE *file)
     return true;
 }
 
-static void stream_begin(mpix_ranks_stream_t *stream, int fd)
+static void stream_begin(mpix_ranks_stream_t *stream, int fd, const char *tag)
 {
     struct stat status;
 
     stream->fd = fd;
-    stream->is_fifo = 0 == fstat(fd, &status) && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+    stream->tag = tag;
+    stream->is_fifo = 0 == fstat(fd, &status)
+                      && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
     stream->file = fopencookie(stream, "w", (cookie_io_functions_t){.write = on_write});
     if (NULL == stream->file || !wide_give(stream->file)) {
         mpix_ranks_refuse("no memory for streams");
@@ -259,8 +259,8 @@ void mpix_ranks_streams_begin(mpix_rank_t *rank, mpix_ranks_libc_variable_t *var
     if (0 == strcmp(tag, "1")) {
         (void) snprintf(libc->tag, sizeof(libc->tag), "[%d] ", rank->number);
     }
-    stream_begin(&libc->out, STDOUT_FILENO);
-    stream_begin(&libc->err, STDERR_FILENO);
+    stream_begin(&libc->out, STDOUT_FILENO, libc->tag);
+    stream_begin(&libc->err, STDERR_FILENO, libc->tag);
     libc->in = &_IO_2_1_stdin_;
     if (0 != rank->number) {
         libc->in = fopencookie(NULL, "r", (cookie_io_functions_t){.read = on_read});
@@ -288,4 +288,12 @@ void mpix_ranks_streams_flush(mpix_rank_t *rank)
 {
     stream_flush(&rank->libc->out);
     stream_flush(&rank->libc->err);
+}
+
+void mpix_ranks_streams_drop(mpix_rank_t *rank)
+{
+    MPIX_RANKS_NEXT(flockfile)(rank->libc->out.file);
+    __fpurge(rank->libc->out.file);
+    rank->libc->out.held_count = 0;
+    MPIX_RANKS_NEXT(funlockfile)(rank->libc->out.file);
 }

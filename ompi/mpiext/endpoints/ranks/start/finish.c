@@ -18,7 +18,7 @@
  * thread then goes on behind main, by longjmp.  Another one cannot end its rank's other threads: it
  * stops, and they go on until the process ends.
  *
- * Tests: ranks_exit, ranks_directory
+ * Tests: ranks_exit, ranks_throw, ranks_directory
  */
 
 #define _GNU_SOURCE
@@ -35,8 +35,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int left;                  /**< how many ranks */
-static bool is_first_at_end;      /**< the first thread of the process waits for the others */
+static int left;             /**< how many ranks */
+static bool is_first_at_end; /**< the first thread of the process waits for the others */
 
 static _Noreturn void stop(void)
 {
