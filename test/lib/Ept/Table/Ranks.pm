@@ -53,6 +53,8 @@ our @ENTRIES = (
     { program => 'ranks_exit', variant => 'tag', kind => 'fatal', args => 'exit5 1 in', status => 5,
       env => 'MPIX_RANKS_TAG=1', says => '\\[1\\] on_exit of rank 1, 5, argument\\n', configs => ['1r4'],
       quick => [], plain => 0 },
+    { program => 'ranks_told', kind => 'fatal', status => 0, configs => ['1r4'], quick => [], plain => 0,
+      once => 'OMPI_MCA_ept_no_such', says => '(?=.*setlocale\\()(?=.*alarm by rank)(?=.*rank 1 executes)' },
     (map { +{ program => 'ranks_throw', variant => $_, kind => 'fatal', args => "$_ 1", status => 134,
               says => 'of rank 1.*rank 1 of 4: Aborted', configs => ['1r4'], quick => [], plain => 0 } }
         qw(throw thread)),

@@ -16,7 +16,7 @@
  * Rank 0 of a process has libc's own variable, so libc itself (TZ, LANG, TMPDIR) and threads of no rank
  * see that rank's.
  *
- * Tests: ranks_environment
+ * Tests: ranks_environment, ranks_told
  */
 
 #define _GNU_SOURCE

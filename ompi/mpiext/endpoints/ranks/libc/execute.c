@@ -11,7 +11,7 @@
  *
  * posix_spawn gets an environment from its caller.
  *
- * Tests: ranks_environment
+ * Tests: ranks_environment, ranks_told
  */
 
 #define _GNU_SOURCE

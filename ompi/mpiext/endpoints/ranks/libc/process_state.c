@@ -10,7 +10,7 @@
  * have apart from other ranks' (the kernel allows that to threads of Linux); what stays the process's,
  * with a line where that makes a difference; and the child of a rank's fork, which is that rank.
  *
- * Tests: ranks_directory
+ * Tests: ranks_directory, ranks_told
  */
 
 #define _GNU_SOURCE
