@@ -189,7 +189,11 @@ int main(int argc, char **argv)
     atexit(at_exit);
     on_exit(on_exit_of, "argument");
     setvbuf(stdout, NULL, _IOFBF, 0);
-    printf("begin of rank %d\n", rank); /* _exit and quick_exit do not write it */
+    printf("begin of rank %d\n", rank);
+    fflush(stdout);
+    if (-1 == atoi(argv[2])) { /* or another rank's exit might write it */
+        printf("_exit and quick_exit of rank %d do not write this\n", rank);
+    }
     at_quick_exit(at_quick_exit_of);
     maybe(argv, "before");
     MPI_Init(&argc, &argv);
