@@ -356,9 +356,8 @@ static int link_wait(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
     }
-    /* At once by the engine: an answer arrives by progress only.  For any member: after the loss of
-     * one the target may have freed its handle, and never answers. */
-    rc = mca_osc_epwin_wait_long(module, "answers", MPIX_ENDPOINTS_ANY_RANK, link_has, &wait);
+    /* At once by the engine: an answer arrives by progress only. */
+    rc = mca_osc_epwin_wait_long(module, "answers", link->rank, link_has, &wait);
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         mca_osc_epwin_am_link_close(module, link);
         link->used = 0;

@@ -41,10 +41,12 @@ static inline unsigned int mca_osc_epwin_spins(void)
 /**
  * The engine's wait: progress the endpoint, help others, and yield.
  *
+ * The loss of any member ends it: after that the one that is waited for may have freed its handle.
+ *
  * @param[in] what   what is waited for, for dumps of queues; constant
- * @param[in] from   the rank that is waited for, or MPIX_ENDPOINTS_ANY_RANK
+ * @param[in] from   the rank that is waited for, likewise, or MPIX_ENDPOINTS_ANY_RANK
  * @param[in] until  the condition; an acquire, if data depend on it
- * @return MPI_SUCCESS; MPI_ERR_PROC_FAILED: it does not hold, and from is lost
+ * @return MPI_SUCCESS; MPI_ERR_PROC_FAILED: it does not hold, and a member is lost
  */
 static inline int mca_osc_epwin_wait_long(mca_osc_epwin_module_t *module, const char *what,
                                           int from, bool (*until)(void *context), void *context)
@@ -54,7 +56,8 @@ static inline int mca_osc_epwin_wait_long(mca_osc_epwin_module_t *module, const 
     /* Relaxed, all: hints for people. */
     atomic_store_explicit(&module->awaited_rank, from, memory_order_relaxed);
     atomic_store_explicit(&module->awaited, what, memory_order_relaxed);
-    rc = mca_osc_epwin_component.engine->wait(module->comm, from, until, context);
+    rc = mca_osc_epwin_component.engine->wait(module->comm, MPIX_ENDPOINTS_ANY_RANK, until,
+                                              context);
     atomic_store_explicit(&module->awaited, NULL, memory_order_relaxed);
     return rc;
 }
@@ -62,10 +65,7 @@ static inline int mca_osc_epwin_wait_long(mca_osc_epwin_module_t *module, const 
 /**
  * Wait until a condition holds: a short spin before mca_osc_epwin_wait_long.
  *
- * @param[in] what   as for it
- * @param[in] from   the rank that is waited for, or MPIX_ENDPOINTS_ANY_RANK
- * @param[in] until  the condition; an acquire, if data depend on it
- * @return MPI_SUCCESS; MPI_ERR_PROC_FAILED: it does not hold, and from is lost
+ * Parameters and result are those of mca_osc_epwin_wait_long.
  */
 static inline int mca_osc_epwin_wait(mca_osc_epwin_module_t *module, const char *what, int from,
                                      bool (*until)(void *context), void *context)

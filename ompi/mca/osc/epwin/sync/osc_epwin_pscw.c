@@ -178,9 +178,8 @@ static int start_wait(mca_osc_epwin_module_t *module)
         start_awaited_t awaited = {&row[target / 64], row_bit(target)};
 
         if (!start_is_posted(&awaited)) {
-            /* For any member: after the loss of one the target may have given up. */
-            const int rc = mca_osc_epwin_wait(module, "MPI_Win_post", MPIX_ENDPOINTS_ANY_RANK,
-                                              start_is_posted, &awaited);
+            const int rc = mca_osc_epwin_wait(module, "MPI_Win_post", target, start_is_posted,
+                                              &awaited);
 
             if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
                 return rc;
