@@ -228,12 +228,13 @@ static void stream_begin(mpix_ranks_stream_t *stream, int fd, const char *tag)
     }
     stream->file->_fileno = fd; /* what fileno gives */
     if (STDERR_FILENO == fd) {
-        (void) setvbuf(stream->file, NULL, _IONBF, 0);
+        (void) MPIX_RANKS_NEXT(setvbuf)(stream->file, NULL, _IONBF, 0);
         return;
     }
     stream->is_full = !isatty(fd);
-    (void) setvbuf(stream->file, stream->buffer, stream->is_full ? _IOFBF : _IOLBF,
-                   stream->is_full ? sizeof(stream->buffer) : 1024);
+    (void) MPIX_RANKS_NEXT(setvbuf)(stream->file, stream->buffer,
+                                    stream->is_full ? _IOFBF : _IOLBF,
+                                    stream->is_full ? sizeof(stream->buffer) : 1024);
 }
 
 static void variable_set(mpix_rank_t *rank, mpix_ranks_libc_variable_t *variable, const char *name,
