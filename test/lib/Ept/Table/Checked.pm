@@ -70,6 +70,18 @@ our @ENTRIES = (
       quick => [],
       plain => 0, args => '--operations 60', timeout => 240 },
 
+    # Windows: through memory, and by messages.  Messages not over node: there a member of another
+    # process releases locks in its own process, unseen.
+    (map { my ($program, $configs, %more) = @$_;
+           +{ program => $program, variant => 'tsan', kind => 'tsan', configs => $configs,
+              quick => [], plain => 0, timeout => 240, %more } }
+        ['win_net', ['2x2/tcp']],
+        ['win_random', ['1x4'], longer => ['2x2/tcp'], args => '--shared 0 --phases 40'],
+        ['win_lock', ['2x2/tcp'], longer => ['1x4'], args => '--rounds 30'],
+        ['win_pscw', ['2x2/tcp'], longer => ['1x4']],
+        ['win_create', ['1x4']],
+        ['win_dynamic', ['2x2/tcp'], longer => ['1x4']]),
+
     # Leaks and invalid accesses of ours.
     { program => 'random_traffic', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],
       quick => [], args => '--messages 60 --epochs 1 --max 40000', plain => 0, timeout => 240 },
