@@ -279,10 +279,10 @@ void mpix_ranks_streams_begin(mpix_rank_t *rank, mpix_ranks_libc_variable_t *var
 
 static void stream_flush(mpix_ranks_stream_t *stream)
 {
-    flockfile(stream->file);
+    MPIX_RANKS_NEXT(flockfile)(stream->file);
     (void) MPIX_RANKS_NEXT(fflush)(stream->file);
     mpix_ranks_stream_release(stream);
-    funlockfile(stream->file);
+    MPIX_RANKS_NEXT(funlockfile)(stream->file);
 }
 
 void mpix_ranks_streams_flush(mpix_rank_t *rank)
@@ -294,7 +294,7 @@ void mpix_ranks_streams_flush(mpix_rank_t *rank)
 void mpix_ranks_streams_drop(mpix_rank_t *rank)
 {
     MPIX_RANKS_NEXT(flockfile)(rank->libc->out.file);
-    __fpurge(rank->libc->out.file);
+    MPIX_RANKS_NEXT(__fpurge)(rank->libc->out.file);
     rank->libc->out.held_count = 0;
     MPIX_RANKS_NEXT(funlockfile)(rank->libc->out.file);
 }
