@@ -62,14 +62,27 @@ void mpix_ranks_say(const char *format, ...)
     va_end(list);
 }
 
-_Noreturn void mpix_ranks_refuse(const char *format, ...)
+bool mpix_ranks_is_asked(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return NULL != value && '\0' != *value && 0 != strcmp(value, "0");
+}
+
+bool mpix_ranks_is_first_process(void)
 {
     const char *process = getenv("OMPI_COMM_WORLD_RANK");
+
+    return NULL == process || 0 == strcmp(process, "0");
+}
+
+_Noreturn void mpix_ranks_refuse(const char *format, ...)
+{
     va_list list;
 
     /* All processes of the job have the same reason, as a rule, and the launcher ends them when the
      * first one, which says it, has ended. */
-    if (NULL != process && 0 != strcmp(process, "0")) {
+    if (!mpix_ranks_is_first_process()) {
         (void) sleep(5);
     }
     va_start(list, format);

@@ -68,6 +68,13 @@ void *mpix_ranks_next(const char *name, void *_Atomic *cache);
  * with status 1.  Only before MPI has begun. */
 _Noreturn void mpix_ranks_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** Is a variable of the environment set, to something else than 0?  Before there are ranks, whose
+ * environments lack MPIX_RANKS_... */
+bool mpix_ranks_is_asked(const char *variable);
+
+/** Is this the first process of the job, which speaks for all where all have the same to say? */
+bool mpix_ranks_is_first_process(void);
+
 /** A line on the process's stderr, by one write: "epmpirun -ranks: ...".  It takes no lock. */
 void mpix_ranks_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

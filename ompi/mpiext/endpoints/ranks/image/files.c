@@ -50,9 +50,7 @@ bool mpix_ranks_copy_are_files(void)
     static int are_files = -1;
 
     if (are_files < 0) {
-        const char *wanted = getenv("MPIX_RANKS_FILES");
-
-        are_files = NULL != wanted && '\0' != *wanted && 0 != strcmp(wanted, "0");
+        are_files = mpix_ranks_is_asked("MPIX_RANKS_FILES");
     }
     return are_files;
 }

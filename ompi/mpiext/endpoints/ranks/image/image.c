@@ -68,21 +68,6 @@ void mpix_ranks_image_defer(void)
     }
 }
 
-static bool is_asked(const char *variable)
-{
-    const char *value = getenv(variable);
-
-    return NULL != value && '\0' != *value && 0 != strcmp(value, "0");
-}
-
-/** Of the job. */
-static bool is_first_process(void)
-{
-    const char *process = getenv("OMPI_COMM_WORLD_RANK");
-
-    return NULL == process || 0 == strcmp(process, "0");
-}
-
 void mpix_ranks_image_check(int ranks, char **argv)
 {
     const char *wrong;
@@ -95,7 +80,7 @@ void mpix_ranks_image_check(int ranks, char **argv)
         mpix_ranks_refuse("%d copies of %d files: %s", ranks - 1, mpix_ranks_program.count, wrong);
     }
     mpix_ranks_static_tls_provide(&mpix_ranks_program, ranks, argv);
-    if (is_asked("MPIX_RANKS_VERBOSE") && is_first_process()) {
+    if (mpix_ranks_is_asked("MPIX_RANKS_VERBOSE") && mpix_ranks_is_first_process()) {
         mpix_ranks_image_describe(stderr);
     }
 }
