@@ -17,6 +17,16 @@
 
 #include "state.h"
 
+/** Why a library is private. */
+static const char *why_of(const mpix_ranks_object_t *object, const mpix_ranks_library_t *library)
+{
+    if (NULL != library->why) {
+        return library->why;
+    }
+    return mpix_ranks_library_has_state(&object->elf) ? "it has state"
+                                                      : "it needs MPI or a private library";
+}
+
 /** Memory that a copy has to itself, with what is written of it. */
 static size_t memory_of(const mpix_ranks_elf_t *elf)
 {
@@ -59,7 +69,7 @@ void mpix_ranks_image_describe(FILE *stream)
         (void) fprintf(stream, "copied for each rank, %zu KiB: %s%s%s%s\n",
                        memory_of(&object->elf) >> 10, object->label,
                        object->is_program || NULL == library ? "" : " (",
-                       object->is_program || NULL == library ? "" : library->why,
+                       object->is_program || NULL == library ? "" : why_of(object, library),
                        object->is_program || NULL == library ? "" : ")");
         if (object->is_program) {
             describe_ranges(stream, object);

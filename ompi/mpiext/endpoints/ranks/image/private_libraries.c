@@ -179,18 +179,24 @@ bool mpix_ranks_library_has_state(const mpix_ranks_elf_t *elf)
     return false;
 }
 
-const char *mpix_ranks_library_needs(const struct link_map *map, size_t *at)
+/** The table of strings of what is loaded.  NULL: there is none. */
+static const char *strings_of(const struct link_map *map)
 {
-    const char *strings = NULL;
-    size_t found = 0;
-
     for (const ElfW(Dyn) *entry = map->l_ld; NULL != entry && DT_NULL != entry->d_tag; ++entry) {
         if (DT_STRTAB == entry->d_tag) {
             /* Some machines' dynamic linkers leave the section as it is in the file. */
-            strings = (const char *) (entry->d_un.d_ptr
-                                      + (entry->d_un.d_ptr < map->l_addr ? map->l_addr : 0));
+            return (const char *) (entry->d_un.d_ptr
+                                   + (entry->d_un.d_ptr < map->l_addr ? map->l_addr : 0));
         }
     }
+    return NULL;
+}
+
+const char *mpix_ranks_library_needs(const struct link_map *map, size_t *at)
+{
+    const char *strings = strings_of(map);
+    size_t found = 0;
+
     for (const ElfW(Dyn) *entry = map->l_ld; NULL != strings && DT_NULL != entry->d_tag; ++entry) {
         if (DT_NEEDED == entry->d_tag && found++ == *at) {
             ++*at;
@@ -214,19 +220,14 @@ mpix_ranks_library_t *mpix_ranks_library_of(const mpix_ranks_libraries_t *librar
 
 static const char *own_name(const struct link_map *map)
 {
-    const char *strings = NULL;
-    const ElfW(Dyn) *name = NULL;
+    const char *strings = strings_of(map);
 
-    for (const ElfW(Dyn) *entry = map->l_ld; NULL != entry && DT_NULL != entry->d_tag; ++entry) {
-        if (DT_STRTAB == entry->d_tag) {
-            strings = (const char *) (entry->d_un.d_ptr
-                                      + (entry->d_un.d_ptr < map->l_addr ? map->l_addr : 0));
-        } else if (DT_SONAME == entry->d_tag) {
-            name = entry;
+    for (const ElfW(Dyn) *entry = map->l_ld; NULL != strings && DT_NULL != entry->d_tag; ++entry) {
+        if (DT_SONAME == entry->d_tag) {
+            return strings + entry->d_un.d_val;
         }
     }
-    return NULL != name && NULL != strings ? strings + name->d_un.d_val
-                                           : mpix_ranks_library_name(map->l_name);
+    return mpix_ranks_library_name(map->l_name);
 }
 
 static void reach(mpix_ranks_libraries_t *libraries, mpix_ranks_library_t *from)
@@ -344,12 +345,6 @@ void mpix_ranks_libraries_decide(mpix_ranks_libraries_t *libraries)
         }
     }
     spare_stateless(libraries);
-    for (mpix_ranks_library_t *library = libraries->all + 1; library < end; ++library) {
-        if (library->is_private && NULL == library->why) {
-            library->why = has_state(library) ? "it has state"
-                                              : "it needs MPI or a private library";
-        }
-    }
 }
 
 const mpix_ranks_library_t *mpix_ranks_libraries_reached(const mpix_ranks_libraries_t *libraries,

@@ -20,7 +20,7 @@ typedef struct mpix_ranks_library_t {
     const char *name; /**< by which others need it */
     bool is_reached;  /**< the executable needs it, itself or by others */
     bool is_private;
-    const char *why;
+    const char *why; /**< NULL: the executable needs it, and nothing says that ranks share it */
 } mpix_ranks_library_t;
 
 typedef struct mpix_ranks_libraries_t {
