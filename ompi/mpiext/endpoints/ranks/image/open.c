@@ -66,7 +66,7 @@ static int program_library(const char *name)
     return 0;
 }
 
-/** Need all ranks the same one: by its name, or as it has been loaded so at the start? */
+/** Do ranks share the library, by its name or by what was decided at the start? */
 static bool is_shared(const char *name)
 {
     const mpix_ranks_library_t *library = mpix_ranks_library_of(&mpix_ranks_libraries, name);
@@ -316,6 +316,16 @@ void *mpix_ranks_open(const char *name, int flags)
     return handle;
 }
 
+mpix_ranks_opened_t *mpix_ranks_opened_of(const mpix_rank_t *rank, const void *handle)
+{
+    mpix_ranks_opened_t *opened = rank->image->opened;
+
+    while (NULL != opened && opened->loaded[0].map != handle) {
+        opened = opened->next;
+    }
+    return opened;
+}
+
 static void close_opened(mpix_rank_t *rank, mpix_ranks_opened_t *opened)
 {
     mpix_ranks_opened_t **link = &rank->image->opened;
@@ -346,10 +356,7 @@ int mpix_ranks_close(void *handle)
         }
     }
     (void) pthread_mutex_lock(&rank->image->lock);
-    opened = rank->image->opened;
-    while (NULL != opened && opened->loaded[0].map != handle) {
-        opened = opened->next;
-    }
+    opened = mpix_ranks_opened_of(rank, handle);
     if (NULL != opened && 0 == --opened->count) {
         close_opened(rank, opened);
     }

@@ -25,6 +25,9 @@ struct mpix_ranks_opened_t {
     bool is_global;
 };
 
+/** What the rank has opened by that handle.  NULL: nothing of its own. */
+mpix_ranks_opened_t *mpix_ranks_opened_of(const mpix_rank_t *rank, const void *handle);
+
 /** dlopen, dlclose and dlerror of a rank's objects. */
 void *mpix_ranks_open(const char *name, int flags);
 int mpix_ranks_close(void *handle);

@@ -45,16 +45,6 @@ static void *opened_symbol(const mpix_ranks_opened_t *opened, const char *name)
     return address;
 }
 
-static const mpix_ranks_opened_t *opened_of(const mpix_rank_t *rank, const void *handle)
-{
-    const mpix_ranks_opened_t *opened = rank->image->opened;
-
-    while (NULL != opened && opened->loaded[0].map != handle) {
-        opened = opened->next;
-    }
-    return opened;
-}
-
 /** In the rank's objects, from one on, and in what it has opened for all of them. */
 static void *own_symbol(const mpix_rank_t *rank, int first, const char *name)
 {
@@ -126,8 +116,10 @@ void *mpix_ranks_search(void *handle, const char *name)
     } else if (NULL != rank
                && (RTLD_DEFAULT == handle || mpix_ranks_program.objects[0].map == handle)) {
         address = own_symbol(rank, 0, name);
-    } else if (NULL != rank && NULL != opened_of(rank, handle)) {
-        address = opened_symbol(opened_of(rank, handle), name);
+    } else if (NULL != rank) {
+        const mpix_ranks_opened_t *opened = mpix_ranks_opened_of(rank, handle);
+
+        address = NULL != opened ? opened_symbol(opened, name) : NULL;
     }
     return NULL != address ? address : dlsym(handle, name);
 }
