@@ -24,6 +24,15 @@
 #include <sys/auxv.h>
 
 /** Sanitizers know one copy of each object: they take addresses in others for errors, or crash. */
+static _Noreturn void refuse_sanitizer(const char *name)
+{
+    mpix_ranks_refuse(
+        "the program has a sanitizer (%s), which knows one copy of it only: compile it "
+        "without -fsanitize, or run it with processes",
+        name);
+}
+
+/** As libraries, which is how gcc links them. */
 static void refuse_sanitizers(const mpix_ranks_libraries_t *libraries)
 {
     static const char *const names[] = {"libasan.", "libtsan.",         "libhwasan.",
@@ -33,9 +42,7 @@ static void refuse_sanitizers(const mpix_ranks_libraries_t *libraries)
         const mpix_ranks_library_t *library = mpix_ranks_libraries_reached(libraries, names[i]);
 
         if (NULL != library) {
-            mpix_ranks_refuse("the program has a sanitizer (%s), which knows one copy of it only: "
-                              "compile it without -fsanitize, or run it with processes",
-                              library->name);
+            refuse_sanitizer(library->name);
         }
     }
 }
@@ -48,9 +55,7 @@ static void refuse_own_sanitizers(const mpix_ranks_object_t *program)
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
         if (NULL != mpix_ranks_elf_defined(&program->elf, names[i])) {
-            mpix_ranks_refuse("the program has a sanitizer (%s), which knows one copy of it only: "
-                              "compile it without -fsanitize, or run it with processes",
-                              names[i]);
+            refuse_sanitizer(names[i]);
         }
     }
 }
