@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * A small stand-in for applications that hand out tasks: rank 0 gives numbers to whoever is free and
- * receives by MPI_ANY_SOURCE, workers keep their state in globals, options come from getopt, random
- * numbers from rand.  It prints the same with processes and with ranks as threads (kind "same").
+ * A small stand-in for applications that distribute tasks.  Rank 0 receives by MPI_ANY_SOURCE and sends
+ * the next task to the rank that has answered.  Workers keep their state in globals.  The program uses
+ * getopt and rand.  It prints the same with processes and with ranks as threads (kind "same").
  *
  * Guards: ranks/image, ranks/libc
  */

@@ -48,8 +48,8 @@ typedef struct epwin_am_peer_t {
     int rank;
     uint8_t error;    /**< of its operations since the last ACK, which tells it */
     uint8_t hold;     /**< of the member's lock: mca_osc_epwin_hold_t */
-    bool has_domain;  /**< the domain's lock, with an exclusive one; for the case of a loss */
-    bool has_all;     /**< likewise, of MPI_Win_lock_all */
+    bool has_domain;  /**< it has taken the domain's lock, with an exclusive one */
+    bool has_all;     /**< it has taken the domain's lock, of MPI_Win_lock_all */
     bool is_second;   /**< of a LOCK under way: the domain's lock is taken */
     ompi_request_t *request; /**< of its record of long data; NULL: none is under way */
     uint32_t polls;   /**< unsuccessful ones, of its record that waits */

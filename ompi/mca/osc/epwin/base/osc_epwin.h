@@ -205,7 +205,7 @@ typedef struct mca_osc_epwin_module_t {
 
     /* What the thread waits for, for dumps of queues. */
     const char *_Atomic awaited; /**< constant text; NULL: it does not wait */
-    _Atomic int awaited_rank;    /**< of whom; or MPIX_ENDPOINTS_ANY_RANK */
+    _Atomic int awaited_rank;    /**< the rank it waits for, or MPIX_ENDPOINTS_ANY_RANK */
 } mca_osc_epwin_module_t;
 
 static inline mca_osc_epwin_module_t *mca_osc_epwin_module(const ompi_win_t *win)

@@ -25,12 +25,12 @@
  *  - once the head has polled, no newcomer takes the lock before it.  (Before, some may: the previous
  *    head clears bit 31 if it sees no other ticket.)
  *
- * One that holds the first group's lock of another domain joins (EPWIN_GROUP_JOIN).  It must not
- * queue: a waiter may wait, by others, for what it holds, so that all would wait for ever.  But it lets
- * a waiter go first for some polls, and for twice as many with each one that has passed that waiter.
- * So holders that leave without waiting for a lock have left before the next one passes, and a stream
- * of those that join does not starve a waiter.  One that holds this lock by another member of the
- * domain passes at once (EPWIN_GROUP_AGAIN): a waiter waits for it.
+ * An origin that holds the first group's lock of another domain joins (EPWIN_GROUP_JOIN).  It takes no
+ * ticket: a waiter in the queue may depend on the lock that this origin holds, which would be a
+ * deadlock.  The origin defers to the waiter for a number of polls, which doubles with each origin that
+ * has passed the waiter.  Holders that wait for no other lock release theirs within that time, so a
+ * stream of joining origins does not starve a waiter.  An origin that holds this lock by another member
+ * of the domain passes at once (EPWIN_GROUP_AGAIN): the waiter waits for that origin.
  *
  * A waiter that gives up keeps its ticket, and the queue stands still from then on.  A waiter gives
  * up only when a member is lost, and then all others do the same (MPI_ERR_PROC_FAILED).

@@ -106,9 +106,9 @@ static bool is_any_running(void)
     return false;
 }
 
-/** With the lock held: the rank has ended well, without a call of MPI_Init.  So may all others; else it
- * is an error, as it is for a process, and they would wait for this rank for ever.  Looks every tenth of
- * a second: nothing tells of a call of MPI_Init. */
+/** With the lock held, of a rank that has ended well and has not called MPI_Init.  If another rank calls
+ * MPI_Init, that is an error, as with processes: its first collective call would never return.  No event
+ * tells of such a call, so this function looks every tenth of a second until all ranks have ended. */
 static void watch(const mpix_rank_t *rank)
 {
     while (left < mpix_ranks_count) {
