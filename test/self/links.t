@@ -7,8 +7,8 @@
 # links.t BUILD-FOLDER: what the pages link to is there, headings included; so is what comments and
 # help texts name of docs/, and what pages name of ours; every page is in the tarball, and what else
 # is easily left out there; a page is found from the first ones, and no longer than one sitting;
-# README.md's example is the one that is tested.  All of what git tracks; where there is no git, of
-# all files but what a build leaves.
+# README.md's example is the one that is tested; drawings are what docs/make-drawings writes.  All of
+# what git tracks; where there is no git, of all files but what a build leaves.
 #
 # Guards: docs, README.md
 
@@ -16,8 +16,9 @@ use strict;
 use warnings;
 
 use Cwd qw(abs_path);
-use File::Basename qw(dirname);
+use File::Basename qw(basename dirname);
 use File::Find;
+use File::Temp qw(tempdir);
 use Test::More;
 
 use Ept::Build;
@@ -238,6 +239,13 @@ for my $page (sort grep { m{^docs/} } @pages) {
         grep { /(.*)-\d+$/ && anchors($page)->{$1} } keys %{ anchors($page) };
 }
 is(join("\n", @broken), '', 'each page of docs/ is short, is found, and has headings of its own');
+
+# Drawings are what docs/make-drawings writes.
+my $drawn = tempdir(CLEANUP => 1);
+system("$top/docs/make-drawings", $drawn) and fail('docs/make-drawings');
+is(join(' ', grep { Ept::Build::read_file($_) ne Ept::Build::read_file("$top/docs/" . basename($_)) }
+             glob "$drawn/*.svg"),
+   '', 'drawings are those of docs/make-drawings');
 
 # What a newcomer reads first.
 my ($listing) = $readme =~ /^```c\n(.*?)^```/ms;
