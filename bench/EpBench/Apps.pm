@@ -53,15 +53,106 @@ HPL.out      output file name (if any)
 40           values of NB
 END
 
+# What Debian's chemistry and material codes read: small systems.
+my $LAMMPS = <<'END';
+units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 16 0 16 0 16
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+neigh_modify every 20 delay 0 check no
+fix 1 all nve
+thermo 50
+run 100
+END
+my $WATER = <<'END';
+O 0.0  0.0000  0.1173
+H 0.0  0.7572 -0.4692
+H 0.0 -0.7572 -0.4692
+END
+my $NWCHEM = "start water\ngeometry units angstrom\n${WATER}end\n"
+    . "basis\n* library 6-31g*\nend\ntask scf energy\n";
+my $CP2K = <<"END";
+&GLOBAL
+ PROJECT h2o
+ RUN_TYPE ENERGY
+&END GLOBAL
+&FORCE_EVAL
+ METHOD Quickstep
+ &DFT
+  BASIS_SET_FILE_NAME GTH_BASIS_SETS
+  POTENTIAL_FILE_NAME GTH_POTENTIALS
+  &XC
+   &XC_FUNCTIONAL Pade
+   &END XC_FUNCTIONAL
+  &END XC
+  &MGRID
+   CUTOFF 100
+  &END MGRID
+ &END DFT
+ &SUBSYS
+  &CELL
+   ABC 5.0 5.0 5.0
+  &END CELL
+  &COORD
+$WATER  &END COORD
+  &KIND H
+   BASIS_SET SZV-GTH
+   POTENTIAL GTH-PADE-q1
+  &END KIND
+  &KIND O
+   BASIS_SET SZV-GTH
+   POTENTIAL GTH-PADE-q6
+  &END KIND
+ &END SUBSYS
+&END FORCE_EVAL
+END
+my $QE = <<'END';
+&control
+ calculation='scf', prefix='h2o', pseudo_dir='..', outdir='out'
+/
+&system
+ ibrav=1, celldm(1)=12.0, nat=3, ntyp=2, ecutwfc=20.0
+/
+&electrons
+ conv_thr=1d-6
+/
+ATOMIC_SPECIES
+O 16.0 O.UPF
+H 1.0 H.UPF
+ATOMIC_POSITIONS bohr
+O 6.0 6.0 6.0
+H 7.4 7.1 6.0
+H 4.6 7.1 6.0
+K_POINTS gamma
+END
+my $MPB = <<'END';
+(set! num-bands 4)
+(set! k-points (list (vector3 0 0 0) (vector3 0.5 0 0)))
+(set! geometry (list (make cylinder (center 0 0 0) (radius 0.2) (height infinity)
+                           (material (make dielectric (epsilon 12))))))
+(set! geometry-lattice (make lattice (size 1 1 no-size)))
+(set! resolution 32)
+(run-te)
+END
+
 # An entry:
 #   name     what --only chooses by
 #   folder   a pattern that the folder's name matches, any case
 #   needs    a file in it, by which an unpacked source is told from something else
+#   installed  instead of both: the path of a program that a package has installed
 #   build    a command of the shell, run in a copy of the folder ($F: options of the compilers)
 #   program  what is started, from the copy
 #   args     its arguments; %N: ranks, %X, %Y, %Z: ranks in each of three dimensions
 #   ranks    a function of the number wanted: the number it can run with (default: that number)
-#   input    a file that it reads in its folder: name and text (%N: ranks)
+#   input    files that it reads in its folder: name and text of each (%N: ranks)
+#   set      variables of its environment
 #   libraries a pattern of folders with libraries that it needs
 #   file     a pattern of files that it writes, whose contents count as its output
 #   keep     a pattern: lines of the output that are results, equal with processes and threads
@@ -144,6 +235,39 @@ my @TABLE = (
         # The parts differ from run to run, with processes as well.
         keep => qr/^\d+\s+\d/, drop => qr/\s\d+$/,
     },
+    # Programs of installed packages.
+    {
+        name => 'lammps', installed => '/usr/bin/lmp', args => '-in in.lj', input => ['in.lj', $LAMMPS],
+        keep => qr/^ +\d+ +-?\d+\.\d+ +-/, digits => 7,
+    },
+    {
+        name => 'mumps', installed => '/usr/lib/mumps/dsimpletest', args => '',
+        stdin => '/usr/lib/mumps/input_simpletest_real', keep => qr/Solution is/, digits => 12,
+    },
+    {
+        name => 'mpb', installed => '/usr/bin/mpb-mpi', args => 'holes.ctl', input => ['holes.ctl', $MPB],
+        keep => qr/^tefreqs/, digits => 5,
+    },
+    {
+        name => 'quantum-espresso', installed => '/usr/bin/pw.x', args => '-in water.in',
+        input => ['water.in', $QE], keep => qr/^! +total energy/, digits => 9,
+        build => 'for x in H O; do zcat /usr/share/doc/quantum-espresso/examples/CPV/EXX-wf-example/'
+            . '${x}_HSCV_PBE-1.0.UPF.gz >$x.UPF || exit; done',
+    },
+    {
+        name => 'nwchem', installed => '/usr/bin/nwchem.openmpi', args => 'water.nw',
+        input => ['water.nw', $NWCHEM], keep => qr/Total SCF energy/, digits => 10,
+    },
+    {
+        name => 'cp2k', installed => '/usr/bin/cp2k.psmp', args => '-i water.inp',
+        input => ['water.inp', $CP2K], set => { CP2K_DATA_DIR => '/usr/share/cp2k' },
+        keep => qr/ENERGY\|/, digits => 10,
+    },
+    (map { {
+        name => "scalapack-$_", installed => "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/x$_",
+        args => '', build => 'cp $(dirname $(readlink app))/*.dat .', keep => qr/tests? completed|PASSED|FAILED/,
+        drop => qr/.*(?=PASSED|FAILED)/,
+    } } qw(dlu dllt dinv zqr)),
 );
 
 sub all
