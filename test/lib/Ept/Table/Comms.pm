@@ -60,6 +60,7 @@ our @ENTRIES = (
     { program => 'disconnect', configs => [qw(1x4 2x2)], quick => ['1x4'] },
     { program => 'coll_life', configs => [qw(1x4 2x2)], longer => ['1x8'], quick => ['1x4'] },
     # Many collectives under way; also with nothing in lines, small shares, and many levels.
+    { program => 'coll_arrays', configs => [qw(1x4 3x3/node)] },
     { program => 'coll_pending', configs => [qw(1x4 2x2/tcp 3x3/node)],
       longer => [qw(1x2 1x7 1x16 2x2/node 3x3/tcp 2x9/node)],
       quick => ['1x4'] },

@@ -10,7 +10,7 @@
  *
  * Called by the layer calls.
  *
- * Tests: coll_pending, coll_life
+ * Tests: coll_arrays, coll_pending, coll_life
  */
 
 #include "ompi_config.h"
@@ -73,17 +73,13 @@ static void operation_free(mca_coll_epcoll_operation_t *operation)
     }
 }
 
-/** Copies that are ours: see copy_types. */
-static void *copied_types(const mca_coll_epcoll_call_t *call)
-{
-    return (void *) (uintptr_t) call->recv_types;
-}
-
-/** @param steps  it goes through its program; else, of several processes, by the node's memory */
+/** @param arrays  what has the copies of the call's arrays
+ * @param steps  it goes through its program; else, of several processes, by the node's memory */
 static void prepare(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation,
-                    const mca_coll_epcoll_call_t *call, bool steps)
+                    const mca_coll_epcoll_call_t *call, void *arrays, bool steps)
 {
     operation->call = *call;
+    operation->arrays = arrays;
     operation->request = NULL;
     operation->steps = steps;
     if (NULL != operation->program) {
@@ -92,19 +88,19 @@ static void prepare(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operatio
 }
 
 static const mpix_endpoints_request_ops_t plain_ops = {.free = NULL};
-static const mpix_endpoints_request_ops_t typed_ops = {.free = free};
+static const mpix_endpoints_request_ops_t arrays_ops = {.free = free};
 
 /** Its request. */
 static int request_new(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     const mca_coll_epcoll_call_t *call = &operation->call;
-    void *types = copied_types(call);
+    void *arrays = operation->arrays;
     const int rc = engine->request_new(pending->handle->comm,
-                                       NULL == types ? &plain_ops : &typed_ops, types, false,
+                                       NULL == arrays ? &plain_ops : &arrays_ops, arrays, false,
                                        &operation->request);
 
-    if (OPAL_LIKELY(MPI_SUCCESS == rc) && NULL != types) {
+    if (OPAL_LIKELY(MPI_SUCCESS == rc) && NULL != call->recv_types) {
         engine->request_types(operation->request, call->send_types, call->recv_types);
     }
     return rc;
@@ -112,14 +108,14 @@ static int request_new(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_opera
 
 /** Begin one while we hold the gate: mostly it is over at once, or needs a request. */
 static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
-                      ompi_request_t **request_p)
+                      void *arrays, ompi_request_t **request_p)
 {
     mca_coll_epcoll_operation_t *operation = operation_get(pending, true);
     mca_coll_epcoll_ended_t ended = {.request = NULL};
     int rc = MPI_ERR_NO_MEM;
 
     if (NULL != operation) {
-        prepare(pending, operation, call, false);
+        prepare(pending, operation, call, arrays, false);
         mca_coll_epcoll_pending_enter(pending, operation);
         rc = mca_coll_epcoll_pending_first_step(pending, operation);
     }
@@ -141,22 +137,22 @@ static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_
         mca_coll_epcoll_pending_finish(pending, operation, rc, &ended);
     }
     mca_coll_epcoll_pending_leave(pending, &ended);
-    free(copied_types(call));
+    free(arrays);
     *request_p = &ompi_request_empty;
     return rc;
 }
 
 /** Begin one while another thread holds the gate, or did. */
 static int begin_aside(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
-                       ompi_request_t **request_p)
+                       void *arrays, ompi_request_t **request_p)
 {
     mca_coll_epcoll_operation_t *operation = operation_new(pending);
 
     if (NULL != operation) {
-        prepare(pending, operation, call, false);
+        prepare(pending, operation, call, arrays, false);
     }
     if (NULL == operation || MPI_SUCCESS != request_new(pending, operation)) {
-        free(copied_types(call));
+        free(arrays);
         operation_free(operation);
         return MPI_ERR_NO_MEM;
     }
@@ -165,26 +161,9 @@ static int begin_aside(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll
     return MPI_SUCCESS;
 }
 
-/** Copies of both arrays of types, of MPI_Ialltoallw. */
-static bool copy_types(mca_coll_epcoll_call_t *call, uint32_t members)
-{
-    ompi_datatype_t **types = malloc(2 * members * sizeof(ompi_datatype_t *));
-
-    if (NULL == types) {
-        return false;
-    }
-    memcpy(types, call->recv_types, members * sizeof(*types));
-    if (!call->in_place) {
-        memcpy(types + members, call->send_types, members * sizeof(*types));
-    }
-    call->recv_types = types;
-    call->send_types = call->in_place ? NULL : types + members;
-    return true;
-}
-
 /** Begin one that has a program: it needs a request, since others' messages are needed. */
 static int begin_program(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
-                         ompi_request_t **request_p)
+                         void *arrays, ompi_request_t **request_p)
 {
     const int tag = EPCOLL_TAGS_NONBLOCKING + (int) (pending->calls++ & EPCOLL_TAGS_EACH);
     const bool held = mca_coll_epcoll_gate_try(pending);
@@ -193,14 +172,14 @@ static int begin_program(mca_coll_epcoll_pending_t *pending, const mca_coll_epco
     int rc = MPI_ERR_NO_MEM;
 
     if (NULL != operation) {
-        prepare(pending, operation, call, true);
+        prepare(pending, operation, call, arrays, true);
         rc = mca_coll_epcoll_program_begin(operation->program, pending->handle, &operation->call,
                                            operation->channel, tag);
         rc = MPI_SUCCESS == rc ? request_new(pending, operation) : rc;
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         operation_free(operation);
-        free(copied_types(call));
+        free(arrays);
         *request_p = &ompi_request_empty;
     } else {
         *request_p = operation->request;
@@ -221,7 +200,8 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
                                   const mca_coll_epcoll_call_t *call, ompi_request_t **request_p)
 {
     mca_coll_epcoll_pending_t *pending = ready(handle);
-    mca_coll_epcoll_call_t typed;
+    mca_coll_epcoll_call_t copied;
+    void *arrays = NULL;
     bool steps;
     int rc;
 
@@ -229,12 +209,13 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
         return mca_coll_epcoll_pending_no_memory(handle);
     }
     mca_coll_epcoll_count(handle, call->kind, mca_coll_epcoll_local_way(handle, call));
-    if (OPAL_UNLIKELY(EPCOLL_ALLTOALLW == call->kind)) {
-        typed = *call;
-        if (!copy_types(&typed, mca_coll_epcoll_size(handle))) {
+    if (mca_coll_epcoll_arrays_has(call->kind)) {
+        copied = *call;
+        if (MPI_SUCCESS
+            != mca_coll_epcoll_arrays_copy(&copied, mca_coll_epcoll_size(handle), &arrays)) {
             return mca_coll_epcoll_pending_no_memory(handle);
         }
-        call = &typed;
+        call = &copied;
     }
     steps = NULL != mca_coll_epcoll_layout(handle)
             && !mca_coll_epcoll_is_near(mca_coll_epcoll_wide(handle), call);
@@ -243,8 +224,9 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
         mca_coll_epcoll_near_view(mca_coll_epcoll_wide(handle), EPCOLL_NEAR_NONBLOCKING,
                                   &pending->near.member);
     }
-    rc = steps                                            ? begin_program(pending, call, request_p)
-         : OPAL_LIKELY(mca_coll_epcoll_gate_try(pending)) ? begin_held(pending, call, request_p)
-                                                          : begin_aside(pending, call, request_p);
+    rc = steps ? begin_program(pending, call, arrays, request_p)
+         : OPAL_LIKELY(mca_coll_epcoll_gate_try(pending))
+             ? begin_held(pending, call, arrays, request_p)
+             : begin_aside(pending, call, arrays, request_p);
     return OPAL_LIKELY(MPI_ERR_NO_MEM != rc) ? rc : mca_coll_epcoll_pending_no_memory(handle);
 }

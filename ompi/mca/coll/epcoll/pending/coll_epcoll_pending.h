@@ -33,6 +33,7 @@
 #include "ompi_config.h"
 
 #include "../between/between.h"
+#include "coll_epcoll_arrays.h"
 #include "coll_epcoll_group.h"
 #include "coll_epcoll_side.h"
 
@@ -51,6 +52,7 @@ struct mca_coll_epcoll_operation_t {
     epcoll_member_t member; /**< its view of the channel's block */
     mca_coll_epcoll_running_t running;
     mca_coll_epcoll_call_t call;
+    void *arrays; /**< what has the copies of the call's arrays; NULL: it has none */
     mca_coll_epcoll_program_t *program; /**< of members in several processes; NULL: all are here */
     bool steps;                         /**< it goes through its program */
     ompi_request_t *request;            /**< NULL: none yet */

@@ -31,110 +31,8 @@ typedef struct persistent_t {
     bool has_run;                   /**< it was started, so all members have been asked for it */
     mca_coll_epcoll_pending_t *pending;
     mca_coll_epcoll_way_t way; /**< that its starts count as */
-    int tag;      /**< of its messages */
-    void *arrays; /**< copies; NULL: none */
+    int tag;                   /**< of its messages */
 } persistent_t;
-
-/* ---- copies ---------------------------------------------------------------------------------- */
-
-/** What the arrays of a call take for each member, all of them. */
-typedef struct arrays_t {
-    mca_coll_epcoll_count_t *counts[2];
-    mca_coll_epcoll_disp_t *disps[2];
-    ompi_datatype_t **types[2];
-} arrays_t;
-
-#define ARRAYS_EACH                                                      \
-    (2                                                                   \
-     * (sizeof(mca_coll_epcoll_count_t) + sizeof(mca_coll_epcoll_disp_t) \
-        + sizeof(ompi_datatype_t *)))
-
-static arrays_t arrays_in(void *memory, size_t members)
-{
-    arrays_t arrays;
-
-    arrays.types[0] = memory;
-    arrays.types[1] = arrays.types[0] + members;
-    arrays.disps[0] = (mca_coll_epcoll_disp_t *) (arrays.types[1] + members);
-    arrays.disps[1] = arrays.disps[0] + members;
-    arrays.counts[0] = (mca_coll_epcoll_count_t *) (arrays.disps[1] + members);
-    arrays.counts[1] = arrays.counts[0] + members;
-    return arrays;
-}
-
-static void copy_counts(mca_coll_epcoll_counts_t *counts, mca_coll_epcoll_count_t *to,
-                        size_t members)
-{
-    if (EPCOLL_HAS_COUNTS(*counts)) {
-        for (size_t i = 0; i < members; ++i) {
-            to[i] = (mca_coll_epcoll_count_t) EPCOLL_COUNT(*counts, i);
-        }
-        *counts = EPCOLL_COUNTS_OF(to);
-    }
-}
-
-static void copy_disps(mca_coll_epcoll_disps_t *disps, mca_coll_epcoll_disp_t *to, size_t members)
-{
-    if (EPCOLL_HAS_DISPS(*disps)) {
-        for (size_t i = 0; i < members; ++i) {
-            to[i] = (mca_coll_epcoll_disp_t) EPCOLL_DISP(*disps, i);
-        }
-        *disps = EPCOLL_DISPS_OF(to);
-    }
-}
-
-static void copy_types(ompi_datatype_t *const **types, ompi_datatype_t **to, size_t members)
-{
-    if (NULL != *types) {
-        memcpy(to, *types, members * sizeof(*to));
-        *types = to;
-    }
-}
-
-/** Does a kind have one that is about all members? */
-static bool has_arrays(mca_coll_epcoll_kind_t kind)
-{
-    switch (kind) {
-    case EPCOLL_ALLGATHERV:
-    case EPCOLL_ALLTOALLV:
-    case EPCOLL_ALLTOALLW:
-    case EPCOLL_GATHERV:
-    case EPCOLL_REDUCE_SCATTER:
-    case EPCOLL_SCATTERV:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static int copy_arrays(persistent_t *persistent, size_t members)
-{
-    mca_coll_epcoll_call_t *call = &persistent->operation.call;
-    arrays_t arrays;
-
-    if (!has_arrays(call->kind)) {
-        return MPI_SUCCESS;
-    }
-    persistent->arrays = malloc(members * ARRAYS_EACH);
-    if (NULL == persistent->arrays) {
-        return MPI_ERR_NO_MEM;
-    }
-    arrays = arrays_in(persistent->arrays, members);
-    if (call->in_place && EPCOLL_ALLTOALL <= call->kind && EPCOLL_ALLTOALLW >= call->kind) {
-        const mca_coll_epcoll_call_t none = {.kind = call->kind};
-
-        call->send_counts = none.send_counts; /* of no meaning */
-        call->send_disps = none.send_disps;
-        call->send_types = NULL;
-    }
-    copy_counts(&call->send_counts, arrays.counts[0], members);
-    copy_counts(&call->recv_counts, arrays.counts[1], members);
-    copy_disps(&call->send_disps, arrays.disps[0], members);
-    copy_disps(&call->recv_disps, arrays.disps[1], members);
-    copy_types(&call->send_types, arrays.types[0], members);
-    copy_types(&call->recv_types, arrays.types[1], members);
-    return MPI_SUCCESS;
-}
 
 /* ---- types and operations -------------------------------------------------------------------- */
 
@@ -216,7 +114,7 @@ static void give_up(persistent_t *persistent)
     }
     mca_coll_epcoll_group_put(persistent->group);
     mca_coll_epcoll_pending_strip(&persistent->operation);
-    free(persistent->arrays);
+    free(persistent->operation.arrays);
     free(persistent);
 }
 
@@ -265,7 +163,10 @@ static persistent_t *persistent_new(mca_coll_epcoll_pending_t *pending,
     persistent->channel.in_turn = true;
     persistent->operation.call = *call;
     persistent->way = mca_coll_epcoll_local_way(handle, call);
-    if (MPI_SUCCESS != copy_arrays(persistent, mca_coll_epcoll_size(handle))
+    if (MPI_SUCCESS
+            != mca_coll_epcoll_arrays_copy(&persistent->operation.call,
+                                           mca_coll_epcoll_size(handle),
+                                           &persistent->operation.arrays)
         || !get_block(persistent, handle, call)) {
         give_up(persistent);
         return NULL;

@@ -12,6 +12,7 @@
 #ifndef MCA_COLL_EPCOLL_PENDING_PENDING_H
 #define MCA_COLL_EPCOLL_PENDING_PENDING_H
 
+#include "coll_epcoll_arrays.h"
 #include "coll_epcoll_pending.h"
 #include "coll_epcoll_side.h"
 
