@@ -107,6 +107,10 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init_endpoint(int count, int level,
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init(const char *name, mpix_endpoints_init_fn_t libmpi,
                                                  void *arguments);
 
+/** The calling thread is one of that endpoint's, as after MPIX_Thread_attach_index.  Before MPI begins
+ * and after it has ended nothing happens: a library may have started the thread late. */
+MPIX_ENDPOINTS_CALL void mpix_endpoints_call_enter_endpoint(struct mpix_endpoint_t *endpoint);
+
 /** A rank of libmpix_ranks calls MPI_Finalize, before the process does: attributes of its
  * MPI_COMM_SELF are deleted, messages in its buffer are sent. */
 MPIX_ENDPOINTS_CALL void mpix_endpoints_call_end_endpoint(struct mpix_endpoint_t *endpoint);

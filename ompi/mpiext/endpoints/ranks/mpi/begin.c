@@ -89,7 +89,7 @@ void mpix_ranks_mpi_begin(int *argc, char ***argv, mpix_rank_t *ranks, int count
 
 void mpix_ranks_mpi_enter(mpix_rank_t *rank)
 {
-    (void) PMPIX_Thread_attach_index(rank->index);
+    mpix_endpoints_call_enter_endpoint(rank->mpi->endpoint);
 }
 
 bool mpix_ranks_mpi_is_running(const mpix_rank_t *rank)
