@@ -9,7 +9,7 @@
  * A program that opens libraries while it runs: one of its own, which uses the program's variables and
  * MPI_COMM_WORLD, and one of the system's.  Each rank has the former to itself.
  *
- * EPT-PLUGIN: ranks_plugin_own.c
+ * EPT-PLUGIN: ranks_plugin_own.c ranks_plugin_other.c
  * EPT-LIBS: -rdynamic -ldl
  *
  * Guards: ranks/image, find.c, open.c, search.c, set.c
@@ -25,6 +25,7 @@
 
 /* How the runner calls it. */
 #define NAME "ranks_plugin.ranks_plugin_own.so"
+#define OTHER "ranks_plugin.ranks_plugin_other.so"
 
 int programs_number = 1;
 int plugins_ended;
@@ -37,15 +38,17 @@ int programs_function(int x)
 static void check_opened(void)
 {
     void *handle = dlopen(NAME, RTLD_NOW), *again = dlopen(NAME, RTLD_LAZY | RTLD_NOLOAD);
-    int (*step)(void), (*early)(MPI_Comm);
+    int (*step)(void), (*may_free)(void), (*early)(MPI_Comm);
     const int rank = ranks_rank();
 
     CHECK(NULL != handle && handle == again);
     if (NULL != handle) {
         *(void **) &step = dlsym(handle, "plugin_step");
         *(void **) &early = dlsym(handle, "plugin_early");
+        *(void **) &may_free = dlsym(handle, "plugin_may_free");
         CHECK(NULL != step && NULL != early && NULL == dlsym(handle, "programs_missing"));
         CHECK(NULL != dlerror());
+        CHECK(NULL != may_free && !may_free());
         programs_number = 10 * rank;
         for (int i = 0; i < rank; ++i) {
             (void) step();
@@ -56,6 +59,26 @@ static void check_opened(void)
         CHECK(0 == dlclose(handle) && 1 == plugins_ended);
     }
     ranks_case("a library of the program's");
+}
+
+/** A library finds symbols of one that was opened with RTLD_GLOBAL, which stays as long as it does. */
+static void check_global(void)
+{
+    void *first = dlopen(NAME, RTLD_LAZY | RTLD_GLOBAL), *other = dlopen(OTHER, RTLD_NOW);
+    int (*step)(void), (*other_step)(MPI_Comm);
+    const int before = plugins_ended, second = 0 == ranks_rank() ? -1 : 2;
+
+    CHECK(NULL != first && NULL != other);
+    if (NULL != first && NULL != other) {
+        *(void **) &step = dlsym(first, "plugin_step");
+        *(void **) &other_step = dlsym(other, "other_step");
+        CHECK(NULL != step && NULL != other_step && step == dlsym(RTLD_DEFAULT, "plugin_step"));
+        programs_number = 0;
+        CHECK(1 == other_step(MPI_COMM_WORLD) && second == step());
+        CHECK(0 == dlclose(first) && before == plugins_ended);
+        CHECK(0 == dlclose(other) && before + 1 == plugins_ended);
+    }
+    ranks_case("symbols of a library that is global");
 }
 
 static void check_names(void)
@@ -92,6 +115,7 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     check_opened();
+    check_global();
     check_names();
     check_shared();
     return ranks_end();

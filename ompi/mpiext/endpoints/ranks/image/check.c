@@ -132,7 +132,7 @@ static void find_needed(mpix_ranks_set_t *set, int index, const mpix_ranks_libra
         if (NULL != library && library->is_private) {
             const int needed = index_of(set, library);
 
-            *(int *) mpix_ranks_list_add(&set->objects[index].needed, sizeof(int)) = needed;
+            mpix_ranks_set_need(&set->objects[index], (mpix_ranks_needed_t){.index = needed});
         }
     }
 }

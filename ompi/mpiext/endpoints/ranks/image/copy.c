@@ -162,14 +162,16 @@ static const char *name_versions(mpix_ranks_object_t *object, const mpix_ranks_s
                                  const mpix_ranks_set_t *program)
 {
     ElfW(Verneed) *need = object->elf.needs;
-    const int *needed = MPIX_RANKS_ITEMS(object->needed, int);
+    const mpix_ranks_needed_t *needed = MPIX_RANKS_ITEMS(object->needed, mpix_ranks_needed_t);
 
     for (size_t i = 0; i < object->elf.need_count; ++i) {
         const char *name = mpix_ranks_elf_string(&object->elf, need->vn_file);
 
         for (int k = 0; k < object->needed.count; ++k) {
-            const mpix_ranks_object_t *other = 0 <= needed[k] ? &set->objects[needed[k]]
-                                                              : &program->objects[~needed[k]];
+            const int index = needed[k].index;
+            const mpix_ranks_object_t *other = NULL != needed[k].loaded ? needed[k].loaded->object
+                                               : 0 <= index             ? &set->objects[index]
+                                                                        : &program->objects[~index];
 
             if (0 == strcmp(name, other->name)) {
                 const size_t offset = object->annex_address + object->names
@@ -251,14 +253,16 @@ static bool write_copy(const mpix_ranks_loaded_t *loaded, int index,
                        const mpix_ranks_loaded_t *program)
 {
     const mpix_ranks_object_t *object = loaded[index].object;
-    const int *needed = MPIX_RANKS_ITEMS(object->needed, int);
+    const mpix_ranks_needed_t *needed = MPIX_RANKS_ITEMS(object->needed, mpix_ranks_needed_t);
     const int file = loaded[index].file;
 
     for (int i = 0; i < object->needed.count; ++i) {
         char *name = object->annex + object->names + (size_t) i * MPIX_RANKS_NAME_SIZE;
+        const mpix_ranks_loaded_t *other = NULL != needed[i].loaded ? needed[i].loaded
+                                           : 0 <= needed[i].index   ? &loaded[needed[i].index]
+                                                                    : &program[~needed[i].index];
 
-        (void) snprintf(name, MPIX_RANKS_NAME_SIZE, "%s",
-                        0 <= needed[i] ? loaded[needed[i]].path : program[~needed[i]].path);
+        (void) snprintf(name, MPIX_RANKS_NAME_SIZE, "%s", other->path);
     }
     return mpix_ranks_copy_write(file, object->elf.file, object->content_size, 0)
            && mpix_ranks_copy_write(file, object->annex, object->annex_size, object->annex_offset);

@@ -377,6 +377,8 @@ const char *mpix_ranks_elf_open(mpix_ranks_elf_t *elf, int descriptor)
     if (NULL != wrong) {
         (void) munmap(file, (size_t) status.st_size);
     }
+    elf->device = status.st_dev;
+    elf->inode = status.st_ino;
     return wrong;
 }
 

@@ -22,6 +22,8 @@
 typedef struct mpix_ranks_elf_t {
     char *file;
     size_t size;
+    dev_t device; /**< of the file, with inode */
+    ino_t inode;
     ElfW(Ehdr) * header;
     ElfW(Phdr) * segments;
     int segment_count;

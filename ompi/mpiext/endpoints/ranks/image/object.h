@@ -60,6 +60,13 @@ typedef struct mpix_ranks_content_t {
     ElfW(Addr) value;
 } mpix_ranks_content_t;
 
+/** A library that an object needs, of which the rank has a copy. */
+typedef struct mpix_ranks_needed_t {
+    int index; /**< of the object's set; ~index: of the program's set */
+    const struct mpix_ranks_loaded_t *loaded; /**< not NULL: instead, what the rank has
+                                               * opened before; without a map, what was preloaded */
+} mpix_ranks_needed_t;
+
 /** A function of ours that a rank's objects find under a name of the dynamic linker's. */
 typedef struct mpix_ranks_function_t {
     const char *name;
@@ -80,7 +87,7 @@ typedef struct mpix_ranks_object_t {
     bool is_program;
     mpix_ranks_elf_t elf; /**< the file, changed as all copies are */
 
-    mpix_ranks_list_t needed;   /**< int: objects that it needs; ~index: one of the program's set */
+    mpix_ranks_list_t needed;   /**< mpix_ranks_needed_t */
     mpix_ranks_list_t kept;     /**< size_t: strings of libraries that it needs as they are */
     mpix_ranks_list_t ranges;   /**< mpix_ranks_range_t */
     mpix_ranks_list_t slots;    /**< mpix_ranks_pointer_t */

@@ -9,8 +9,8 @@
  * dlopen and dlclose by a rank's objects.
  *
  * A library that ranks share is opened as it is.  Of any other the rank gets a copy, with copies of
- * what it needs; the first of them also needs the rank's copy of the executable, so that symbols are
- * found there.  Where a library and the executable define the same symbol, the library has its own,
+ * what it needs and the rank does not have yet.  The first of them also needs the rank's copy of the
+ * executable and what the rank has opened by RTLD_GLOBAL, so that symbols are found there.  Where a library and the executable define the same symbol, the library has its own,
  * other than in a process.
  *
  * Two locks, in this order: the rank's, under which constructors run, which may open more; and one
@@ -117,11 +117,29 @@ static const char *add(mpix_ranks_set_t *set, const char *name, const char *path
     return NULL;
 }
 
-/** One library that an object of the set needs: it becomes a copy, or is left to the dynamic linker. */
-static const char *add_needed(mpix_ranks_set_t *set, int index, size_t offset)
+/** What the rank has opened under this name, by itself or because another library needs it. */
+static const mpix_ranks_loaded_t *loaded_before(const mpix_rank_t *rank, const char *name)
+{
+    name = mpix_ranks_library_name(name);
+    for (const mpix_ranks_opened_t *opened = rank->image->opened; NULL != opened;
+         opened = opened->next) {
+        const int index = set_index(&opened->set, name);
+
+        if (0 <= index) {
+            return &opened->loaded[index];
+        }
+    }
+    return NULL;
+}
+
+/** One library that an object of the set needs: the rank has a copy, or it becomes one, or it is left
+ * to the dynamic linker. */
+static const char *add_needed(const mpix_rank_t *rank, mpix_ranks_set_t *set, int index,
+                              size_t offset)
 {
     const mpix_ranks_object_t *object = &set->objects[index];
     const char *name = mpix_ranks_elf_string(&object->elf, offset);
+    mpix_ranks_needed_t needed = {0};
     const char *wrong = NULL;
     char path[PATH_MAX];
     int found;
@@ -130,42 +148,106 @@ static const char *add_needed(mpix_ranks_set_t *set, int index, size_t offset)
         return "its dynamic section is damaged";
     }
     found = program_library(name);
+    needed.loaded = loaded_before(rank, name);
     if (0 != found) {
-        found = ~found;
+        needed = (mpix_ranks_needed_t){.index = ~found};
+    } else if (NULL != needed.loaded) {
+        needed.index = 0;
     } else if (is_shared(name)
                || !mpix_ranks_find(name, program_map(), object->folder,
                                    string_of(&object->elf, DT_RUNPATH), path, sizeof(path))) {
         *(size_t *) mpix_ranks_list_add(&set->objects[index].kept, sizeof(size_t)) = offset;
         return NULL;
     } else {
-        found = set_index(set, name);
-        if (found < 0) {
-            found = set->count;
+        needed.index = set_index(set, name);
+        if (needed.index < 0) {
+            needed.index = set->count;
             wrong = add(set, name, path);
         }
     }
     if (NULL == wrong) {
-        *(int *) mpix_ranks_list_add(&set->objects[index].needed, sizeof(int)) = found;
+        mpix_ranks_set_need(&set->objects[index], needed);
     }
     return wrong;
 }
 
+/** Libraries that were preloaded, ours among them: found before what a library needs, which would
+ * otherwise lead to libmpi's and libc's functions themselves.  Under the lock. */
+static const mpix_ranks_loaded_t *preloaded(int *count_p)
+{
+    static mpix_ranks_loaded_t *loaded;
+    static mpix_ranks_object_t *objects;
+    static int count;
+
+    if (NULL == loaded) {
+        loaded = calloc((size_t) mpix_ranks_libraries.count, sizeof(*loaded));
+        objects = calloc((size_t) mpix_ranks_libraries.count, sizeof(*objects));
+        if (NULL == loaded || NULL == objects) {
+            mpix_ranks_refuse("no memory");
+        }
+        for (int i = 1; i < mpix_ranks_libraries.count; ++i) {
+            const mpix_ranks_library_t *library = &mpix_ranks_libraries.all[i];
+
+            if (library->is_reached) {
+                break; /* the dynamic linker loads these behind them */
+            }
+            if ('/' == library->map->l_name[0]) { /* not the kernel's */
+                objects[count].name = library->name;
+                loaded[count].object = &objects[count];
+                (void) snprintf(loaded[count].path, sizeof(loaded[count].path), "%s",
+                                library->map->l_name);
+                ++count;
+            }
+        }
+    }
+    *count_p = count;
+    return loaded;
+}
+
+/** What the first object of a set finds symbols in before what it needs. */
+static void add_preloaded(mpix_ranks_object_t *object)
+{
+    int count;
+    const mpix_ranks_loaded_t *loaded = preloaded(&count);
+
+    for (int i = 0; i < count; ++i) {
+        mpix_ranks_set_need(object, (mpix_ranks_needed_t){.loaded = &loaded[i]});
+    }
+}
+
+/** What the first object of a set finds symbols in, after what it needs: the executable, and libraries
+ * that the rank has opened by RTLD_GLOBAL. */
+static void add_global(const mpix_rank_t *rank, mpix_ranks_object_t *object)
+{
+    mpix_ranks_set_need(object, (mpix_ranks_needed_t){.index = ~0});
+    for (const mpix_ranks_opened_t *opened = rank->image->opened; NULL != opened;
+         opened = opened->next) {
+        for (int i = 0; opened->is_global && i < opened->set.count; ++i) {
+            mpix_ranks_set_need(object, (mpix_ranks_needed_t){.loaded = &opened->loaded[i]});
+        }
+    }
+}
+
 /** The library's copy, and copies of what it needs. */
-static const char *make_set(mpix_ranks_set_t *set, const char *name, const char *path)
+static const char *make_set(const mpix_rank_t *rank, mpix_ranks_set_t *set, const char *name,
+                            const char *path)
 {
     const char *wrong = add(set, mpix_ranks_library_name(name), path);
 
+    if (NULL == wrong) {
+        add_preloaded(&set->objects[0]);
+    }
     for (int i = 0; NULL == wrong && i < set->count; ++i) {
         for (size_t k = 0; NULL == wrong && k < set->objects[i].elf.dynamic_count; ++k) {
             const ElfW(Dyn) *entry = &set->objects[i].elf.dynamic[k];
 
             if (DT_NEEDED == entry->d_tag) {
-                wrong = add_needed(set, i, entry->d_un.d_val);
+                wrong = add_needed(rank, set, i, entry->d_un.d_val);
             }
         }
     }
     if (NULL == wrong) {
-        *(int *) mpix_ranks_list_add(&set->objects[0].needed, sizeof(int)) = ~0;
+        add_global(rank, &set->objects[0]);
         mpix_ranks_set_order(set);
     }
     for (int i = 0; NULL == wrong && i < set->count; ++i) {
@@ -200,7 +282,7 @@ static const char *load(mpix_rank_t *rank, const char *name, const char *path, i
         return "no memory";
     }
     (void) snprintf(label, sizeof(label), "rank%d", rank->number);
-    wrong = make_set(&opened->set, name, path);
+    wrong = make_set(rank, &opened->set, name, path);
     if (NULL == wrong) {
         opened->loaded = calloc((size_t) opened->set.count, sizeof(*opened->loaded));
         wrong = NULL == opened->loaded
@@ -243,21 +325,62 @@ static void destruct(const mpix_ranks_opened_t *opened)
     }
 }
 
-static mpix_ranks_opened_t *opened_before(const mpix_rank_t *rank, const struct stat *status)
+mpix_ranks_opened_t *mpix_ranks_opened_of(const mpix_rank_t *rank, const void *handle)
 {
-    mpix_ranks_opened_t *opened = rank->image->opened;
-
-    while (NULL != opened
-           && (status->st_dev != opened->device || status->st_ino != opened->inode)) {
-        opened = opened->next;
+    for (mpix_ranks_opened_t *opened = rank->image->opened; NULL != opened; opened = opened->next) {
+        for (int i = 0; i < opened->set.count; ++i) {
+            if (opened->loaded[i].map == handle) {
+                return opened;
+            }
+        }
     }
-    return opened;
+    return NULL;
+}
+
+/** What the set needs of others stays open with it: call a function for each of these. */
+static void for_each_earlier(mpix_rank_t *rank, const mpix_ranks_set_t *set,
+                             void (*call)(mpix_rank_t *rank, mpix_ranks_opened_t *opened))
+{
+    for (int i = 0; i < set->count; ++i) {
+        const mpix_ranks_needed_t *needed = MPIX_RANKS_ITEMS(set->objects[i].needed,
+                                                             mpix_ranks_needed_t);
+
+        for (int k = 0; k < set->objects[i].needed.count; ++k) {
+            if (NULL != needed[k].loaded && NULL != needed[k].loaded->map) {
+                call(rank, mpix_ranks_opened_of(rank, needed[k].loaded->map));
+            }
+        }
+    }
+}
+
+static void hold(mpix_rank_t *rank, mpix_ranks_opened_t *opened)
+{
+    (void) rank;
+    ++opened->count;
+}
+
+/** Of a library's file: the handle that the rank has, and what holds it.  NULL: none. */
+static const mpix_ranks_loaded_t *opened_before(const mpix_rank_t *rank, const struct stat *status,
+                                                mpix_ranks_opened_t **opened_p)
+{
+    for (mpix_ranks_opened_t *opened = rank->image->opened; NULL != opened; opened = opened->next) {
+        for (int i = 0; i < opened->set.count; ++i) {
+            const mpix_ranks_elf_t *elf = &opened->set.objects[i].elf;
+
+            if (status->st_dev == elf->device && status->st_ino == elf->inode) {
+                *opened_p = opened;
+                return &opened->loaded[i];
+            }
+        }
+    }
+    return NULL;
 }
 
 /** A copy of a library for the rank, or once more the one that it has. */
 static void *open_own(mpix_rank_t *rank, const char *name, const char *path, int flags)
 {
-    mpix_ranks_opened_t *opened;
+    const mpix_ranks_loaded_t *loaded;
+    mpix_ranks_opened_t *opened = NULL;
     const char *wrong = NULL;
     struct stat status;
     bool is_new;
@@ -266,8 +389,8 @@ static void *open_own(mpix_rank_t *rank, const char *name, const char *path, int
         mpix_ranks_open_fail(path, strerror(errno));
         return NULL;
     }
-    opened = opened_before(rank, &status);
-    is_new = NULL == opened && 0 == (flags & RTLD_NOLOAD);
+    loaded = opened_before(rank, &status, &opened);
+    is_new = NULL == loaded && 0 == (flags & RTLD_NOLOAD);
     if (is_new) {
         (void) pthread_mutex_lock(&load_lock);
         wrong = load(rank, name, path, flags, &opened);
@@ -283,13 +406,13 @@ static void *open_own(mpix_rank_t *rank, const char *name, const char *path, int
     ++opened->count;
     opened->is_global = opened->is_global || 0 != (flags & RTLD_GLOBAL);
     if (is_new) {
-        opened->device = status.st_dev;
-        opened->inode = status.st_ino;
+        loaded = opened->loaded;
+        for_each_earlier(rank, &opened->set, hold);
         opened->next = rank->image->opened;
         rank->image->opened = opened;
         construct(rank, opened);
     }
-    return opened->loaded[0].map;
+    return loaded->map;
 }
 
 void *mpix_ranks_open(const char *name, int flags)
@@ -316,20 +439,14 @@ void *mpix_ranks_open(const char *name, int flags)
     return handle;
 }
 
-mpix_ranks_opened_t *mpix_ranks_opened_of(const mpix_rank_t *rank, const void *handle)
-{
-    mpix_ranks_opened_t *opened = rank->image->opened;
-
-    while (NULL != opened && opened->loaded[0].map != handle) {
-        opened = opened->next;
-    }
-    return opened;
-}
-
-static void close_opened(mpix_rank_t *rank, mpix_ranks_opened_t *opened)
+/** Once less; the last time it goes, and then what it needs of others. */
+static void release(mpix_rank_t *rank, mpix_ranks_opened_t *opened)
 {
     mpix_ranks_opened_t **link = &rank->image->opened;
 
+    if (0 != --opened->count) {
+        return;
+    }
     while (opened != *link) {
         link = &(*link)->next;
     }
@@ -338,6 +455,7 @@ static void close_opened(mpix_rank_t *rank, mpix_ranks_opened_t *opened)
     (void) pthread_mutex_lock(&load_lock);
     mpix_ranks_copy_unload(&opened->set, opened->loaded);
     (void) pthread_mutex_unlock(&load_lock);
+    for_each_earlier(rank, &opened->set, release);
     free_opened(opened);
 }
 
@@ -357,8 +475,8 @@ int mpix_ranks_close(void *handle)
     }
     (void) pthread_mutex_lock(&rank->image->lock);
     opened = mpix_ranks_opened_of(rank, handle);
-    if (NULL != opened && 0 == --opened->count) {
-        close_opened(rank, opened);
+    if (NULL != opened) {
+        release(rank, opened);
     }
     (void) pthread_mutex_unlock(&rank->image->lock);
     return NULL != opened ? 0 : dlclose(handle);

@@ -19,9 +19,7 @@ struct mpix_ranks_opened_t {
     mpix_ranks_opened_t *next;
     mpix_ranks_set_t set;
     mpix_ranks_loaded_t *loaded;
-    dev_t device; /**< of the library's file, with inode */
-    ino_t inode;
-    int count; /**< how often it is open */
+    int count; /**< how often it is open, and is needed by others that are open */
     bool is_global;
 };
 

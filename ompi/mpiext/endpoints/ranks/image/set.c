@@ -44,15 +44,21 @@ const char *mpix_ranks_set_add(mpix_ranks_set_t *set, const mpix_ranks_object_t 
     return wrong;
 }
 
+void mpix_ranks_set_need(mpix_ranks_object_t *object, mpix_ranks_needed_t needed)
+{
+    *(mpix_ranks_needed_t *) mpix_ranks_list_add(&object->needed, sizeof(needed)) = needed;
+}
+
 /** Depth first; libraries that need each other in a circle come as they are met. */
 static void put_in_order(mpix_ranks_set_t *set, int index, bool *is_met, int *count)
 {
-    const int *needed = MPIX_RANKS_ITEMS(set->objects[index].needed, int);
+    const mpix_ranks_needed_t *needed = MPIX_RANKS_ITEMS(set->objects[index].needed,
+                                                         mpix_ranks_needed_t);
 
     is_met[index] = true;
     for (int i = 0; i < set->objects[index].needed.count; ++i) {
-        if (0 <= needed[i] && !is_met[needed[i]]) {
-            put_in_order(set, needed[i], is_met, count);
+        if (NULL == needed[i].loaded && 0 <= needed[i].index && !is_met[needed[i].index]) {
+            put_in_order(set, needed[i].index, is_met, count);
         }
     }
     set->order[(*count)++] = index;

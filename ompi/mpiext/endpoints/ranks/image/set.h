@@ -18,6 +18,9 @@
 const char *mpix_ranks_set_add(mpix_ranks_set_t *set, const mpix_ranks_object_t *object,
                                const char *path);
 
+/** The object needs that library. */
+void mpix_ranks_set_need(mpix_ranks_object_t *object, mpix_ranks_needed_t needed);
+
 /** Find the order of construction. */
 void mpix_ranks_set_order(mpix_ranks_set_t *set);
 
