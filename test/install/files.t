@@ -63,7 +63,8 @@ is($said, $version, 'pkg-config');
 my ($libdir, $components) = (variable('libdir'), variable('componentdir'));
 like(Ept::Build::read_file("$libdir/cmake/mpix_endpoints/mpix_endpointsConfigVersion.cmake"),
      qr/PACKAGE_VERSION "\Q$version\E"/, 'CMake');
-my @pages = qw(man1/epinfo.1 man1/epmpicc.1 man1/epmpirun.1 man1/epranks.1 man3/MPIX_Comm_create_endpoints.3
+my @pages = qw(man1/epinfo.1 man1/epmpicc.1 man1/epmpirun.1 man1/eppython.1 man1/epranks.1
+               man3/MPIX_Comm_create_endpoints.3
                man3/MPIX_Comm_merge.3 man3/MPIX_Init_endpoint.3 man3/MPIX_Query_endpoints_number.3
                man3/MPIX_Query_endpoints_support.3 man3/MPIX_Thread_attach.3 man7/mpix_endpoints.7);
 for my $page (@pages) {
