@@ -6,11 +6,12 @@
 /**
  * @file
  *
- * Ranks that end, or fail, in all ways: ranks_exit HOW WHO WHEN.  WHO is a rank, or -1 for all; WHEN is
+ * Ranks that end, or fail, in all ways: ranks_exit HOW WHO WHEN.  WHO is a rank, N+ for N and all behind
+ * it, or -1 for all; WHEN is
  * before, in or after MPI; HOW is a name of deeds[], or with "t:" before it, what another thread of the
  * rank does.  What must be said, and the launcher's status, are in lib/Ept/Table/Ranks.pm.
  *
- * Guards: finish.c, start.c, exit.c, signals.c, err_calls.c, libc.c
+ * Guards: finish.c, start.c, exit.c, signals.c, err_calls.c, libc.c, environment.c, error_handlers.c
  */
 
 #define _GNU_SOURCE
@@ -21,6 +22,7 @@
 #include <err.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +94,22 @@ static void mpi_abort(void)
     MPI_Abort(MPI_COMM_WORLD, 7);
 }
 
+static void comm_rank(void)
+{
+    int number;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &number);
+    printf("still here\n");
+}
+
+static void irecv(void)
+{
+    MPI_Request request;
+
+    MPI_Irecv(&rank, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+    printf("still here\n");
+}
+
 static void write_null(void)
 {
     *null = 1;
@@ -149,6 +167,8 @@ static const struct {
     {"quick0", quick_well},
     {"abort", abort},
     {"mpi_abort", mpi_abort},
+    {"comm_rank", comm_rank},
+    {"irecv", irecv},
     {"null", write_null},
     {"divide", divide},
     {"assert", fail_assertion},
@@ -170,10 +190,11 @@ static void *perform(void *how)
 static void maybe(char **arguments, const char *when)
 {
     const int who = atoi(arguments[2]);
+    const bool is_more = NULL != strchr(arguments[2], '+');
     char *how = arguments[1];
     pthread_t other;
 
-    if (0 != strcmp(arguments[3], when) || (who >= 0 && who != rank)) {
+    if (0 != strcmp(arguments[3], when) || (is_more ? who > rank : who >= 0 && who != rank)) {
         return;
     }
     if (0 != strncmp(how, "t:", 2)) {

@@ -23,6 +23,10 @@ my @ENDS = (
     ['exit0 1 in', 1, 'rank 1 of 4 .* without MPI_Finalize'], ['_exit5 1 in', 5, 'rank 1 of 4 .* 5'],
     ['_exit0 0 in', 1, 'rank 0 of 4 .* without MPI_Finalize'], ['quick5 2 after', 5, 'rank 2 of 4 .* 5'],
     ['abort 1 before', 134, 'rank 1 of 4: Aborted'], ['abort 0 in', 134, 'rank 0 of 4: Aborted'],
+    ['t:exit0 1 before', 1, 'rank 1 of 4 .* without MPI_Init'],
+    ['comm_rank 1 before', 1, 'rank 1 has called MPI_Comm_rank before MPI_Init'],
+    ['comm_rank 0 after', 1, 'rank 0 has called MPI_Comm_rank after MPI_Finalize'],
+    ['irecv 2 before', 1, 'rank 2 has called MPI_Irecv before MPI_Init'],
     ['mpi_abort 1 in', 7, 'rank 1'], ['null 3 in', 139, 'rank 3 of 4: Segmentation fault'],
     ['null 0 after', 139, 'rank 0 of 4: Segmentation fault'],
     ['divide 1 before', 136, 'rank 1 of 4: Floating point exception'],
@@ -46,6 +50,11 @@ our @ENTRIES = (
     (map { my ($args, $status, $says) = @$_;
            +{ program => 'ranks_exit', variant => $args =~ tr/ /-/r, kind => 'fatal', args => $args,
               status => $status, says => $says, configs => ['1r4'], quick => [], plain => 0 } } @ENDS),
+    # No rank of a process calls MPI_Init.
+    { program => 'ranks_exit', variant => 'no-init', kind => 'fatal', args => 'exit0 2+ before', status => 1,
+      says => 'rank [23] of 4 .* without MPI_Init', configs => ['2r2/node'], quick => [], plain => 0 },
+    { program => 'ranks_exit', variant => 'no-mpi', kind => 'same', args => 'exit0 0+ before', configs => ['2r2/node'],
+      quick => [], plain => 0 },
     (map { +{ program => 'ranks_exit', variant => tr/ /-/r, kind => 'same', args => $_, configs => ['1r4'],
               quick => [], plain => 0 } }
         'exit0 -1 before', 'exit0 0 after', '_exit0 1 after', '_exit0 -1 after', 'quick0 2 after',

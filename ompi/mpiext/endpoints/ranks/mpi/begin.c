@@ -84,6 +84,10 @@ void mpix_ranks_mpi_begin(int *argc, char ***argv, mpix_rank_t *ranks, int count
         (void) PMPI_Error_string(rc, text, &length);
         mpix_ranks_refuse("MPI cannot begin with %d ranks in this process: %s", count, text);
     }
+    for (int i = 0; i < count; ++i) {
+        atomic_flag_clear(&states[i].has_met);
+        mpix_ranks_mpi_set_valid(&ranks[i], false);
+    }
     free(endpoints);
 }
 
@@ -99,5 +103,8 @@ bool mpix_ranks_mpi_is_running(const mpix_rank_t *rank)
 
 void mpix_ranks_mpi_end(void)
 {
+    for (int i = 0; i < mpix_ranks_count; ++i) {
+        mpix_ranks_mpi_set_valid(&mpix_ranks_all[i], true);
+    }
     (void) PMPI_Finalize();
 }

@@ -8,10 +8,11 @@
  *
  * MPI begins and ends for a rank, while it runs for the process: MPI_Init and its relatives.
  *
- * Other calls before MPI_Init and after MPI_Finalize are not noticed: libmpi asks the process's state
- * alone.
+ * Before MPI_Init and after MPI_Finalize the rank's MPI_COMM_WORLD and MPI_COMM_SELF are invalid, which
+ * libmpi checks in each call anyway.  Calls without one of them are not noticed: libmpi asks the
+ * process's state alone.
  *
- * Tests: ranks_basic, ranks_mpi, install/ranks
+ * Tests: ranks_basic, ranks_mpi, ranks_exit, install/ranks
  */
 
 #define _GNU_SOURCE
@@ -24,6 +25,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "ompi/communicator/communicator.h"
 #include "ompi/errhandler/errhandler.h"
 #include "ompi/info/info.h"
 
@@ -42,7 +44,7 @@ void mpix_ranks_mpi_wrong(mpix_rank_t *rank, const char *function, const char *w
     _exit(1);
 }
 
-static void must_run(mpix_rank_t *rank, const char *function)
+void mpix_ranks_mpi_must_run(mpix_rank_t *rank, const char *function)
 {
     if (!rank->mpi->is_initialized) {
         mpix_ranks_mpi_wrong(rank, function, "before MPI_Init");
@@ -52,11 +54,51 @@ static void must_run(mpix_rank_t *rank, const char *function)
     }
 }
 
+void mpix_ranks_mpi_set_valid(mpix_rank_t *rank, bool is_valid)
+{
+    if (is_valid) {
+        rank->world->c_flags &= ~(uint32_t) OMPI_COMM_INVALID;
+        rank->self->c_flags &= ~(uint32_t) OMPI_COMM_INVALID;
+    } else {
+        OMPI_COMM_SET_INVALID(rank->world);
+        OMPI_COMM_SET_INVALID(rank->self);
+    }
+}
+
+static _Noreturn void stop(void)
+{
+    for (;;) {
+        (void) pause();
+    }
+}
+
+/** All ranks of the job come here, by MPI_Init or at their ends, as processes meet in MPI_Init.
+ * @return how many have called MPI_Init */
+static int meet(mpix_rank_t *rank, int has_begun)
+{
+    int all = rank->size;
+
+    if (atomic_flag_test_and_set(&rank->mpi->has_met)) {
+        stop(); /* another thread of the rank ends it */
+    }
+    mpix_ranks_mpi_set_valid(rank, true);
+    (void) PMPI_Allreduce(&has_begun, &all, 1, MPI_INT, MPI_SUM, rank->world);
+    return all;
+}
+
+bool mpix_ranks_mpi_leave(mpix_rank_t *rank)
+{
+    return rank->mpi->is_initialized || 0 == meet(rank, 0);
+}
+
 static int begin(mpix_rank_t *rank, const char *function, int level)
 {
     if (rank->mpi->is_initialized) {
         mpix_ranks_mpi_wrong(rank, function,
                              rank->mpi->is_finalized ? "after MPI_Finalize" : "a second time");
+    }
+    if (rank->size != meet(rank, 1)) {
+        stop(); /* another rank has ended, and ends the job */
     }
     rank->mpi->is_initialized = true;
     rank->mpi->level = level;
@@ -105,14 +147,14 @@ RANK_FUNCTION(Finalized, (int *flag), (flag))
 
 RANK_FUNCTION(Query_thread, (int *provided), (provided))
 {
-    must_run(rank, "MPI_Query_thread");
+    mpix_ranks_mpi_must_run(rank, "MPI_Query_thread");
     *provided = rank->mpi->level;
     return MPI_SUCCESS;
 }
 
 RANK_FUNCTION(Is_thread_main, (int *flag), (flag))
 {
-    must_run(rank, "MPI_Is_thread_main");
+    mpix_ranks_mpi_must_run(rank, "MPI_Is_thread_main");
     *flag = 0 != pthread_equal(rank->mpi->thread, pthread_self());
     return MPI_SUCCESS;
 }
@@ -120,9 +162,10 @@ RANK_FUNCTION(Is_thread_main, (int *flag), (flag))
 /** The barrier is libmpi's fence: nobody leaves before all have come. */
 RANK_FUNCTION_VOID(Finalize)
 {
-    must_run(rank, "MPI_Finalize");
+    mpix_ranks_mpi_must_run(rank, "MPI_Finalize");
     mpix_endpoints_call_end_endpoint(rank->mpi->endpoint);
     (void) PMPI_Barrier(rank->world);
     rank->mpi->is_finalized = true;
+    mpix_ranks_mpi_set_valid(rank, false);
     return MPI_SUCCESS;
 }

@@ -10,7 +10,10 @@
  * on the process's MPI_COMM_WORLD or MPI_COMM_SELF, which no rank has.  The handler of these two asks
  * which rank the calling thread belongs to, and raises the error on the rank's own.
  *
- * Tests: ranks_mpi
+ * Before MPI_Init and after MPI_Finalize of a rank its handles are invalid, so calls with them come here,
+ * too, and end the job.
+ *
+ * Tests: ranks_mpi, ranks_exit
  */
 
 #define _GNU_SOURCE
@@ -31,7 +34,7 @@ static ompi_errhandler_t *of_world, *of_self;
 static void raise_on_rank(MPI_Comm *comm, int *code, ...)
 {
     const bool is_world = &ompi_mpi_comm_world.comm == *comm;
-    const mpix_rank_t *rank = mpix_ranks_self;
+    mpix_rank_t *rank = mpix_ranks_self;
     const char *function;
     va_list list;
 
@@ -43,6 +46,7 @@ static void raise_on_rank(MPI_Comm *comm, int *code, ...)
                                       OMPI_ERRHANDLER_TYPE_COMM, *code, function);
         return;
     }
+    mpix_ranks_mpi_must_run(rank, function);
     (void) OMPI_ERRHANDLER_INVOKE(is_world ? rank->world : rank->self, *code, function);
 }
 

@@ -26,6 +26,11 @@ void mpix_ranks_mpi_enter(mpix_rank_t *rank);
 /** Has the rank begun MPI without ending it?  Then it must not leave main. */
 bool mpix_ranks_mpi_is_running(const mpix_rank_t *rank);
 
+/** The rank ends.  Without MPI_Init it waits until each other rank of the job has called MPI_Init or has
+ * ended as well.
+ * @return false: some have called it, whose collective calls would wait for this rank for ever */
+bool mpix_ranks_mpi_leave(mpix_rank_t *rank);
+
 /** All ranks of the process have left: end MPI, in the first thread. */
 void mpix_ranks_mpi_end(void);
 

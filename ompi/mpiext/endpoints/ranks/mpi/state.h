@@ -24,6 +24,7 @@ struct mpix_rank_mpi_t {
     MPIX_Endpoint endpoint;
     bool is_initialized;
     bool is_finalized;
+    atomic_flag has_met; /**< the rank has called Init, or has ended without */
     int level;        /**< MPI_THREAD_..., that Init has given */
     pthread_t thread; /**< that has called Init */
 };
@@ -60,6 +61,14 @@ struct mpix_rank_mpi_t {
                                                                                                    \
         return NULL == tool ? PMPI_##name arguments : ((__typeof__(&PMPI_##name)) tool) arguments; \
     }
+
+/** MPI_COMM_WORLD and MPI_COMM_SELF of the rank are valid handles from now on, or are not: then a call
+ * with one of them ends in libmpi's check of its arguments, which calls the handler of error_handlers.c.
+ * In a thread of the rank, or before there are ranks. */
+void mpix_ranks_mpi_set_valid(mpix_rank_t *rank, bool is_valid);
+
+/** End the job if the rank has not called MPI_Init, or has called MPI_Finalize. */
+void mpix_ranks_mpi_must_run(mpix_rank_t *rank, const char *function);
 
 /** The rank has called a function of MPI's that it must not call now: end the job, as libmpi does. */
 _Noreturn void mpix_ranks_mpi_wrong(mpix_rank_t *rank, const char *function, const char *when);

@@ -30,7 +30,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -96,53 +95,21 @@ static void end(mpix_rank_t *rank, int status, mpix_ranks_libc_end_t how)
     }
 }
 
-static bool is_any_running(void)
-{
-    for (int i = 0; i < mpix_ranks_count; ++i) {
-        if (mpix_ranks_mpi_is_running(&mpix_ranks_all[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/** With the lock held, of a rank that has ended well and has not called MPI_Init.  If another rank calls
- * MPI_Init, that is an error, as with processes: its first collective call would never return.  No event
- * tells of such a call, so this function looks every tenth of a second until all ranks have ended. */
-static void watch(const mpix_rank_t *rank)
-{
-    while (left < mpix_ranks_count) {
-        struct timespec when;
-
-        if (is_any_running()) {
-            mpix_ranks_say("rank %d of %d has ended without MPI_Init, which other ranks have called",
-                           rank->number, rank->size);
-            end_process(1);
-        }
-        (void) clock_gettime(CLOCK_REALTIME, &when);
-        when.tv_nsec += 100000000;
-        when.tv_sec += when.tv_nsec / 1000000000;
-        when.tv_nsec %= 1000000000;
-        (void) pthread_cond_timedwait(&changed, &lock, &when);
-    }
-}
-
 static void leave(mpix_rank_t *rank, bool may_join)
 {
     bool is_last;
-    int has_begun = true;
 
-    (void) MPI_Initialized(&has_begun);
-
+    if (!mpix_ranks_mpi_leave(rank)) {
+        mpix_ranks_say("rank %d of %d has ended without MPI_Init, which other ranks have called",
+                       rank->number, rank->size);
+        end_process(1);
+    }
     (void) pthread_mutex_lock(&lock);
     rank->start->has_left = true;
     rank->start->may_join = may_join;
     ++left;
     is_last = left == mpix_ranks_count && !is_first_at_end;
     (void) pthread_cond_broadcast(&changed);
-    if (!has_begun) {
-        watch(rank);
-    }
     (void) pthread_mutex_unlock(&lock);
     if (is_last && !pthread_equal(mpix_ranks_all[0].thread, pthread_self())) {
         /* The process's first thread is still in rank 0's program, which another thread has ended. */
