@@ -11,7 +11,7 @@
  * before, in or after MPI; HOW is a name of deeds[], or with "t:" before it, what another thread of the
  * rank does.  What must be said, and the launcher's status, are in lib/Ept/Table/Ranks.pm.
  *
- * Guards: finish.c, start.c, exit.c, signals.c, err_calls.c, libc.c, environment.c, error_handlers.c
+ * Guards: finish.c, start.c, exit.c, signals.c, err_calls.c, libc.c, environment.c, error_handlers.c, end.c
  */
 
 #define _GNU_SOURCE
@@ -110,6 +110,12 @@ static void irecv(void)
     printf("still here\n");
 }
 
+static void fatal(void)
+{
+    MPI_Send(&rank, 1, MPI_INT, 1, 0, MPI_COMM_SELF);
+    printf("still here\n");
+}
+
 static void write_null(void)
 {
     *null = 1;
@@ -157,23 +163,15 @@ static const struct {
     const char *name;
     void (*call)(void);
 } deeds[] = {
-    {"exit5", five},
-    {"exit0", well},
-    {"exit267", mask},
-    {"again", again},
-    {"_exit5", now_five},
-    {"_exit0", now_well},
-    {"quick5", quick_five},
-    {"quick0", quick_well},
-    {"abort", abort},
-    {"mpi_abort", mpi_abort},
-    {"comm_rank", comm_rank},
-    {"irecv", irecv},
-    {"null", write_null},
-    {"divide", divide},
-    {"assert", fail_assertion},
-    {"err", fail_err},
-    {"pthread_exit", leave_thread},
+    {"exit5", five},          {"exit0", well},
+    {"exit267", mask},        {"again", again},
+    {"_exit5", now_five},     {"_exit0", now_well},
+    {"quick5", quick_five},   {"quick0", quick_well},
+    {"abort", abort},         {"mpi_abort", mpi_abort},
+    {"comm_rank", comm_rank}, {"irecv", irecv},
+    {"fatal", fatal},         {"null", write_null},
+    {"divide", divide},       {"assert", fail_assertion},
+    {"err", fail_err},        {"pthread_exit", leave_thread},
     {"overflow", overflow},
 };
 

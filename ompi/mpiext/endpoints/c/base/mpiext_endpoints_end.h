@@ -14,6 +14,7 @@
 
 #include "ompi_config.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 BEGIN_C_DECLS
@@ -25,6 +26,22 @@ void mpix_endpoints_end_alone(void);
 /** Is this message, of libmpi's, the one that explains the end of the job, which its thread brings
  * about next? */
 bool mpix_endpoints_is_last_word(const char *file, const char *topic);
+
+/** Which rank is the calling thread, of how many?
+ * @return false: it has none of its own */
+typedef bool mpix_endpoints_end_rank_t(int *rank, int *size);
+
+/** By layer calls, before MPI_Init returns. */
+void mpix_endpoints_end_init(mpix_endpoints_end_rank_t *rank);
+
+/**
+ * The text of that message with the calling thread's rank in front of the process's name.
+ *
+ * @param[in] arguments  of the message; the caller can use them afterwards
+ *
+ * @return the text, the caller's to free; NULL: the process's name says it, or there is no memory
+ */
+char *mpix_endpoints_last_word(const char *file, const char *topic, va_list arguments);
 
 END_C_DECLS
 

@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "opal/util/show_help.h"
@@ -55,14 +56,19 @@ static void spare_give(void)
 
 static int show_vhelp(const char *file, const char *topic, int want_error_header, va_list arguments)
 {
+    const bool is_last = mpix_endpoints_is_last_word(file, topic);
+    char *text;
     int rc;
 
-    if (mpix_endpoints_is_last_word(file, topic)) {
+    if (is_last) {
         mpix_endpoints_end_alone(); /* one explanation, of the error that ends the job */
     }
     pthread_mutex_lock(&lock);
     spare_give();
-    rc = original_v(file, topic, want_error_header, arguments);
+    text = is_last ? mpix_endpoints_last_word(file, topic, arguments) : NULL;
+    rc = NULL != text ? mpix_endpoints_show_text(text, want_error_header)
+                      : original_v(file, topic, want_error_header, arguments);
+    free(text);
     spare_take();
     pthread_mutex_unlock(&lock);
     return rc;
@@ -133,6 +139,17 @@ void mpix_endpoints_show_help(const char *topic, const char *argument)
     add_directory();
     opal_show_help("help-mpiext-endpoints.txt", topic, true, argument);
     pthread_mutex_unlock(&lock);
+}
+
+int mpix_endpoints_show_text(const char *text, bool want_error_header)
+{
+    int rc;
+
+    pthread_mutex_lock(&lock);
+    add_directory();
+    rc = opal_show_help("help-mpiext-endpoints.txt", "as it is", want_error_header, text);
+    pthread_mutex_unlock(&lock);
+    return rc;
 }
 
 void mpix_endpoints_show_help_once(const char *topic, bool *said)

@@ -35,6 +35,11 @@ void mpix_endpoints_show_help(const char *topic, const char *argument)
     (void) mca_btl_ep_show_help("help-mpiext-endpoints.txt", topic, true, argument);
 }
 
+int mpix_endpoints_show_text(const char *text, bool want_error_header)
+{
+    return mca_btl_ep_show_help("help-mpiext-endpoints.txt", "as it is", want_error_header, text);
+}
+
 void mpix_endpoints_show_help_once(const char *topic, bool *said)
 {
     pthread_mutex_lock(&once_lock);

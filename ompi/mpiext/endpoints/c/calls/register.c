@@ -28,6 +28,7 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
         return OMPI_ERR_NOT_SUPPORTED;
     }
     mpix_endpoints_help_init(NULL != table);
+    mpix_endpoints_end_init(mpix_endpoints_attached_rank);
     /* Not by the first threads that use it, which Open MPI does not order. */
     if (NULL != table) {
         mpix_endpoints_announce_publish();

@@ -18,6 +18,7 @@
 #include "seams.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include "opal/util/show_help.h"
 
@@ -25,14 +26,18 @@ int MPIX_ENDPOINTS_SEAM(opal_show_help)(const char *file, const char *topic, int
                                         ...)
 {
     va_list arguments;
+    char *text = NULL;
     int rc;
 
+    va_start(arguments, want_error_header);
     if (NULL != mpix_endpoints_table() && mpix_endpoints_is_last_word(file, topic)) {
         mpix_endpoints_end_alone(); /* one explanation, of the error that ends the job */
+        text = mpix_endpoints_last_word(file, topic, arguments);
     }
-    va_start(arguments, want_error_header);
-    rc = opal_show_vhelp(file, topic, want_error_header, arguments);
+    rc = NULL != text ? mpix_endpoints_show_text(text, want_error_header)
+                      : opal_show_vhelp(file, topic, want_error_header, arguments);
     va_end(arguments);
+    free(text);
     return rc;
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(opal_show_help);

@@ -24,6 +24,7 @@
 
 #include <pthread.h>
 
+#include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
 #include "ompi/runtime/mpiruntime.h"
 
@@ -130,4 +131,16 @@ int mpix_endpoints_detach(void)
     leave(before);
     mpix_endpoints_own = &mpix_endpoints_none;
     return OMPI_SUCCESS;
+}
+
+bool mpix_endpoints_attached_rank(int *rank, int *size)
+{
+    const ompi_communicator_t *endpoints = mpix_endpoints_attached()->endpoints;
+
+    if (0 == mpix_endpoints_process_count()) {
+        return false;
+    }
+    *rank = ompi_comm_rank(endpoints);
+    *size = ompi_comm_size(endpoints);
+    return true;
 }

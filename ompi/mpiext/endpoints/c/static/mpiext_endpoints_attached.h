@@ -41,6 +41,11 @@ static inline mpix_endpoint_t *mpix_endpoints_attached(void)
  */
 int mpix_endpoints_attach(mpix_endpoint_t *endpoint, bool moves);
 
+/** The calling thread's rank among the endpoints of the job that are there from its beginning on.
+ *
+ * @return false: this process has none */
+bool mpix_endpoints_attached_rank(int *rank, int *size);
+
 /** Detach it.  @return OMPI_SUCCESS, or MPIX_ENDPOINTS_CAUSE_DETACHED */
 int mpix_endpoints_detach(void);
 
