@@ -128,7 +128,9 @@ sub command
 {
     my ($build, $job, @launcher) = @_;
 
-    return (@launcher, $job->{ranks} ? options($job) : (), program_file($build, $job),
+    return (@launcher, $job->{ranks} ? options($job) : (),
+            $job->{preload} ? ('-x', 'LD_PRELOAD=' . Ept::Build::preload_file($build, $job)) : (),
+            program_file($build, $job),
             split(' ', $job->{args}), split(' ', $ENV{EPT_ARGS} // ''));
 }
 

@@ -98,6 +98,8 @@ our @ENTRIES = (
               quick => [], plain => 0 } } qw(ranks_library ranks_templates)),
     (map { +{ program => $_, variant => 'files', env => 'MPIX_RANKS_FILES=1', configs => ['2r2/node'],
               quick => [], plain => 0 } } qw(ranks_library ranks_plugin)),
+    { program => 'ranks_library', variant => 'no_memory', preload => 'no_code', configs => ['1r3'],
+      quick => [], plain => 0 },
     { program => 'ranks_library', variant => 'verbose', env => 'MPIX_RANKS_VERBOSE=1', configs => ['2r2/node'],
       quick => [], plain => 0, says => 'copied for each rank.*ranks_library_own.*it has state' },
     (map { my ($variant, $flags, $says) = @$_;

@@ -135,11 +135,12 @@ int mpix_endpoints_detach(void)
 
 bool mpix_endpoints_attached_rank(int *rank, int *size)
 {
-    const ompi_communicator_t *endpoints = mpix_endpoints_attached()->endpoints;
+    ompi_communicator_t *endpoints;
 
-    if (0 == mpix_endpoints_process_count()) {
+    if (!mpix_endpoints_process_is_static() || 0 == mpix_endpoints_process_count()) {
         return false;
     }
+    endpoints = mpix_endpoints_attached()->endpoints;
     *rank = ompi_comm_rank(endpoints);
     *size = ompi_comm_size(endpoints);
     return true;

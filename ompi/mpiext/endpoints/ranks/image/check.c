@@ -8,7 +8,7 @@
  *
  * What is refused, each with a text that says what to do.
  *
- * Tests: ranks_not_copied
+ * Tests: ranks_not_copied, install/ranks_refused
  */
 
 #define _GNU_SOURCE
@@ -21,7 +21,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 /** Sanitizers know one copy of each object: they take addresses in others for errors, or crash. */
 static _Noreturn void refuse_sanitizer(const char *name)
@@ -64,11 +63,6 @@ static void refuse_kinds(const mpix_ranks_libraries_t *libraries)
 {
     const mpix_ranks_library_t *abi = mpix_ranks_libraries_reached(libraries, "libmpi_abi.");
 
-    if (0 != getauxval(AT_SECURE)) {
-        mpix_ranks_refuse(
-            "the program runs with another user's rights or more rights than its user "
-            "has (setuid, setgid, capabilities): run it with processes");
-    }
     if (NULL != abi) {
         mpix_ranks_refuse("the program is linked with %s, the MPI ABI, where MPI_COMM_WORLD is a "
                           "number: compile it with mpicc, or run it with processes",

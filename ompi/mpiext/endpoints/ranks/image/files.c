@@ -6,15 +6,15 @@
 /**
  * @file
  *
- * Where copies' files are: in memory, or, with MPIX_RANKS_FILES=1 and where the system forbids to run
- * memory files (vm.memfd_noexec=2), in the launcher's folder for the process, or a temporary one, for as
+ * Where copies' files are: in memory, or, with MPIX_RANKS_FILES=1 and where the system forbids
+ * memory files (vm.memfd_noexec=2, seccomp), in the launcher's folder for the process, or a temporary one, for as
  * long as the process runs.
  *
  * A memory file's path is /proc/PID/fd/N, which debuggers can open from outside, too.  The dynamic
  * linker tells objects apart by their paths, so all descriptors stay open.  They are not counted
  * against the program's soft limit.
  *
- * Tests: ranks_memory, ranks_library (files)
+ * Tests: ranks_memory, ranks_library (files, no_memory), install/ranks_refused
  */
 
 #define _GNU_SOURCE
@@ -150,9 +150,6 @@ int mpix_ranks_copy_create(const char *label, char *path, size_t path_size)
         if (file >= 0) {
             (void) snprintf(path, path_size, "/proc/%ld/fd/%d", (long) getpid(), file);
             return file;
-        }
-        if (EACCES != errno) {
-            return -1;
         }
     }
     return create_in_folder(label, path, path_size);

@@ -7,12 +7,12 @@
  * @file
  *
  * Room for thread-local variables of private libraries.  A library that accesses them at a fixed
- * distance from the thread's pointer (the initial-exec model), or that others access so, needs room in each thread's static block,
- * whose size the dynamic linker fixes when the process begins: 512 bytes for all that is loaded later,
+ * distance from the thread's pointer (the initial-exec model), or that others access so, needs
+ * room in each thread's static block, whose size the dynamic linker fixes when the process begins: 512 bytes for all that is loaded later,
  * or what the tunable glibc.rtld.optional_static_tls says.  So the process is started once more, with
  * the tunable, where that is too little.
  *
- * Tests: ranks_static_tls
+ * Tests: ranks_static_tls, install/ranks_refused
  */
 
 #define _GNU_SOURCE

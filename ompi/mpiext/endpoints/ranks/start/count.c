@@ -8,7 +8,7 @@
  *
  * How many ranks this process has: by what the launcher has put into its environment.
  *
- * Tests: install/ranks
+ * Tests: install/ranks, install/ranks_refused
  */
 
 #define _GNU_SOURCE
