@@ -9,14 +9,15 @@
  * Testing by Open MPI's functions, of what has been seen to be complete: pml_epml_seen.h.
  *
  * They are given requests that are through, and those alone; what is not yet when they would look
- * is the next call's.  Where none is, libmpi's progress is called, as they would, and then it is
- * asked for those of its own that have failed.
+ * is the next call's.  Where none is, but some need it, libmpi's progress is called, as they would,
+ * and then it is asked for those of its own that have failed.
  *
- * Tests: model/completion, p2p_requests, ulfm
+ * Tests: looks, model/completion, p2p_requests, ulfm
  */
 
 #include "ompi_config.h"
 
+#include "../object/object.h"
 #include "pml_epml_seen.h"
 
 #include "ompi/constants.h"
@@ -24,6 +25,25 @@
 #    include "ompi/runtime/params.h"
 #endif
 #include "opal/runtime/opal_progress.h"
+
+bool mca_pml_epml_seen_needs_libmpi(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (!mca_pml_epml_is_request(requests[i]) && !mca_pml_epml_is_client_request(requests[i])
+            && !mca_pml_epml_is_through(requests[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Before a list of which nothing is complete is looked at again. */
+static inline void progress_libmpi(size_t count, ompi_request_t **requests)
+{
+    if (mca_pml_epml_seen_needs_libmpi(count, requests)) {
+        (void) opal_progress();
+    }
+}
 
 size_t mca_pml_epml_seen_failed(size_t count, ompi_request_t **requests)
 {
@@ -74,7 +94,7 @@ int mca_pml_epml_seen_test_any(const ompi_request_fns_t *libmpi, size_t count,
     if (!active) {
         return libmpi->req_test_any(count, requests, index, completed, status);
     }
-    (void) opal_progress();
+    progress_libmpi(count, requests);
     failed = mca_pml_epml_seen_failed(count, requests);
     if (OPAL_UNLIKELY(EPML_SEEN_NONE != failed)) {
         *index = (int) failed;
@@ -103,7 +123,7 @@ int mca_pml_epml_seen_test_all(const ompi_request_fns_t *libmpi, size_t count,
     if (!all_through(count, requests)) {
         size_t failed;
 
-        (void) opal_progress();
+        progress_libmpi(count, requests);
         failed = mca_pml_epml_seen_failed(count, requests);
         if (OPAL_UNLIKELY(EPML_SEEN_NONE != failed && !mca_pml_epml_is_through(requests[failed]))) {
             return libmpi->req_test_all(1, &requests[failed], completed,
@@ -166,7 +186,7 @@ int mca_pml_epml_seen_test_some(const ompi_request_fns_t *libmpi, size_t count,
     if (0 == done) {
         size_t failed;
 
-        (void) opal_progress();
+        progress_libmpi(count, requests);
         failed = mca_pml_epml_seen_failed(count, requests);
         if (OPAL_UNLIKELY(EPML_SEEN_NONE != failed)) {
             result = libmpi->req_test_some(1, &requests[failed], &done, indices, statuses);

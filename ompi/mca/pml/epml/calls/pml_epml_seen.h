@@ -41,6 +41,10 @@ static inline bool mca_pml_epml_is_through(const ompi_request_t *request)
 
 #define EPML_SEEN_NONE SIZE_MAX
 
+/** Does a list have a request that is not through, and that only libmpi's progress completes?  Those
+ * of endpoints and of clients need their endpoint turned, no more. */
+bool mca_pml_epml_seen_needs_libmpi(size_t count, ompi_request_t **requests);
+
 /** The first request of a list, of Open MPI's own and not complete so far, that fails here and now:
  * with its fault tolerance on it ends requests that wait for a failed process when it is asked for
  * them.  It is complete then, or, where it is one from MPI_ANY_SOURCE, active, and has

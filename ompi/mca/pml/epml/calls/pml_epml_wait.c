@@ -17,7 +17,7 @@
  * endpoints.  Spinning for them here has been tried: 2.0 instead of 2.1 us for an 8 byte
  * MPI_Iallreduce of two threads, and slower with more threads than cores.
  *
- * Tests: calls, cancel, p2p_mixed, p2p_requests, p2p_sendrecv, progress, ulfm
+ * Tests: calls, cancel, looks, p2p_mixed, p2p_requests, p2p_sendrecv, progress, ulfm
  */
 
 #include "ompi_config.h"
@@ -383,8 +383,7 @@ static size_t wait_for_one(size_t count, ompi_request_t **requests)
     while (NONE == found && ours) {
         const int events = turn_list(count, requests, mca_pml_epml_ep_poll);
 
-        if (0 == events) {
-            /* Requests of others in the list need the process's progress. */
+        if (0 == events && mca_pml_epml_seen_needs_libmpi(count, requests)) {
             mca_pml_epml_process_progress();
         }
         mca_pml_epml_turned(&waiter, NULL, events);

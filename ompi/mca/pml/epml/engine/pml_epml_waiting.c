@@ -9,13 +9,14 @@
  * What a thread does between the turns of its endpoint while it waits: spin, progress the rest of
  * the process, yield its core, dump if that is asked for.
  *
- * Tests: calls, coll_dump, drafted, level_low, oversubscribe, progress
+ * Tests: calls, coll_dump, drafted, level_low, looks, oversubscribe, progress
  */
 
 #include "ompi_config.h"
 
 #include <sched.h>
 #include <signal.h>
+#include <time.h>
 
 #include "../object/object.h"
 #include "../base/base.h"
@@ -154,16 +155,33 @@ void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter)
     }
 }
 
+/** Has the clock moved on since a thread's last call?  It does every few milliseconds, and reading
+ * it takes some nanoseconds. */
+static bool is_later(void)
+{
+    static _Thread_local struct timespec last;
+    struct timespec now;
+    bool later;
+
+    (void) clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    later = now.tv_nsec != last.tv_nsec || now.tv_sec != last.tv_sec;
+    last = now;
+    return later;
+}
+
 bool mca_pml_epml_tested(bool found)
 {
     static _Thread_local uint32_t tests;
 
     /* Programs poll in loops: the rest of the process gets its chance now and then, and in a crowd
-     * others get the core. */
+     * others get the core.  A loop that does nothing else looks as rarely as a wait does: libmpi's
+     * progress has counters and locks that all threads write. */
     if (0 != ++tests % EPML_TESTED_LONG) {
         return false;
     }
-    mca_pml_epml_help(NULL);
+    if (found || 0 == tests % EPML_IDLE_LONG || is_later()) {
+        mca_pml_epml_help(NULL);
+    }
     if (!found && mca_pml_epml_is_crowded()) {
         sched_yield();
     }
