@@ -94,6 +94,9 @@ our @ENTRIES = (
       env => 'GLIBC_TUNABLES=glibc.malloc.perturb=0:glibc.rtld.optional_static_tls=64 '
              . 'RANKS_TUNABLE=glibc.malloc.perturb=0:' },
     { program => 'ranks_memory', configs => ['1r16'], quick => [], plain => 0 },
+    { program => 'ranks_malloc', configs => ['1r4'], quick => [], plain => 0 },
+    { program => 'ranks_malloc', variant => 'tuned', args => 'tuned', env => 'MALLOC_ARENA_TEST=4', configs => ['1r4'],
+      quick => [], plain => 0 },
     (map { +{ program => $_, variant => 'hardened', preload => 'no_written_code', configs => ['1r3'],
               quick => [], plain => 0 } } qw(ranks_library ranks_templates)),
     (map { +{ program => $_, variant => 'files', env => 'MPIX_RANKS_FILES=1', configs => ['2r2/node'],

@@ -46,6 +46,7 @@ static void *run(void *argument)
 
     mpix_ranks_self = rank;
     mpix_ranks_start_cores_enter(rank);
+    mpix_ranks_start_memory_enter();
     mpix_ranks_mpi_enter(rank);
     mpix_ranks_libc_enter(rank);
     mpix_ranks_image_enter(rank);
@@ -157,6 +158,7 @@ static int ranks_main(int argc, char **argv, char **envp)
         mpix_ranks_all[i].index = i;
     }
     mpix_ranks_start_cores_begin(mpix_ranks_count);
+    mpix_ranks_start_memory_begin(mpix_ranks_count);
     mpix_ranks_mpi_begin(&argc, &argv, mpix_ranks_all, mpix_ranks_count);
     mpix_ranks_libc_on_exit = mpix_ranks_finish_exit;
     for (int i = 0; i < mpix_ranks_count; ++i) {

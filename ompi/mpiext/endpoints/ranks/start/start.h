@@ -29,4 +29,11 @@ void mpix_ranks_start_cores_begin(int count);
 /** In the rank's thread, before constructors: the thread is bound to the rank's cores. */
 void mpix_ranks_start_cores_enter(const mpix_rank_t *rank);
 
+/** Before MPI begins, in the first thread: how malloc works for so many ranks, unless the user has said
+ * it. */
+void mpix_ranks_start_memory_begin(int count);
+
+/** In the rank's thread, before it allocates: a rank that needs little takes no huge page. */
+void mpix_ranks_start_memory_enter(void);
+
 #endif /* MPIX_RANKS_START_H */
