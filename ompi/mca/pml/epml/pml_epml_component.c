@@ -70,9 +70,6 @@ static mca_pml_base_module_t *component_init(int *priority, bool enable_progress
 #if EPML_CHECK_LOCKS
     mca_pml_epml_check_start();
 #endif
-#if !defined(__SANITIZE_THREAD__) /* which knows nothing of membarrier */
-    mca_pml_epml_may_bias = epml_lock_setup();
-#endif
     mca_pml_epml_cid_steps_init();
     if (OMPI_SUCCESS != mpix_endpoints_register_pml(&mca_pml_epml_link)) {
         EPML_SHOW_HELP("extension differs", true);

@@ -155,6 +155,7 @@ our @ENTRIES = (
       args => '--bound 1' },
     { program => 'calls', variant => 'wait', configs => ['1x1'], quick => [], plain => 0,
       args => '--messages 8000', mca => 'btl_epshm_lane_cells 8192' },
+    { program => 'early', configs => ['1x2'], quick => [], plain => 0, env => 'UCX_VFS_ENABLE=n' },
     { program => 'looks', configs => ['1x0'], quick => ['1x0'], plain => 0 },
     # Not over a network, which copies by itself.
     { program => 'drafted', configs => [qw(1x4 2x3/node)], quick => [], plain => 0 },

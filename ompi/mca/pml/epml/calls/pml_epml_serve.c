@@ -84,6 +84,9 @@ static void install(void)
     }
     opal_mutex_lock(&installed.lock);
     if (!atomic_load_explicit(&installed.done, memory_order_relaxed)) {
+#if !defined(__SANITIZE_THREAD__) /* which knows nothing of membarrier */
+        mca_pml_epml_may_bias = epml_lock_setup();
+#endif
         (void) opal_progress_register(mca_pml_epml_progress);
         mca_pml_epml_wait_install();
         mca_pml_epml_ipart_install();

@@ -37,7 +37,7 @@ static inline uint32_t mca_pml_epml_lock_streak(mca_pml_epml_level_t level)
     return EPML_LEVEL_FUNNELED >= level ? EPML_LOCK_BIAS_FUNNELED : EPML_LOCK_BIAS_AFTER;
 }
 
-/** May locks be biased on this machine?  Constant once the PML is selected. */
+/** May locks be biased on this machine?  Constant from the first endpoint on. */
 extern bool mca_pml_epml_may_bias;
 
 /** A thread of the endpoint's own looks at what has come.  Only that counts: who sends and posts

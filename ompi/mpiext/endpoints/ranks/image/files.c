@@ -55,6 +55,36 @@ bool mpix_ranks_copy_are_files(void)
     return are_files;
 }
 
+static int create_in_memory(const char *label)
+{
+    int file = memfd_create(label, MFD_CLOEXEC | MFD_EXEC), higher;
+
+    if (file < 0 && EINVAL == errno) {
+        file = memfd_create(label, MFD_CLOEXEC);
+    }
+    higher = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+    if (0 <= higher) {
+        (void) close(file);
+        file = higher;
+    }
+    return file;
+}
+
+/** Let the kernel's table of descriptors be as long as it will be.  In a process that has several
+ * threads it takes some 10 ms to grow. */
+static void grow_table(rlim_t descriptors)
+{
+    const int file = create_in_memory("table");
+    const int last = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, (int) descriptors - 1);
+
+    if (0 <= file) {
+        (void) close(file);
+    }
+    if (0 <= last) {
+        (void) close(last);
+    }
+}
+
 const char *mpix_ranks_copy_reserve(size_t count)
 {
     struct rlimit limit;
@@ -74,22 +104,8 @@ const char *mpix_ranks_copy_reserve(size_t count)
             return strerror(errno);
         }
     }
+    grow_table(need);
     return NULL;
-}
-
-static int create_in_memory(const char *label)
-{
-    int file = memfd_create(label, MFD_CLOEXEC | MFD_EXEC), higher;
-
-    if (file < 0 && EINVAL == errno) {
-        file = memfd_create(label, MFD_CLOEXEC);
-    }
-    higher = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
-    if (0 <= higher) {
-        (void) close(file);
-        file = higher;
-    }
-    return file;
 }
 
 static bool make_folder_in(const char *parent)
