@@ -49,7 +49,8 @@ static void case_lock(MPI_Comm comm, struct ept *t)
     }
     ept_local_barrier(t);
     if (0 == t->local) {
-        look(comm, t, t->nlocal - 1, "window, no access epoch, waits for a lock that others hold");
+        look(comm, t, t->nlocal - 1,
+             "window, access epoch of MPI_Win_lock, waits for a lock that others hold");
     } else {
         EPT_OK(t, MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win));
     }

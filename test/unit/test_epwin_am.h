@@ -36,6 +36,7 @@ static inline void *malloc_or_not(size_t size)
 #include "ompi/mca/osc/epwin/am/osc_epwin_am_reply.c"
 #include "ompi/mca/osc/epwin/am/osc_epwin_am_result.c"
 #undef malloc
+#include "ompi/mca/osc/epwin/base/osc_epwin_enter.c"
 #include "ompi/mca/osc/epwin/target/osc_epwin_apply.c"
 #include "ompi/mca/osc/epwin/target/osc_epwin_range.c"
 #include "ompi/mca/osc/epwin/target/osc_epwin_walk.c"

@@ -79,6 +79,7 @@ our @ENTRIES = (
         ['win_random', ['1x4'], longer => ['2x2/tcp'], args => '--shared 0 --phases 40'],
         ['win_lock', ['2x2/tcp'], longer => ['1x4'], args => '--rounds 30'],
         ['win_pscw', ['2x2/tcp'], longer => ['1x4']],
+        ['win_threads', [qw(1x2 2x2/tcp)], args => '--rounds 8'],
         ['win_create', ['1x4']],
         ['win_dynamic', ['2x2/tcp'], longer => ['1x4']]),
 

@@ -82,6 +82,11 @@ our @ENTRIES = (
       plain => 0, quick => [], args => '--flags 10' },
     { program => 'win_flush', variant => 'threads', configs => ['1x2'], plain => 0, quick => ['1x2'],
       args => '--rounds 200000' },
+    # Several threads on a handle.
+    { program => 'win_threads', configs => [qw(1x4 2x2)], longer => [qw(1x1 4x1/tcp 3x3/node)],
+      plain => 0 },
+    { program => 'win_threads', variant => 'bounded', configs => ['2x2/tcp'], plain => 0, quick => [],
+      args => '--rounds 12', mca => 'osc_epwin_pending_limit 4096 osc_epwin_rendezvous_limit 8192' },
     { program => 'win_sync_errors', configs => [qw(1x4 2x2/tcp)], longer => [qw(1x1 2x2/node)],
       plain => 0 },
 );

@@ -14,8 +14,9 @@
  * order, and the target executes their records in order.  So a flush is one round trip, and no
  * operation is acknowledged.
  *
- * All functions: the thread of the handle.  Origin buffers are copied before they return (local
- * completion), except long ones; results arrive during waits.  byte displacements: at, as from mca_osc_epwin_range;
+ * All functions: any thread, also one that has the handle's lock.  They take that lock, and give it
+ * back, all of it, while they wait.  Origin buffers are copied before they return (local completion),
+ * except long ones; results arrive during waits.  Byte displacements: at, as from mca_osc_epwin_range;
  * in a dynamic window an address.
  */
 

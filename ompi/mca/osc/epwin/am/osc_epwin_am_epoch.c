@@ -38,12 +38,45 @@ static int link_flush_begin(mca_osc_epwin_module_t *module, epwin_am_link_t *lin
     return OPAL_LIKELY(MPI_SUCCESS == rc) ? mca_osc_epwin_am_send(module, link) : rc;
 }
 
-/** Wait for it. */
-static int link_flush_end(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
+/** Wait until records up to a position are executed, and the buffers of long data are free. */
+static int link_wait_end(mca_osc_epwin_module_t *module, epwin_am_link_t *link, uint64_t position)
 {
-    int rc = mca_osc_epwin_am_wait_acked(module, link, link->requested);
+    int rc = mca_osc_epwin_am_wait_acked(module, link, position);
 
     rc = mca_osc_epwin_first_error(rc, link_take_error(link));
+    return mca_osc_epwin_first_error(rc, mca_osc_epwin_am_longs_end(module, link, rc));
+}
+
+/** Wait for it.  Other threads may have asked for later ones since, which are waited for as well. */
+static int link_flush_end(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
+{
+    return link_wait_end(module, link, link->requested);
+}
+
+/** The same of operations alone: another thread may have appended a LOCK behind them, which is not
+ * waited for. */
+static int link_complete_begin(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
+{
+    return link->operated > link->requested ? link_flush_begin(module, link)
+                                            : mca_osc_epwin_am_send(module, link);
+}
+
+static int link_complete_end(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
+{
+    return link_wait_end(module, link, link->operated);
+}
+
+static int link_flush(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
+{
+    const int rc = link_flush_begin(module, link);
+
+    return mca_osc_epwin_first_error(rc, link_flush_end(module, link));
+}
+
+static int link_results(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
+{
+    const int rc = mca_osc_epwin_am_wait_results(module, link, link->results);
+
     return mca_osc_epwin_first_error(rc, mca_osc_epwin_am_longs_end(module, link, rc));
 }
 
@@ -70,59 +103,56 @@ int mca_osc_epwin_am_flush(mca_osc_epwin_module_t *module, int target)
     epwin_am_link_t *link;
     int rc;
 
-    if (NULL == module->origin) {
+    if (!mca_osc_epwin_has_origin(module)) {
         return MPI_SUCCESS;
     }
+    mca_osc_epwin_enter(module);
     if (MPIX_ENDPOINTS_ANY_RANK == target) {
-        return links_do(module, link_flush_begin, link_flush_end);
+        rc = links_do(module, link_complete_begin, link_complete_end);
+    } else {
+        link = mca_osc_epwin_am_link_find(module, target);
+        rc = NULL == link ? MPI_SUCCESS : link_flush(module, link);
     }
-    link = mca_osc_epwin_am_link_find(module, target);
-    if (NULL == link) {
-        return MPI_SUCCESS;
-    }
-    rc = link_flush_begin(module, link);
-    return mca_osc_epwin_first_error(rc, link_flush_end(module, link));
-}
-
-static int link_results(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
-{
-    const int rc = mca_osc_epwin_am_wait_results(module, link, link->results);
-
-    return mca_osc_epwin_first_error(rc, mca_osc_epwin_am_longs_end(module, link, rc));
+    mca_osc_epwin_leave(module);
+    return rc;
 }
 
 int mca_osc_epwin_am_flush_local(mca_osc_epwin_module_t *module, int target)
 {
     epwin_am_link_t *link;
+    int rc;
 
-    if (NULL == module->origin) {
+    if (!mca_osc_epwin_has_origin(module)) {
         return MPI_SUCCESS;
     }
+    mca_osc_epwin_enter(module);
     if (MPIX_ENDPOINTS_ANY_RANK == target) {
-        return links_do(module, mca_osc_epwin_am_send, link_results);
+        rc = links_do(module, mca_osc_epwin_am_send, link_results);
+    } else {
+        link = mca_osc_epwin_am_link_find(module, target);
+        rc = NULL == link ? MPI_SUCCESS : link_results(module, link);
     }
-    link = mca_osc_epwin_am_link_find(module, target);
-    return NULL == link ? MPI_SUCCESS : link_results(module, link);
+    mca_osc_epwin_leave(module);
+    return rc;
 }
 
-/** An exclusive lock that relies on the domain's lock of an earlier one of another member: wait until
- * that is held.  Messages to two targets are in no order. */
-static int domain_wait(mca_osc_epwin_module_t *module, int target)
+/** Append a head to the records for a target.
+ * @param[in] then  NULL, or what to do behind it */
+static int head_append(mca_osc_epwin_module_t *module, int target, const epwin_am_record_t *head,
+                       int (*then)(mca_osc_epwin_module_t *module, epwin_am_link_t *link))
 {
-    const uint32_t domain = module->peers[target].domain;
     epwin_am_link_t *link;
-    uint32_t index = 0;
-    int rc = MPI_SUCCESS;
+    int rc;
 
-    while (NULL != (link = mca_osc_epwin_am_link_next(module, &index)) && MPI_SUCCESS == rc) {
-        if (domain == module->peers[link->rank].domain
-            && link->domain_position > atomic_load_explicit(&link->acked, memory_order_relaxed)) {
-            rc = mca_osc_epwin_am_append_flush(module, link);
-            if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-                rc = mca_osc_epwin_am_wait_acked(module, link, link->domain_position);
-            }
-        }
+    mca_osc_epwin_enter(module);
+    rc = mca_osc_epwin_am_link(module, target, &link);
+    if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
+        rc = mca_osc_epwin_am_append_head(module, link, head);
     }
+    if (NULL != then && MPI_SUCCESS == rc) {
+        rc = then(module, link);
+    }
+    mca_osc_epwin_leave(module);
     return rc;
 }
 
@@ -132,23 +162,11 @@ int mca_osc_epwin_am_lock(mca_osc_epwin_module_t *module, int target, mca_osc_ep
     const epwin_am_record_t lock = {.kind = EPWIN_AM_LOCK,
                                     .hold = (uint8_t) hold,
                                     .with_domain = with_domain};
-    epwin_am_link_t *link;
-    int rc;
 
     if (EPWIN_HOLD_NOTHING == hold && !with_domain) {
         return MPI_SUCCESS;
     }
-    rc = mca_osc_epwin_am_link(module, target, &link);
-    if (EPWIN_HOLD_EXCLUSIVE == hold && !with_domain && MPI_SUCCESS == rc) {
-        rc = domain_wait(module, target);
-    }
-    if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        rc = mca_osc_epwin_am_append_head(module, link, &lock);
-    }
-    if (with_domain && MPI_SUCCESS == rc) {
-        link->domain_position = link->position;
-    }
-    return rc;
+    return head_append(module, target, &lock, NULL);
 }
 
 int mca_osc_epwin_am_unlock(mca_osc_epwin_module_t *module, int target, mca_osc_epwin_hold_t hold,
@@ -157,21 +175,11 @@ int mca_osc_epwin_am_unlock(mca_osc_epwin_module_t *module, int target, mca_osc_
     const epwin_am_record_t unlock = {.kind = EPWIN_AM_UNLOCK,
                                       .hold = (uint8_t) hold,
                                       .with_domain = with_domain};
-    epwin_am_link_t *link;
-    int rc;
 
     if (EPWIN_HOLD_NOTHING == hold && !with_domain) {
         return mca_osc_epwin_am_flush(module, target);
     }
-    rc = mca_osc_epwin_am_link(module, target, &link);
-    if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        rc = mca_osc_epwin_am_append_head(module, link, &unlock);
-    }
-    if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        rc = link_flush_begin(module, link);
-        rc = mca_osc_epwin_first_error(rc, link_flush_end(module, link));
-    }
-    return rc;
+    return head_append(module, target, &unlock, link_flush);
 }
 
 /** The last record of an epoch of MPI_Win_lock_all. */
@@ -189,28 +197,24 @@ static int link_unlock_begin(mca_osc_epwin_module_t *module, epwin_am_link_t *li
 
 int mca_osc_epwin_am_unlock_all(mca_osc_epwin_module_t *module)
 {
-    return links_do(module, link_unlock_begin, link_flush_end);
-}
+    int rc;
 
-/** Append a head without number, and send. */
-static int link_tell(mca_osc_epwin_module_t *module, int rank, uint8_t kind)
-{
-    const epwin_am_record_t head = {.kind = kind};
-    epwin_am_link_t *link;
-    int rc = mca_osc_epwin_am_link(module, rank, &link);
-
-    if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        rc = mca_osc_epwin_am_append_head(module, link, &head);
-    }
-    return OPAL_LIKELY(MPI_SUCCESS == rc) ? mca_osc_epwin_am_send(module, link) : rc;
+    mca_osc_epwin_enter(module);
+    rc = links_do(module, link_unlock_begin, link_flush_end);
+    mca_osc_epwin_leave(module);
+    return rc;
 }
 
 int mca_osc_epwin_am_post(mca_osc_epwin_module_t *module, int origin)
 {
-    return link_tell(module, origin, EPWIN_AM_POST);
+    const epwin_am_record_t post = {.kind = EPWIN_AM_POST};
+
+    return head_append(module, origin, &post, mca_osc_epwin_am_send);
 }
 
 int mca_osc_epwin_am_complete(mca_osc_epwin_module_t *module, int target)
 {
-    return link_tell(module, target, EPWIN_AM_COMPLETE);
+    const epwin_am_record_t complete = {.kind = EPWIN_AM_COMPLETE};
+
+    return head_append(module, target, &complete, mca_osc_epwin_am_send);
 }

@@ -10,7 +10,8 @@
  *
  * Called by osc_epwin_am_origin.c, osc_epwin_am_epoch.c and osc_epwin_am_result.c.
  *
- * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death, win_away
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death, win_away,
+ * win_threads
  */
 
 #include "ompi_config.h"
@@ -217,6 +218,8 @@ int mca_osc_epwin_am_send(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
         return atomic_load_explicit(&link->failed, memory_order_relaxed);
     }
     for (int i = 0; i < LINK_ATTEMPTS; ++i) {
+        uint32_t depth;
+
         rc = ENGINE->am_send(module->comm, mca_osc_epwin_component.client, link->rank,
                              link->message, link->used);
         if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
@@ -226,7 +229,12 @@ int mca_osc_epwin_am_send(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
         if (MPI_ERR_NO_MEM != rc) {
             return mca_osc_epwin_am_link_fail(link, rc);
         }
+        depth = mca_osc_epwin_suspend(module);
         (void) ENGINE->progress(module->comm);
+        mca_osc_epwin_resume(module, depth);
+        if (OPAL_UNLIKELY(0 == link->used)) { /* another thread has sent it */
+            return atomic_load_explicit(&link->failed, memory_order_relaxed);
+        }
     }
     return rc;
 }
@@ -253,18 +261,23 @@ int mca_osc_epwin_am_append_head(mca_osc_epwin_module_t *module, epwin_am_link_t
 int mca_osc_epwin_am_append_flush(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
 {
     const epwin_am_record_t flush = {.kind = EPWIN_AM_FLUSH};
-    const uint64_t asks = atomic_load_explicit(&link->asks, memory_order_relaxed);
+    uint64_t asks;
     int rc = MPI_SUCCESS;
 
+    /* Other threads ask as well while this one waits for room, or sends.  Acquire: the handler's use
+     * of asked; partner: ack_take. */
+    while (asks = atomic_load_explicit(&link->asks, memory_order_relaxed),
+           link->position != link->requested
+               && asks - atomic_load_explicit(&link->acks, memory_order_acquire) >= EPWIN_AM_ASKS) {
+        rc = mca_osc_epwin_am_wait_acked(module, link, link->asked[asks % EPWIN_AM_ASKS]);
+        if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
+            return rc;
+        }
+    }
     if (link->position == link->requested) {
         return MPI_SUCCESS;
     }
-    /* Relaxed: a hint; the position is written by the handler after the number. */
-    if (OPAL_UNLIKELY(asks - atomic_load_explicit(&link->acks, memory_order_relaxed)
-                      >= EPWIN_AM_ASKS)) {
-        rc = mca_osc_epwin_am_wait_acked(module, link, link->asked[asks % EPWIN_AM_ASKS]);
-    }
-    if (0 == link->used && MPI_SUCCESS == rc) {
+    if (0 == link->used) { /* the head needs no other message, and no wait */
         rc = mca_osc_epwin_am_append_head(module, link, &flush);
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
@@ -303,25 +316,25 @@ static bool link_has_domain(const mca_osc_epwin_module_t *module, const epwin_am
 int mca_osc_epwin_am_room(mca_osc_epwin_module_t *module, epwin_am_link_t *link, size_t least,
                           size_t most, size_t *room_p, epwin_am_record_t **record_p)
 {
+    /* A short rest of a message is not worth a part of an operation. */
     const size_t wanted = most < link->room / 4 ? most : link->room / 4;
-    int rc;
+    const size_t needed = (link_needs_domain(module, link) ? sizeof(epwin_am_record_t) : 0)
+                          + (least > wanted ? least : wanted);
 
+    /* Sent now: the record, and the domain's lock before it, are appended without a wait. */
+    if (link->used + needed > link->room) {
+        const int rc = mca_osc_epwin_am_send(module, link);
+
+        if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
+            return rc;
+        }
+    }
     if (OPAL_UNLIKELY(link_needs_domain(module, link))) {
         const epwin_am_record_t lock = {.kind = EPWIN_AM_DOMAIN_LOCK,
                                         .with_domain = link_has_domain(module, link)};
 
-        rc = mca_osc_epwin_am_append_head(module, link, &lock);
-        if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-            return rc;
-        }
+        (void) mca_osc_epwin_am_append_head(module, link, &lock);
         link->has_domain_lock = true;
-    }
-    /* A short rest of a message is not worth a part of an operation. */
-    if (link->used + (least > wanted ? least : wanted) > link->room) {
-        rc = mca_osc_epwin_am_send(module, link);
-        if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-            return rc;
-        }
     }
     *room_p = link->room - link->used;
     *record_p = (epwin_am_record_t *) (link->message + link->used);
@@ -352,12 +365,15 @@ static int link_wait(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
 {
     link_wait_t wait = {.link = link, .value = value, .least = least};
     int rc = mca_osc_epwin_am_send(module, link);
+    uint32_t depth;
 
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
     }
+    depth = mca_osc_epwin_suspend(module);
     /* At once by the engine: an answer arrives by progress only. */
     rc = mca_osc_epwin_wait_long(module, "answers", link->rank, link_has, &wait);
+    mca_osc_epwin_resume(module, depth);
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         mca_osc_epwin_am_link_close(module, link);
         link->used = 0;
@@ -389,6 +405,7 @@ int mca_osc_epwin_am_wait_results(mca_osc_epwin_module_t *module, epwin_am_link_
 int mca_osc_epwin_am_bound(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
 {
     const uint64_t limit = mca_osc_epwin_component.pending_limit;
+    uint64_t least;
     int rc;
 
     if (OPAL_UNLIKELY(link->position - link->requested > limit / 2)) {
@@ -399,7 +416,10 @@ int mca_osc_epwin_am_bound(mca_osc_epwin_module_t *module, epwin_am_link_t *link
     }
     if (OPAL_UNLIKELY(link->position - atomic_load_explicit(&link->acked, memory_order_relaxed)
                       > limit)) {
-        rc = mca_osc_epwin_am_wait_acked(module, link, link->position - limit);
+        /* What other threads have appended meanwhile they ask for themselves. */
+        least = link->position - limit;
+        rc = mca_osc_epwin_am_wait_acked(module, link,
+                                         least < link->requested ? least : link->requested);
         if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
             return rc;
         }

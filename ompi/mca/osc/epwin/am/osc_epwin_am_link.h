@@ -12,8 +12,13 @@
  * beginning.  A record can ask for an ACK, which says that all records up to its end have been
  * executed.  ACKs come in the order in which they are asked for, so they carry no number.
  *
- * Threads: the handle's own, which appends and waits, and any thread in the engine's handler, which
- * passes answers on.  Each field has one writer.
+ * Threads: the one that has the handle's lock, which appends and waits, and any thread in the engine's
+ * handler, which passes answers on.  Each field has one of them as its writer.  The lock is not held
+ * while a thread waits, so each function that waits says so, and its callers read again what other
+ * threads of the handle may have changed.  A record and the result that it asks for are appended
+ * without a wait in between, as results come in the order of records.
+ *
+ * All functions, but those of any thread: under the handle's lock.
  *
  * Layer am only.
  */
@@ -38,16 +43,18 @@ struct epwin_am_link_t;
 /** ACKs under way, at most. */
 #define EPWIN_AM_ASKS 8
 
-/** A result that has been asked for. */
+/** A result: the bytes that one record asks for.  Those of an operation of several records all name
+ * the last one, which has what belongs to the operation. */
 typedef struct epwin_am_result_t {
     epwin_am_item_t item; /**< first; of those with a request: of the origin's requests */
     struct epwin_am_result_t *_Atomic next; /**< later one of the link */
     uint64_t size, had;                     /**< bytes; that have arrived (the handler) */
-    char *address;                          /**< of contiguous memory; NULL: pack */
+    struct epwin_am_result_t *last;         /**< of the operation: itself, or a later one */
+    char *address;                          /**< of contiguous memory; NULL: pack of last */
     mca_osc_epwin_pack_t *pack;             /**< or NULL */
     ompi_datatype_t *type;                  /**< retained; NULL: none */
     _Atomic bool is_complete;               /**< the handler is done with it */
-    uint8_t error; /**< (the handler) class: what follows of it is dropped */
+    uint8_t error; /**< (the handler) of last: class; what follows of the operation is dropped */
     /* of a request, otherwise MPI_REQUEST_NULL */
     ompi_request_t *request;
     _Atomic bool is_done; /**< the request has been completed (its step), or there is none */
@@ -59,8 +66,8 @@ typedef struct epwin_am_link_t {
     bool has_domain_lock; /**< DOMAIN_LOCK is sent, DOMAIN_UNLOCK is not */
 
     uint64_t position;          /**< of the stream's end */
+    uint64_t operated;          /**< of the end of the last operation */
     uint64_t results;           /**< bytes of results asked for */
-    uint64_t domain_position;   /**< of the end of the last LOCK with_domain */
     uint64_t requested;         /**< the largest position that an ACK is asked for */
     _Atomic uint64_t asks;      /**< ACKs that have been asked for */
     uint64_t asked[EPWIN_AM_ASKS]; /**< positions that the last ones are for, by their numbers */
@@ -129,7 +136,7 @@ int mca_osc_epwin_am_link_fail(epwin_am_link_t *link, int error);
  * memory when this returns.  Any thread. */
 void mca_osc_epwin_am_link_close(const mca_osc_epwin_module_t *module, epwin_am_link_t *link);
 
-/** Send the message, if it is not empty.
+/** Send the message, if it is not empty.  Without memory it waits for some progress.
  * @return MPI_SUCCESS; MPI_ERR_NO_MEM: it is kept; MPI_ERR_PROC_FAILED */
 int mca_osc_epwin_am_send(mca_osc_epwin_module_t *module, epwin_am_link_t *link);
 
@@ -154,6 +161,14 @@ static inline void mca_osc_epwin_am_append(epwin_am_link_t *link, const epwin_am
     link->position += epwin_am_length(record);
 }
 
+/** The same, of an operation. */
+static inline void mca_osc_epwin_am_append_operation(epwin_am_link_t *link,
+                                                     const epwin_am_record_t *record)
+{
+    mca_osc_epwin_am_append(link, record);
+    link->operated = link->position;
+}
+
 /** Append a record that is a head. */
 int mca_osc_epwin_am_append_head(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
                                  const epwin_am_record_t *head);
@@ -162,7 +177,7 @@ int mca_osc_epwin_am_append_head(mca_osc_epwin_module_t *module, epwin_am_link_t
  * sent.  Not sent here.  Waits if too many are under way. */
 int mca_osc_epwin_am_append_flush(mca_osc_epwin_module_t *module, epwin_am_link_t *link);
 
-/** Wait until records up to a position are executed. */
+/** Wait until records up to a position are executed, for which an ACK is asked. */
 int mca_osc_epwin_am_wait_acked(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
                                 uint64_t position);
 
@@ -174,15 +189,24 @@ int mca_osc_epwin_am_wait_results(mca_osc_epwin_module_t *module, epwin_am_link_
 int mca_osc_epwin_am_bound(mca_osc_epwin_module_t *module, epwin_am_link_t *link);
 
 /**
- * A result that a link awaits: to be called before the records that ask for it are appended.
+ * The result of an operation: the last one, which is not awaited so far.
  *
- * @param[in]  size       its bytes
  * @param[out] request_p  NULL, or its request
+ * @param[out] result_p   passed to mca_osc_epwin_am_await for each record
  * @return MPI_SUCCESS, MPI_ERR_NO_MEM
  */
+int mca_osc_epwin_am_result(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
+                            const mca_osc_epwin_buffer_t *buffer, ompi_request_t **request_p,
+                            epwin_am_result_t **result_p);
+
+/**
+ * Await bytes of a result, for a record that is appended next.
+ *
+ * @param[in] is_last  it is the last record of the operation
+ * @return MPI_SUCCESS; MPI_ERR_NO_MEM, not if is_last
+ */
 int mca_osc_epwin_am_await(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
-                           const mca_osc_epwin_buffer_t *buffer, size_t size,
-                           ompi_request_t **request_p);
+                           epwin_am_result_t *result, size_t size, bool is_last);
 
 /** The handler, for a message that has been checked.  @return false: nonsense */
 bool mca_osc_epwin_am_answer(mca_osc_epwin_module_t *module, int rank, const void *data,

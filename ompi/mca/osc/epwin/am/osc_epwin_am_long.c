@@ -16,7 +16,7 @@
  * Called by osc_epwin_am_origin.c and osc_epwin_am_epoch.c (origin), osc_epwin_am_queue.c and
  * osc_epwin_am_execute.c (target).
  *
- * Tests: win_net, unit/test_epwin_am_random
+ * Tests: win_net, unit/test_epwin_am_random, win_threads
  */
 
 #include "ompi_config.h"
@@ -65,19 +65,29 @@ bool mca_osc_epwin_am_long_is(const mca_osc_epwin_module_t *module,
 }
 
 /**
- * Wait for the oldest message of a link.
+ * Wait until a message of a link is complete, and free it.  Without the handle's lock, which is taken
+ * for each look: another thread that waits may free it.
  *
- * @param[in] why  not MPI_SUCCESS: take it back, as the target may not execute its record
+ * @param[in] number  of the oldest one
+ * @param[in] why     not MPI_SUCCESS: take it back, as the target may not execute its record
  * @return MPI_SUCCESS; its error, or why if it has been taken back
  */
-static int long_wait(mca_osc_epwin_module_t *module, epwin_am_link_t *link, int why)
+static int long_wait(mca_osc_epwin_module_t *module, epwin_am_link_t *link, uint32_t number,
+                     int why)
 {
-    ompi_request_t *request = link->longs[link->longs_first % EPWIN_AM_LONGS];
     mpix_endpoints_wait_t wait = {.words = {0}};
     bool is_cancelled = false;
-    int rc;
+    int rc = MPI_SUCCESS;
 
-    while (!long_is_complete(request)) {
+    while (number == link->longs_first) {
+        ompi_request_t *request = link->longs[number % EPWIN_AM_LONGS];
+        uint32_t depth;
+
+        if (long_is_complete(request)) {
+            ++link->longs_first;
+            rc = long_free(request);
+            break;
+        }
         if (MPI_SUCCESS == why) {
             /* Relaxed: an error code and nothing with it. */
             why = atomic_load_explicit(&link->failed, memory_order_relaxed);
@@ -86,27 +96,28 @@ static int long_wait(mca_osc_epwin_module_t *module, epwin_am_link_t *link, int 
             (void) ompi_request_cancel(request); /* each time: one that waits for room cannot be */
             is_cancelled = true;
         }
+        depth = mca_osc_epwin_suspend(module);
         (void) ENGINE->wait_progress(module->comm, link->rank, &wait); /* it ends by itself */
+        mca_osc_epwin_resume(module, depth);
     }
     if (0 != wait.words[0]) {
         ENGINE->wait_end(&wait);
     }
-    ++link->longs_first;
-    rc = long_free(request);
     return is_cancelled ? why : rc;
 }
 
 int mca_osc_epwin_am_longs_end(mca_osc_epwin_module_t *module, epwin_am_link_t *link, int why)
 {
+    const uint32_t end = link->longs_end; /* not those that other threads begin meanwhile */
     int rc = MPI_SUCCESS;
 
-    if (OPAL_LIKELY(link->longs_first == link->longs_end)) {
+    if (OPAL_LIKELY(link->longs_first == end)) {
         return MPI_SUCCESS;
     }
     atomic_store_explicit(&module->awaited_rank, link->rank, memory_order_relaxed);
     atomic_store_explicit(&module->awaited, "long data", memory_order_relaxed);
-    while (link->longs_first != link->longs_end) {
-        rc = mca_osc_epwin_first_error(rc, long_wait(module, link, why));
+    while (0 < (int32_t) (end - link->longs_first)) {
+        rc = mca_osc_epwin_first_error(rc, long_wait(module, link, link->longs_first, why));
     }
     atomic_store_explicit(&module->awaited, NULL, memory_order_relaxed);
     return rc;
@@ -128,32 +139,25 @@ static int long_append(mca_osc_epwin_module_t *module, epwin_am_link_t *link, ui
     record->eights = (uint16_t) (size / 8);
     record->at = at;
     *(epwin_am_long_t *) (record + 1) = (epwin_am_long_t){.bytes = bytes, .tag = tag};
-    mca_osc_epwin_am_append(link, record);
+    mca_osc_epwin_am_append_operation(link, record);
     return mca_osc_epwin_am_send(module, link);
 }
 
-int mca_osc_epwin_am_long(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *user,
-                          const mca_osc_epwin_place_t *place, bool is_put)
+/** Begin a message and append its record. */
+static int long_begin(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
+                      const mca_osc_epwin_buffer_t *user, const mca_osc_epwin_place_t *place,
+                      bool is_put)
 {
     const size_t bytes = place->type->super.size * place->count;
     char *address = (char *) user->address + user->type->super.true_lb;
+    const uint32_t tag = link->longs_end % EPWIN_AM_TAG_RESULT;
     ompi_request_t *request;
-    epwin_am_link_t *link;
-    uint32_t tag;
-    int rc = mca_osc_epwin_am_link(module, place->target, &link);
+    int rc = is_put ? ENGINE->isend(module->comm, mca_osc_epwin_component.client, address, bytes,
+                                    &ompi_mpi_byte.dt, place->target, (int) tag, &request)
+                    : ENGINE->irecv(module->comm, mca_osc_epwin_component.client, address, bytes,
+                                    &ompi_mpi_byte.dt, place->target,
+                                    (int) (tag | EPWIN_AM_TAG_RESULT), &request);
 
-    if (MPI_SUCCESS == rc && EPWIN_AM_LONGS == link->longs_end - link->longs_first) {
-        rc = long_wait(module, link, MPI_SUCCESS);
-    }
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        return rc;
-    }
-    tag = link->longs_end % EPWIN_AM_TAG_RESULT;
-    rc = is_put ? ENGINE->isend(module->comm, mca_osc_epwin_component.client, address, bytes,
-                                &ompi_mpi_byte.dt, place->target, (int) tag, &request)
-                : ENGINE->irecv(module->comm, mca_osc_epwin_component.client, address, bytes,
-                                &ompi_mpi_byte.dt, place->target,
-                                (int) (tag | EPWIN_AM_TAG_RESULT), &request);
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
     }
@@ -162,6 +166,24 @@ int mca_osc_epwin_am_long(mca_osc_epwin_module_t *module, const mca_osc_epwin_bu
                      place->at + place->type->super.true_lb, bytes, tag);
     /* A message without its record: nothing on the link is in order any more. */
     return MPI_SUCCESS == rc ? rc : mca_osc_epwin_am_link_fail(link, rc);
+}
+
+int mca_osc_epwin_am_long(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *user,
+                          const mca_osc_epwin_place_t *place, bool is_put)
+{
+    epwin_am_link_t *link;
+    int rc;
+
+    mca_osc_epwin_enter(module);
+    rc = mca_osc_epwin_am_link(module, place->target, &link);
+    while (MPI_SUCCESS == rc && EPWIN_AM_LONGS == link->longs_end - link->longs_first) {
+        rc = long_wait(module, link, link->longs_first, MPI_SUCCESS);
+    }
+    if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
+        rc = long_begin(module, link, user, place, is_put);
+    }
+    mca_osc_epwin_leave(module);
+    return rc;
 }
 
 /* ---- the target ------------------------------------------------------------------------------- */

@@ -173,6 +173,8 @@ typedef struct operation_t {
     const char *plain;                    /**< the rest of them, if they are contiguous; or NULL */
     mca_osc_epwin_pack_t pack;            /**< otherwise */
     layout_t layout;
+    epwin_am_result_t *result; /**< NULL: none */
+    size_t awaited;            /**< bytes of it that have not been asked for */
 } operation_t;
 
 static int operation_pack_begin(operation_t *operation)
@@ -213,8 +215,7 @@ static void operation_pack_end(operation_t *operation)
 /** Append a record whose layout and data are there, and bound what is under way.
  * @param[in] size  bytes that it addresses */
 static int operation_append_record(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
-                                   const operation_t *operation, epwin_am_record_t *record,
-                                   size_t size)
+                                   operation_t *operation, epwin_am_record_t *record, size_t size)
 {
     record->kind = operation->kind;
     record->op = operation->op;
@@ -222,10 +223,16 @@ static int operation_append_record(mca_osc_epwin_module_t *module, epwin_am_link
     record->eights = (uint16_t) (epwin_am_size(epwin_am_run_count(record),
                                                NULL == operation->origin ? 0 : (uint32_t) size)
                                  / 8);
-    if (EPWIN_AM_PUT != operation->kind && EPWIN_AM_ACCUMULATE != operation->kind) {
-        link->results += size;
+    if (NULL != operation->result) {
+        const int rc = mca_osc_epwin_am_await(module, link, operation->result, size,
+                                              size == operation->awaited);
+
+        if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
+            return rc;
+        }
+        operation->awaited -= size;
     }
-    mca_osc_epwin_am_append(link, record);
+    mca_osc_epwin_am_append_operation(link, record);
     return mca_osc_epwin_am_bound(module, link);
 }
 
@@ -329,18 +336,23 @@ static int operation_fetch(mca_osc_epwin_module_t *module, epwin_am_link_t *link
                            ompi_request_t **request_p)
 {
     const size_t bytes = place->count * place->type->super.size;
-    int rc = mca_osc_epwin_am_await(module, link, result, bytes, request_p);
+    int rc = mca_osc_epwin_am_result(module, link, result, request_p, &operation->result);
 
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
     }
+    operation->awaited = bytes;
     rc = operation_run(module, link, operation, place, basic);
     if (OPAL_LIKELY(MPI_SUCCESS == rc) && (NULL != request_p || ORIGIN_RESULTS_EAGER <= bytes)) {
         rc = mca_osc_epwin_am_send(module, link);
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        /* Bytes that are not asked for are awaited: later results would be taken for them. */
+        /* The result may have come in part. */
         mca_osc_epwin_am_link_fail(link, rc);
+        if (0 < operation->awaited) {
+            (void) mca_osc_epwin_am_await(module, link, operation->result, operation->awaited,
+                                          true);
+        }
         if (NULL != request_p) { /* the request tells of it */
             rc = MPI_SUCCESS;
         }
@@ -373,13 +385,16 @@ static int operation_execute(mca_osc_epwin_module_t *module, operation_t *operat
     if (operation_is_empty(place, request_p)) {
         return MPI_SUCCESS;
     }
+    operation->result = NULL;
+    mca_osc_epwin_enter(module);
     rc = mca_osc_epwin_am_link(module, place->target, &link);
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        return rc;
+    if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
+        rc = NULL == result
+                 ? operation_run(module, link, operation, place, basic)
+                 : operation_fetch(module, link, operation, result, place, basic, request_p);
     }
-    return NULL == result
-               ? operation_run(module, link, operation, place, basic)
-               : operation_fetch(module, link, operation, result, place, basic, request_p);
+    mca_osc_epwin_leave(module);
+    return rc;
 }
 
 int mca_osc_epwin_am_put(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *origin,
@@ -426,23 +441,20 @@ int mca_osc_epwin_am_accumulate(mca_osc_epwin_module_t *module,
     return operation_execute(module, &operation, result, place, basic, request_p);
 }
 
-int mca_osc_epwin_am_swap(mca_osc_epwin_module_t *module, const void *origin, const void *compare,
-                          void *result, const mca_osc_epwin_place_t *place)
+/** MPI_Compare_and_swap: one record. */
+static int swap_append(mca_osc_epwin_module_t *module, epwin_am_link_t *link, const void *origin,
+                       const void *compare, void *result, const mca_osc_epwin_place_t *place)
 {
     const uint32_t size = (uint32_t) place->type->super.size;
     const mca_osc_epwin_buffer_t buffer = {.address = result, .count = 1, .type = place->type};
-    epwin_am_link_t *link;
+    epwin_am_result_t *awaited;
     epwin_am_record_t *record;
     size_t room;
     char *data;
-    int rc = mca_osc_epwin_am_link(module, place->target, &link);
+    int rc = mca_osc_epwin_am_room(module, link, epwin_am_size(0, 2 * size), 0, &room, &record);
 
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        return rc;
-    }
-    rc = mca_osc_epwin_am_room(module, link, epwin_am_size(0, 2 * size), 0, &room, &record);
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        rc = mca_osc_epwin_am_await(module, link, &buffer, size, NULL);
+        rc = mca_osc_epwin_am_result(module, link, &buffer, NULL, &awaited);
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
@@ -457,7 +469,22 @@ int mca_osc_epwin_am_swap(mca_osc_epwin_module_t *module, const void *origin, co
     memcpy(data, compare, size);
     memcpy(data + size, origin, size);
     memset(data + 2 * size, 0, (8 - 2 * size % 8) % 8);
-    link->results += size;
-    mca_osc_epwin_am_append(link, record);
+    (void) mca_osc_epwin_am_await(module, link, awaited, size, true);
+    mca_osc_epwin_am_append_operation(link, record);
     return mca_osc_epwin_am_bound(module, link);
+}
+
+int mca_osc_epwin_am_swap(mca_osc_epwin_module_t *module, const void *origin, const void *compare,
+                          void *result, const mca_osc_epwin_place_t *place)
+{
+    epwin_am_link_t *link;
+    int rc;
+
+    mca_osc_epwin_enter(module);
+    rc = mca_osc_epwin_am_link(module, place->target, &link);
+    if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
+        rc = swap_append(module, link, origin, compare, result, place);
+    }
+    mca_osc_epwin_leave(module);
+    return rc;
 }

@@ -8,17 +8,18 @@
  *
  * Results and other answers at the origin (osc_epwin_am_link.h).
  *
- * The results that a link awaits are a list, in the order in which they have been asked for.  The
- * handle's thread appends to it and frees what is complete; the handler, in any thread, writes
- * arriving bytes to the first one that is not complete.  It keeps a pointer to the last one that it
- * has completed, so that one is freed only when a later one is complete.
+ * The results that a link awaits are a list, in the order of the records that ask for them.  The
+ * thread that has the handle's lock appends to it and frees what is complete; the handler, in any
+ * thread, writes arriving bytes to the first one that is not complete.  It keeps a pointer to the last
+ * one that it has completed, so that one is freed only when a later one is complete.
  *
  * A result with a request is also in a list of the origin's step.  The handler must not complete
  * requests; the step does, and it fails those of targets that are lost.
  *
  * Called by osc_epwin_am_origin.c, and osc_epwin_am_queue.c for what arrives.
  *
- * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death, win_away, fuzz/epwin
+ * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death, win_away, fuzz/epwin,
+ * win_threads
  */
 
 #include "ompi_config.h"
@@ -30,7 +31,7 @@
 
 #define ENGINE mca_osc_epwin_component.engine
 
-/* ---- the handle's thread ---------------------------------------------------------------------- */
+/* ---- under the handle's lock -------------------------------------------------------------------- */
 
 /** Release what a result holds. */
 static void result_clean(epwin_am_result_t *result)
@@ -41,8 +42,10 @@ static void result_clean(epwin_am_result_t *result)
         result->pack = NULL;
     }
     if (NULL != result->type) {
-        OBJ_RELEASE(result->type);
-        result->type = NULL;
+        ompi_datatype_t *type = result->type;
+
+        result->type = NULL; /* before a callback of the user's */
+        OBJ_RELEASE(type);
     }
 }
 
@@ -58,10 +61,13 @@ static inline bool result_is_over(const epwin_am_result_t *result)
 static void link_reap(epwin_am_origin_t *origin, epwin_am_link_t *link)
 {
     while (result_is_over(link->oldest)) {
-        epwin_am_result_t *result = link->oldest;
-        epwin_am_result_t *next = atomic_load_explicit(&result->next, memory_order_relaxed);
+        epwin_am_result_t *result = link->oldest, *next;
 
         result_clean(result);
+        if (OPAL_UNLIKELY(result != link->oldest)) {
+            continue; /* a callback of the user's has called MPI */
+        }
+        next = atomic_load_explicit(&result->next, memory_order_relaxed);
         if (NULL == next || !atomic_load_explicit(&next->is_complete, memory_order_acquire)) {
             break;
         }
@@ -111,27 +117,21 @@ static mpix_endpoints_step_t requests_step(mpix_endpoints_work_t *work);
 
 static const mpix_endpoints_request_ops_t request_ops = {0};
 
-/** A request for a result, and the step that completes it. */
-static int result_request(mca_osc_epwin_module_t *module, epwin_am_result_t *result)
+/** The step completes the request of a result. */
+static void result_push(mca_osc_epwin_module_t *module, epwin_am_result_t *result)
 {
     epwin_am_origin_t *origin = module->origin;
-    int rc = ENGINE->request_new_win(module->comm, module->win, &request_ops, NULL,
-                                     &result->request);
 
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        return rc;
-    }
     atomic_store_explicit(&result->is_done, false, memory_order_relaxed); /* not pushed so far */
     if (inbox_push(&origin->requests, &result->item)) {
         origin->work.step = requests_step;
         ENGINE->work_begin(module->comm, &origin->work);
     }
-    return MPI_SUCCESS;
 }
 
-int mca_osc_epwin_am_await(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
-                           const mca_osc_epwin_buffer_t *buffer, size_t size,
-                           ompi_request_t **request_p)
+int mca_osc_epwin_am_result(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
+                            const mca_osc_epwin_buffer_t *buffer, ompi_request_t **request_p,
+                            epwin_am_result_t **result_p)
 {
     epwin_am_origin_t *origin = module->origin;
     epwin_am_result_t *result;
@@ -142,13 +142,14 @@ int mca_osc_epwin_am_await(mca_osc_epwin_module_t *module, epwin_am_link_t *link
     if (OPAL_UNLIKELY(NULL == result)) {
         return MPI_ERR_NO_MEM;
     }
-    result->size = size;
+    result->last = result;
     result->link = link;
     result->request = MPI_REQUEST_NULL;
     atomic_store_explicit(&result->is_done, true, memory_order_relaxed);
     rc = result_prepare(result, buffer);
     if (MPI_SUCCESS == rc && NULL != request_p) {
-        rc = result_request(module, result);
+        rc = ENGINE->request_new_win(module->comm, module->win, &request_ops, NULL,
+                                     &result->request);
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         result_clean(result);
@@ -158,9 +159,44 @@ int mca_osc_epwin_am_await(mca_osc_epwin_module_t *module, epwin_am_link_t *link
     if (NULL != request_p) {
         *request_p = result->request;
     }
+    *result_p = result;
+    return MPI_SUCCESS;
+}
+
+/** The part of a result that is not the last one.  @return NULL: no memory */
+static epwin_am_result_t *result_part(epwin_am_origin_t *origin, epwin_am_result_t *last)
+{
+    epwin_am_result_t *part = result_new(origin);
+
+    if (OPAL_LIKELY(NULL != part)) {
+        part->last = last;
+        part->link = last->link;
+        part->address = last->address;
+        part->request = MPI_REQUEST_NULL;
+        atomic_store_explicit(&part->is_done, true, memory_order_relaxed);
+    }
+    return part;
+}
+
+int mca_osc_epwin_am_await(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
+                           epwin_am_result_t *result, size_t size, bool is_last)
+{
+    epwin_am_result_t *part = is_last ? result : result_part(module->origin, result);
+
+    if (OPAL_UNLIKELY(NULL == part)) {
+        return MPI_ERR_NO_MEM;
+    }
+    part->size = size;
+    if (!is_last && NULL != result->address) {
+        result->address += size;
+    }
+    link->results += size;
     /* Release: orders the result before its address; partner: result_current. */
-    atomic_store_explicit(&link->last->next, result, memory_order_release);
-    link->last = result;
+    atomic_store_explicit(&link->last->next, part, memory_order_release);
+    link->last = part;
+    if (is_last && MPI_REQUEST_NULL != part->request) {
+        result_push(module, part);
+    }
     return MPI_SUCCESS;
 }
 
@@ -270,20 +306,21 @@ static bool result_take(epwin_am_link_t *link, const char *data, size_t bytes, u
     const uint64_t had = bytes + atomic_load_explicit(&link->results_had, memory_order_relaxed);
 
     while (0 < bytes) {
-        epwin_am_result_t *result = result_current(link);
+        epwin_am_result_t *result = result_current(link), *last;
         size_t size;
 
         if (OPAL_UNLIKELY(NULL == result)) {
             return false;
         }
+        last = result->last;
         size = result->size - result->had < bytes ? result->size - result->had : bytes;
         if (OPAL_UNLIKELY(NULL == data)) {
-            result->error = error;
-        } else if (OPAL_LIKELY(MPI_SUCCESS == result->error)) {
+            last->error = error;
+        } else if (OPAL_LIKELY(MPI_SUCCESS == last->error)) {
             if (NULL != result->address) {
                 memcpy(result->address + result->had, data, size);
             } else {
-                mca_osc_epwin_unpack_next(result->pack, data, size);
+                mca_osc_epwin_unpack_next(last->pack, data, size);
             }
         }
         data = NULL == data ? NULL : data + size;

@@ -14,6 +14,7 @@
 
 #include "osc_epwin.h"
 #include "osc_epwin_compat.h"
+#include "osc_epwin_enter.h"
 #include "osc_epwin_lock.h"
 #include "osc_epwin_progress.h"
 #include "osc_epwin_regions.h"

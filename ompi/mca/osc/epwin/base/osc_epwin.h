@@ -152,27 +152,49 @@ typedef enum mca_osc_epwin_hold_t {
     EPWIN_HOLD_EXCLUSIVE
 } mca_osc_epwin_hold_t;
 
-/** A lock of MPI_Win_lock that this handle holds. */
+/** Is the lock of a member's domain held with an exclusive lock of the member? */
+typedef enum mca_osc_epwin_unit_state_t {
+    EPWIN_UNIT_NONE,  /**< no, or not yet */
+    EPWIN_UNIT_HELD,  /**< yes */
+    EPWIN_UNIT_SHARED /**< with another lock of the handle, which is EPWIN_UNIT_HELD */
+} mca_osc_epwin_unit_state_t;
+
+/** A lock of MPI_Win_lock that this handle holds, or that a thread of it waits for. */
 typedef struct mca_osc_epwin_held_t {
     int rank;
-    mca_osc_epwin_hold_t hold;
+    uint8_t hold; /**< mca_osc_epwin_hold_t */
+    uint8_t unit; /**< mca_osc_epwin_unit_state_t */
 } mca_osc_epwin_held_t;
+
+/** Which threads use a handle. */
+typedef enum mca_osc_epwin_threads_t {
+    EPWIN_THREADS_TURNS, /**< one at a time: the process has no MPI_THREAD_MULTIPLE, or the info key
+                           * mpix_thread_level of the window says so */
+    EPWIN_THREADS_UNKNOWN,
+    EPWIN_THREADS_SEVERAL /**< the info key says so */
+} mca_osc_epwin_threads_t;
 
 struct mca_osc_epwin_origin_t; /* am/: messages of this handle as origin; NULL: none yet */
 struct mca_osc_epwin_queue_t;  /* am/: messages to this handle as target */
 
-/** A window handle; used by the thread of its endpoint, except queue, which the engine's handler and
- * steps use in any thread.  It is the client's object of the duplicate, and lives as long. */
+/**
+ * A window handle; the client's object of the duplicate, which lives as long.
+ *
+ * Threads.  The lock of the handle (osc_epwin_enter.h) guards what is marked with (lock); the engine's
+ * handler and steps use queue.  The rest is constant, or is written by calls that MPI allows one thread
+ * of a handle at a time: those that begin or end an epoch of the handle.
+ */
 typedef struct mca_osc_epwin_module_t {
     ompi_osc_base_module_t super;
 
     /* Used by each operation. */
     const mca_osc_epwin_peer_t *peers; /**< window->peers */
-    int open_target;                   /**< that operations may address, or EPWIN_OPEN_... */
-    /** Plain stores into memory of others since the last full fence or locked instruction: a flush
-     * needs a fence (docs/windows.md). */
-    bool is_dirty;
-    uint8_t access;      /**< mca_osc_epwin_access_t */
+    /** That operations may address, or EPWIN_OPEN_...; written under (lock) in EPWIN_ACCESS_LOCK. */
+    _Atomic int open_target;
+    uint8_t
+        access; /**< mca_osc_epwin_access_t; likewise, with the first lock and the last unlock */
+    uint8_t threads;     /**< mca_osc_epwin_threads_t */
+    bool listens;        /**< may messages of others arrive? */
     bool is_exposed;     /**< between MPI_Win_post and MPI_Win_wait */
     bool is_all_nocheck; /**< MPI_Win_lock_all with MPI_MODE_NOCHECK */
     uint16_t flavor;     /**< MPI_WIN_FLAVOR_... */
@@ -189,21 +211,25 @@ typedef struct mca_osc_epwin_module_t {
     struct mca_osc_epwin_queue_t *queue;
 
     /* sync/ */
-    mca_osc_epwin_held_t *held; /**< of held_room, by rank; EPWIN_ACCESS_LOCK */
+    mca_osc_epwin_held_t *held; /**< of held_room, by rank; EPWIN_ACCESS_LOCK; (lock) */
     uint32_t held_count, held_room;
     mca_osc_epwin_held_t first_held; /**< held, until there are two */
-    int unsure;                 /**< 0, or the rank + 1 of a lock in another domain that is asked
-                                 * for, and may not be held yet */
-    uint32_t exclusives;        /**< exclusive locks held in the own domain */
+    int unsure; /**< 0, or the rank + 1 of a lock in another domain that is asked
+                                 * for, and may not be held yet; (lock) */
     ompi_group_t *start_group, *post_group; /**< of start_ranks, post_ranks; retained; for the next
                                              * call with the same group */
     int *start_ranks, *post_ranks;          /**< in the window's group, ascending */
     int start_count, post_count;
     uint64_t completed_seen; /**< of control->completed, by MPI_Win_wait */
-    uint8_t listens;         /**< may messages arrive?  0: not known yet; 1: no; 2: yes */
-    uint8_t calls;           /**< since the last progress; wraps */
+    _Atomic uint8_t calls;   /**< since the last progress; wraps */
 
-    /* What the thread waits for, for dumps of queues. */
+    /* The lock.  Not used with EPWIN_THREADS_TURNS. */
+    _Atomic uintptr_t user;       /**< the thread that has it; 0: none */
+    uint32_t depth;               /**< how often that thread has taken it once more */
+    bool is_shared;               /**< several threads have taken it; (lock) */
+    _Atomic uintptr_t first_user; /**< the first thread that has taken it; 0: none yet */
+
+    /* What a thread waits for, the last one that waits, for dumps of queues. */
     const char *_Atomic awaited; /**< constant text; NULL: it does not wait */
     _Atomic int awaited_rank;    /**< the rank it waits for, or MPIX_ENDPOINTS_ANY_RANK */
 } mca_osc_epwin_module_t;
@@ -259,40 +285,66 @@ static inline int mca_osc_epwin_first_error(int first, int next)
 #    define EPWIN_ATOMIC_IS_FENCE false
 #endif
 
+/**
+ * This thread has stored into memory of others, by plain stores, since its last full fence or locked
+ * instruction: a flush needs a fence (docs/windows.md).
+ *
+ * Of the thread, not of the handle: a fence orders the stores of the thread that executes it.  A flush
+ * that completes another thread's put needs no fence for it: the program has ordered the put before
+ * the flush, by a store after it and a load before the flush, and both machines that this is written
+ * for show one thread's stores to all others in one order.
+ */
+extern __attribute__((tls_model("initial-exec"))) _Thread_local bool mca_osc_epwin_is_dirty;
+
+/** A number of the running thread, not 0. */
+static inline uintptr_t mca_osc_epwin_self(void)
+{
+    return (uintptr_t) &mca_osc_epwin_is_dirty;
+}
+
 /** Orders all stores of this thread before its later loads, if there were any since the last time.
  * A flush needs it: of two threads that each put, flush and get the other's word, one must see the
  * other's put (MPI-4.1, 12.5.4: the operation is complete at the target). */
-static inline void mca_osc_epwin_settle(mca_osc_epwin_module_t *module)
+static inline void mca_osc_epwin_settle(void)
 {
-    if (module->is_dirty) {
-        module->is_dirty = false;
+    if (mca_osc_epwin_is_dirty) {
+        mca_osc_epwin_is_dirty = false;
         atomic_thread_fence(memory_order_seq_cst);
     } else {
         atomic_signal_fence(memory_order_seq_cst);
     }
 }
 
-/** Index in held of the lock of a rank; if there is none, of the first one of a larger rank. */
+/** Has the handle sent messages as origin? */
+static inline bool mca_osc_epwin_has_origin(const mca_osc_epwin_module_t *module)
+{
+    /* Relaxed: what has been sent before this call, in another thread, is ordered before it by the
+     * program. */
+    return NULL != __atomic_load_n(&module->origin, __ATOMIC_RELAXED);
+}
+
+/** Index in held of the lock of a rank; if there is none, of the first one of a larger rank.  Under
+ * the handle's lock. */
 uint32_t mca_osc_epwin_held_find(const mca_osc_epwin_module_t *module, int rank);
 
-/** May an operation address a target?  Several targets are open. */
-bool mca_osc_epwin_is_open_slow(const mca_osc_epwin_module_t *module, int target);
+/** May an operation address a target?  Several targets are open.  Takes the handle's lock. */
+bool mca_osc_epwin_is_open_slow(mca_osc_epwin_module_t *module, int target);
 
 /** Does the handle's access epoch have one target or all, and this one?  For fast paths: not in an
  * epoch of several targets. */
 static inline bool mca_osc_epwin_is_open_fast(const mca_osc_epwin_module_t *module, int target)
 {
-    const int open = module->open_target;
+    /* Relaxed: while a thread addresses a target, other threads of the handle open and close other
+     * ones.  All values meanwhile say that this target is open, or EPWIN_OPEN_SOME. */
+    const int open = atomic_load_explicit(&module->open_target, memory_order_relaxed);
 
     return OPAL_LIKELY(EPWIN_OPEN_ALL == open || target == open);
 }
 
 /** May an operation address a target, in the handle's access epoch? */
-static inline bool mca_osc_epwin_is_open(const mca_osc_epwin_module_t *module, int target)
+static inline bool mca_osc_epwin_is_open(mca_osc_epwin_module_t *module, int target)
 {
-    return mca_osc_epwin_is_open_fast(module, target)
-           || (EPWIN_OPEN_SOME == module->open_target
-               && mca_osc_epwin_is_open_slow(module, target));
+    return mca_osc_epwin_is_open_fast(module, target) || mca_osc_epwin_is_open_slow(module, target);
 }
 
 END_C_DECLS

@@ -15,7 +15,7 @@
 
 #include "ompi_config.h"
 
-#include "osc_epwin.h"
+#include "osc_epwin_enter.h"
 
 uint32_t mca_osc_epwin_held_find(const mca_osc_epwin_module_t *module, int rank)
 {
@@ -49,16 +49,17 @@ static bool open_is_started(const mca_osc_epwin_module_t *module, int target)
     return low < module->start_count && target == module->start_ranks[low];
 }
 
-bool mca_osc_epwin_is_open_slow(const mca_osc_epwin_module_t *module, int target)
+bool mca_osc_epwin_is_open_slow(mca_osc_epwin_module_t *module, int target)
 {
+    bool is_open;
     uint32_t at;
 
-    if (EPWIN_ACCESS_START == module->access) {
-        return open_is_started(module, target);
-    }
     if (EPWIN_ACCESS_LOCK != module->access) {
-        return false;
+        return EPWIN_ACCESS_START == module->access && open_is_started(module, target);
     }
+    mca_osc_epwin_enter(module);
     at = mca_osc_epwin_held_find(module, target);
-    return at < module->held_count && target == module->held[at].rank;
+    is_open = at < module->held_count && target == module->held[at].rank;
+    mca_osc_epwin_leave(module);
+    return is_open;
 }

@@ -30,10 +30,10 @@
 #define EPWIN_PIECE_RUNS 64
 
 /** Before atomic operations on mapped memory. */
-static inline void atomics_note(mca_osc_epwin_module_t *module, bool is_atomic)
+static inline void atomics_note(bool is_atomic)
 {
     if (!EPWIN_ATOMIC_IS_FENCE || !is_atomic) {
-        module->is_dirty = true;
+        mca_osc_epwin_is_dirty = true;
     }
 }
 
@@ -50,7 +50,7 @@ static int piece_apply(mca_osc_epwin_module_t *module, int target,
     const bool need_lock = mca_osc_epwin_runs_need_lock(basic, memory, runs, count);
     int rc;
 
-    atomics_note(module, !need_lock);
+    atomics_note(!need_lock);
     if (need_lock) {
         rc = mca_osc_epwin_accumulate_acquire(module, control);
         if (MPI_SUCCESS != rc) {
@@ -141,7 +141,7 @@ static int elements_apply(mca_osc_epwin_module_t *module, int target,
     const bool is_atomic = mca_osc_epwin_is_atomic(basic, at);
     int rc = MPI_SUCCESS;
 
-    atomics_note(module, is_atomic);
+    atomics_note(is_atomic);
     if (!is_atomic) {
         rc = mca_osc_epwin_accumulate_acquire(module, control);
     }
@@ -238,7 +238,7 @@ static __attribute__((noinline)) int element_locked(const void *operand, void *r
     if (OPAL_UNLIKELY(!mca_osc_epwin_accumulate_try(control, module->rank))) {
         return element_waits(operand, result, type, target, at, op, module);
     }
-    atomics_note(module, false);
+    atomics_note(false);
     (void) mca_osc_epwin_basics[type->id].one[op->o_f_to_c_index](operand, result, type, at, op);
     mca_osc_epwin_accumulate_release(control);
     return MPI_SUCCESS;
@@ -279,7 +279,7 @@ static inline int element_apply(const void *origin, void *result, ompi_datatype_
     basic = &mca_osc_epwin_basics[type->id];
     one = mca_osc_epwin_one(basic, op);
     if (OPAL_LIKELY(NULL != one && mca_osc_epwin_is_atomic(basic, at))) {
-        atomics_note(module, true);
+        atomics_note(true);
         return one(origin, result, type, at, op);
     }
     return NULL != one && !basic->is_word
@@ -344,7 +344,7 @@ static __attribute__((noinline)) int swap_any(const void *origin, const void *co
     }
     at = mca_osc_epwin_memory(module, target) + place.at;
     is_atomic = mca_osc_epwin_is_atomic(basic, at);
-    atomics_note(module, is_atomic);
+    atomics_note(is_atomic);
     control = mca_osc_epwin_control(module, target);
     if (!is_atomic) {
         rc = mca_osc_epwin_accumulate_acquire(module, control);
@@ -371,7 +371,7 @@ int mca_osc_epwin_compare_and_swap(const void *origin, const void *compare, void
             && NULL != (at = mca_osc_epwin_fast_address(module, target, disp, type->super.size)))) {
         basic = &mca_osc_epwin_basics[type->id];
         if (OPAL_LIKELY(mca_osc_epwin_is_atomic(basic, at))) {
-            atomics_note(module, true);
+            atomics_note(true);
             return mca_osc_epwin_apply_swap(origin, compare, result, basic, at);
         }
     }

@@ -32,7 +32,7 @@ static int place_check_dynamic(const mca_osc_epwin_module_t *module, int target,
                : MPI_ERR_RMA_RANGE;
 }
 
-int mca_osc_epwin_place_check(const mca_osc_epwin_module_t *module, int target, ptrdiff_t disp,
+int mca_osc_epwin_place_check(mca_osc_epwin_module_t *module, int target, ptrdiff_t disp,
                               size_t count, ompi_datatype_t *type, mca_osc_epwin_place_t *place)
 {
     *place = (mca_osc_epwin_place_t){

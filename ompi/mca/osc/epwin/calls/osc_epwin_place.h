@@ -26,7 +26,7 @@ BEGIN_C_DECLS
  * @param[out] place  of the operation
  * @return MPI_SUCCESS; MPI_ERR_RMA_SYNC; MPI_ERR_RMA_RANGE
  */
-int mca_osc_epwin_place_check(const mca_osc_epwin_module_t *module, int target, ptrdiff_t disp,
+int mca_osc_epwin_place_check(mca_osc_epwin_module_t *module, int target, ptrdiff_t disp,
                               size_t count, ompi_datatype_t *type, mca_osc_epwin_place_t *place);
 
 /** Where a target's memory is mapped: its address here, which place->at is relative to.  NULL for a

@@ -125,7 +125,7 @@ static int put_all(const void *origin, mca_osc_epwin_count_t origin_count,
                    ? MPI_SUCCESS
                    : mca_osc_epwin_am_put(module, &buffer, &place, may_defer);
     }
-    module->is_dirty = true;
+    mca_osc_epwin_is_dirty = true;
     to = mca_osc_epwin_memory(module, target) + place.at;
     if (data_are_plain(origin_type, type)) {
         data_copy(to, origin, bytes);
@@ -153,7 +153,7 @@ int mca_osc_epwin_put(const void *origin, mca_osc_epwin_count_t origin_count,
 
     if (OPAL_LIKELY(data_is_word(type, bytes, origin_type) && origin_count == count
                     && NULL != (to = mca_osc_epwin_fast_address(module, target, disp, bytes)))) {
-        module->is_dirty = true;
+        mca_osc_epwin_is_dirty = true;
         data_copy(to, origin, bytes);
         return MPI_SUCCESS;
     }

@@ -26,15 +26,18 @@
 #include "ompi_config.h"
 
 #include "../base/base.h"
+#include "../sync/sync.h"
 #include "../target/target.h"
 #include "osc_epwin_create.h"
 #include "osc_epwin_making.h"
 
 #include "ompi/mca/coll/coll.h"
 #include "opal/mca/common/ep/common_ep_help.h"
+#include "opal/mca/threads/thread_usage.h"
 #include "opal/util/info.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /** A larger mpi_minimum_memory_alignment is ignored. */
@@ -64,6 +67,30 @@ static uint64_t info_alignment(opal_info_t *info)
         OBJ_RELEASE(text);
     }
     return page < value && ALIGNMENT_MOST >= value && 0 == (value & (value - 1)) ? value : page;
+}
+
+/** Which threads are going to use a handle?  The info key mpix_thread_level says it for a window as
+ * it does for a communicator. */
+static mca_osc_epwin_threads_t info_threads(opal_info_t *info)
+{
+    mca_osc_epwin_threads_t threads = EPWIN_THREADS_UNKNOWN;
+    opal_cstring_t *level = NULL;
+    int flag = 0;
+
+    if (!opal_using_threads()) {
+        return EPWIN_THREADS_TURNS;
+    }
+    if (NULL != info && OPAL_SUCCESS == opal_info_get(info, "mpix_thread_level", &level, &flag)
+        && 0 != flag) {
+        if (0 == strcmp(level->string, "multiple")) {
+            threads = EPWIN_THREADS_SEVERAL;
+        } else if (0 == strcmp(level->string, "single") || 0 == strcmp(level->string, "funneled")
+                   || 0 == strcmp(level->string, "serialized")) {
+            threads = EPWIN_THREADS_TURNS;
+        }
+        OBJ_RELEASE(level);
+    }
+    return threads;
 }
 
 static int arguments_check(size_t size, mca_osc_epwin_unit_t unit)
@@ -123,6 +150,8 @@ static void window_publish(const epwin_making_t *making, ompi_win_t *win, void *
 {
     mca_osc_epwin_module_t *module = making->module;
 
+    module->listens = mca_osc_epwin_must_listen(module);
+    module->threads = (uint8_t) info_threads(info);
     win->w_osc_module = &module->super;
     if (info_is_true(info, "no_locks")) {
         win->w_flags |= OMPI_WIN_NO_LOCKS;

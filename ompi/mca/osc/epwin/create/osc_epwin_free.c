@@ -43,14 +43,14 @@ static int members_complete(mca_osc_epwin_module_t *module)
      * operation has no epoch to be reported in. */
     if (MPI_SUCCESS == error) {
         (void) mca_osc_epwin_am_flush(module, MPIX_ENDPOINTS_ANY_RANK);
-        mca_osc_epwin_settle(module);
+        mca_osc_epwin_settle();
     }
     return mca_osc_epwin_error_reduce(module, error);
 }
 
-bool mca_osc_epwin_has_progress(mca_osc_epwin_module_t *module)
+bool mca_osc_epwin_has_progress(const mca_osc_epwin_module_t *module)
 {
-    return 0 < mca_osc_epwin_component.progress_interval && mca_osc_epwin_listens(module);
+    return 0 < mca_osc_epwin_component.progress_interval && module->listens;
 }
 
 /** The handle is no window any more. */

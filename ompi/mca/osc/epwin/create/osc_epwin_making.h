@@ -65,7 +65,7 @@ mca_osc_epwin_module_t *mca_osc_epwin_module_new(const ompi_osc_base_module_t *t
 int mca_osc_epwin_duplicate(epwin_making_t *making, ompi_communicator_t *comm);
 
 /** Does the progress thread serve a handle, if there is one?  The same for the handle's life. */
-bool mca_osc_epwin_has_progress(mca_osc_epwin_module_t *module);
+bool mca_osc_epwin_has_progress(const mca_osc_epwin_module_t *module);
 
 /** Free a duplicate: with it, unless requests of the user hold it, its module. */
 void mca_osc_epwin_duplicate_free(mca_osc_epwin_module_t *module);

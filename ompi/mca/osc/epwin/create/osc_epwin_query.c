@@ -61,15 +61,22 @@ int mca_osc_epwin_attach(ompi_win_t *win, void *base, size_t size)
     if (MPI_SUCCESS != rc) {
         return rc;
     }
-    return mca_osc_epwin_regions_add(module->window, module->rank, (uintptr_t) base, size);
+    mca_osc_epwin_enter(module); /* a list has one writer at a time */
+    rc = mca_osc_epwin_regions_add(module->window, module->rank, (uintptr_t) base, size);
+    mca_osc_epwin_leave(module);
+    return rc;
 }
 
 int mca_osc_epwin_detach(ompi_win_t *win, const void *base)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
+    int rc;
 
     if (MPI_WIN_FLAVOR_DYNAMIC != module->flavor) {
         return MPI_ERR_RMA_FLAVOR;
     }
-    return mca_osc_epwin_regions_remove(module->window, module->rank, (uintptr_t) base);
+    mca_osc_epwin_enter(module);
+    rc = mca_osc_epwin_regions_remove(module->window, module->rank, (uintptr_t) base);
+    mca_osc_epwin_leave(module);
+    return rc;
 }

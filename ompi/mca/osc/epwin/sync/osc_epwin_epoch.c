@@ -49,9 +49,9 @@ void mca_osc_epwin_sync_free(mca_osc_epwin_module_t *module)
     epoch_group_free(&module->post_group, &module->post_ranks, &module->post_count);
 }
 
-/** Does a member use messages to this one?  In other domains all do, for synchronization. */
-static bool listen_is_needed(const mca_osc_epwin_module_t *module)
+bool mca_osc_epwin_must_listen(const mca_osc_epwin_module_t *module)
 {
+    /* Members of other domains use messages for synchronization at least. */
     for (int rank = 0; rank < module->size; ++rank) {
         if (!mca_osc_epwin_is_near(module, rank) || EPWIN_WAY_DIRECT != module->peers[rank].way) {
             return true;
@@ -60,17 +60,14 @@ static bool listen_is_needed(const mca_osc_epwin_module_t *module)
     return false;
 }
 
-bool mca_osc_epwin_listens(mca_osc_epwin_module_t *module)
-{
-    if (OPAL_UNLIKELY(0 == module->listens)) {
-        module->listens = listen_is_needed(module) ? 2 : 1;
-    }
-    return 2 == module->listens;
-}
-
 int mca_osc_epwin_listen(mca_osc_epwin_module_t *module, int rc)
 {
-    if (0 == ++module->calls % EPWIN_CALLS_PER_PROGRESS && mca_osc_epwin_listens(module)) {
+    /* Relaxed: calls of several threads may be lost.  No read-modify-write. */
+    const uint8_t calls = (uint8_t) (1
+                                     + atomic_load_explicit(&module->calls, memory_order_relaxed));
+
+    atomic_store_explicit(&module->calls, calls, memory_order_relaxed);
+    if (0 == calls % EPWIN_CALLS_PER_PROGRESS) {
         (void) mca_osc_epwin_component.engine->progress(module->comm);
     }
     return rc;

@@ -28,11 +28,18 @@ static inline bool mca_osc_epwin_may_access(const mca_osc_epwin_module_t *module
 }
 
 /** @param[in] open_target  a rank or EPWIN_OPEN_... */
+static inline void mca_osc_epwin_open_set(mca_osc_epwin_module_t *module, int open_target)
+{
+    /* Relaxed: mca_osc_epwin_is_open_fast. */
+    atomic_store_explicit(&module->open_target, open_target, memory_order_relaxed);
+}
+
+/** @param[in] open_target  likewise */
 static inline void mca_osc_epwin_access_set(mca_osc_epwin_module_t *module,
                                             mca_osc_epwin_access_t access, int open_target)
 {
     module->access = (uint8_t) access;
-    module->open_target = open_target;
+    mca_osc_epwin_open_set(module, open_target);
 }
 
 /** Is an epoch open in which MPI_Win_sync and the flushes of all targets are allowed? */
@@ -43,10 +50,10 @@ static inline bool mca_osc_epwin_is_passive(const mca_osc_epwin_module_t *module
 
 /** This thread has performed a sequentially consistent read-modify-write.  On x86-64 it is a full
  * fence, so the next flush needs none.  Elsewhere (aarch64 without LSE) later loads may pass it. */
-static inline void mca_osc_epwin_settled(mca_osc_epwin_module_t *module)
+static inline void mca_osc_epwin_settled(void)
 {
     if (EPWIN_ATOMIC_IS_FENCE) {
-        module->is_dirty = false;
+        mca_osc_epwin_is_dirty = false;
     }
 }
 
@@ -61,7 +68,7 @@ int mca_osc_epwin_listen(mca_osc_epwin_module_t *module, int rc);
  * waits for messages of others, which arrive only if its endpoint is progressed.  @return rc */
 static inline int mca_osc_epwin_called(mca_osc_epwin_module_t *module, int rc)
 {
-    return OPAL_LIKELY(1 == module->listens) ? rc : mca_osc_epwin_listen(module, rc);
+    return OPAL_LIKELY(!module->listens) ? rc : mca_osc_epwin_listen(module, rc);
 }
 
 END_C_DECLS

@@ -29,17 +29,14 @@
 /**
  * The barrier also orders memory: what a member has stored before happens before what another one
  * loads after it.  So of two members that each put, fence, and get the other's word, both see the
- * put, and no fence instruction is needed before or after.
+ * put, and no fence instruction is needed before or after.  It orders nothing for targets of other
+ * windows: this thread's mark stays.
  */
 static int fence_meet(mca_osc_epwin_module_t *module)
 {
     ompi_communicator_t *comm = module->comm;
-    const int rc = comm->c_coll->coll_barrier(comm, comm->c_coll->coll_barrier_module);
 
-    if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        module->is_dirty = false;
-    }
-    return rc;
+    return comm->c_coll->coll_barrier(comm, comm->c_coll->coll_barrier_module);
 }
 
 /** An error leaves no epoch: what the others have completed is not known. */
@@ -53,11 +50,11 @@ int mca_osc_epwin_fence(int mpi_assert, ompi_win_t *win)
     }
     /* With MPI_MODE_NOPRECEDE there is nothing, which am_flush sees soon enough.  The barrier is met
      * after an error, too: the others wait there. */
-    if (NULL != module->origin) {
+    if (mca_osc_epwin_has_origin(module)) {
         rc = mca_osc_epwin_am_flush(module, MPIX_ENDPOINTS_ANY_RANK);
     }
     if (OPAL_UNLIKELY(FENCE_OF_NOTHING == (mpi_assert & FENCE_OF_NOTHING))) {
-        mca_osc_epwin_settle(module);
+        mca_osc_epwin_settle();
     } else {
         rc = mca_osc_epwin_first_error(rc, fence_meet(module));
     }

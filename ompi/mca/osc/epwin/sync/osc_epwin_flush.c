@@ -25,7 +25,7 @@
 
 /** May the operations to a target be flushed?
  * @return MPI_SUCCESS, MPI_ERR_RANK, MPI_ERR_RMA_SYNC */
-static inline int flush_check(const mca_osc_epwin_module_t *module, int target)
+static inline int flush_check(mca_osc_epwin_module_t *module, int target)
 {
     if (OPAL_UNLIKELY(0 > target || module->size <= target)) {
         return MPI_ERR_RANK;
@@ -45,7 +45,7 @@ static __attribute__((noinline)) int flush_any(int target, ompi_win_t *win)
         return MPI_SUCCESS;
     }
     if (MPI_SUCCESS == rc) {
-        mca_osc_epwin_settle(module);
+        mca_osc_epwin_settle();
         rc = EPWIN_WAY_DIRECT == module->peers[target].way ? MPI_SUCCESS
                                                            : mca_osc_epwin_am_flush(module, target);
     }
@@ -63,7 +63,7 @@ int mca_osc_epwin_flush(int target, ompi_win_t *win)
                       || EPWIN_WAY_DIRECT != module->peers[target].way)) {
         return flush_any(target, win);
     }
-    mca_osc_epwin_settle(module);
+    mca_osc_epwin_settle();
     return mca_osc_epwin_called(module, MPI_SUCCESS);
 }
 
@@ -74,9 +74,9 @@ int mca_osc_epwin_flush_all(ompi_win_t *win)
     if (OPAL_UNLIKELY(!mca_osc_epwin_is_passive(module))) {
         return MPI_ERR_RMA_SYNC;
     }
-    mca_osc_epwin_settle(module);
+    mca_osc_epwin_settle();
     return mca_osc_epwin_called(module,
-                                OPAL_LIKELY(NULL == module->origin)
+                                OPAL_LIKELY(!mca_osc_epwin_has_origin(module))
                                     ? MPI_SUCCESS
                                     : mca_osc_epwin_am_flush(module, MPIX_ENDPOINTS_ANY_RANK));
 }
@@ -104,7 +104,7 @@ int mca_osc_epwin_flush_local_all(ompi_win_t *win)
         return MPI_ERR_RMA_SYNC;
     }
     return mca_osc_epwin_called(module,
-                                OPAL_LIKELY(NULL == module->origin)
+                                OPAL_LIKELY(!mca_osc_epwin_has_origin(module))
                                     ? MPI_SUCCESS
                                     : mca_osc_epwin_am_flush_local(module,
                                                                    MPIX_ENDPOINTS_ANY_RANK));
@@ -114,9 +114,9 @@ int mca_osc_epwin_sync(ompi_win_t *win)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
 
-    /* In any epoch, as programs with shared windows use it.  A fence in any case: is_dirty knows
-     * nothing of the user's own stores into shared windows. */
-    module->is_dirty = false;
-    atomic_thread_fence(memory_order_seq_cst);
+    /* In any epoch, as programs with shared windows use it.  A fence in any case: the mark
+     * knows nothing of the user's own stores into shared windows. */
+    mca_osc_epwin_is_dirty = true;
+    mca_osc_epwin_settle();
     return mca_osc_epwin_called(module, MPI_SUCCESS);
 }

@@ -225,14 +225,14 @@ int mca_osc_epwin_start(ompi_group_t *group, int mpi_assert, ompi_win_t *win)
 static inline int complete_tell(mca_osc_epwin_module_t *module, int target)
 {
     if (OPAL_UNLIKELY(!mca_osc_epwin_is_near(module, target)
-                      || (NULL != module->origin
+                      || (mca_osc_epwin_has_origin(module)
                           && EPWIN_WAY_DIRECT != module->peers[target].way))) {
         return mca_osc_epwin_am_complete(module, target);
     }
     /* Release: orders the operations to the target before its accesses; partner: wait_is_over. */
     (void) atomic_fetch_add_explicit(&mca_osc_epwin_control(module, target)->completed, 1,
                                      memory_order_seq_cst);
-    mca_osc_epwin_settled(module);
+    mca_osc_epwin_settled();
     return MPI_SUCCESS;
 }
 
@@ -248,7 +248,7 @@ int mca_osc_epwin_complete(ompi_win_t *win)
         rc = mca_osc_epwin_first_error(rc, complete_tell(module, module->start_ranks[i]));
     }
     /* Results of gets. */
-    if (NULL != module->origin) {
+    if (mca_osc_epwin_has_origin(module)) {
         rc = mca_osc_epwin_first_error(rc, mca_osc_epwin_am_flush_local(module,
                                                                         MPIX_ENDPOINTS_ANY_RANK));
     }
