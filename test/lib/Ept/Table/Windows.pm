@@ -41,6 +41,8 @@ our @ENTRIES = (
     { program => 'win_nomem', configs => ['1x3'], plain => 0, preload => 'fail_alloc' },
     { program => 'win_nomem', configs => ['2x2/node'], longer => ['2x2/tcp'], quick => [], plain => 0,
       preload => 'fail_alloc', says => 'cannot share memory' },
+    { program => 'win_slots', configs => [qw(1x2 2x2/node)], longer => ['2x2/tcp'], quick => [],
+      plain => 0 },
     { program => 'win_left', configs => [qw(1x4 2x2)], longer => [qw(1x1 1x16)], plain => 0 },
     { program => 'win_left', variant => 'keep', configs => [qw(1x4 2x2/node)], plain => 0, quick => [],
       args => '--keep 1' },

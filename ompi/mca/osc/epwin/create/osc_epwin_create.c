@@ -20,7 +20,7 @@
  *
  * Called by the component.
  *
- * Tests: win_create, win_shared, win_nomem, win_device, win_death
+ * Tests: win_create, win_shared, win_nomem, win_device, win_death, win_slots
  */
 
 #include "ompi_config.h"

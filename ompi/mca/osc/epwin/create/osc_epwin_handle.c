@@ -12,7 +12,7 @@
  *
  * Called by osc_epwin_create.c, and by the engine.
  *
- * Tests: win_create, win_nomem, win_left
+ * Tests: win_create, win_nomem, win_left, win_slots
  */
 
 #include "ompi_config.h"
