@@ -93,6 +93,10 @@ int mpix_endpoints_process_level(void);
 /** Has this process been begun with endpoints? */
 bool mpix_endpoints_process_is_static(void);
 
+/** Did the process begin by chapter 12 of the draft for MPI 3 (epmpirun -asp: MPI_Init_thread makes
+ * the endpoints, of which MPI_COMM_WORLD consists)? */
+bool mpix_endpoints_process_is_asp(void);
+
 /** Is this an endpoint of the process?  Any pointer. */
 bool mpix_endpoints_process_has(const mpix_endpoint_t *endpoint);
 

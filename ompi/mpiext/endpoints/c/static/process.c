@@ -297,6 +297,11 @@ bool mpix_endpoints_process_is_static(void)
     return NULL != own.endpoints;
 }
 
+bool mpix_endpoints_process_is_asp(void)
+{
+    return false;
+}
+
 bool mpix_endpoints_process_has(const mpix_endpoint_t *endpoint)
 {
     const uintptr_t offset = (uintptr_t) endpoint - (uintptr_t) own.endpoints;
