@@ -7,7 +7,7 @@
 ! blocks, SAVE and module variables, MPI's constants that are known by their addresses, handles, and
 ! output and input on one unit in all ranks.
 !
-! Guards: ranks/image, ranks/mpi
+! Guards: ranks/image, ranks/mpi, world_f2c.c
 
 #if defined(TEST_F08)
 #define HANDLE(name) type(name)

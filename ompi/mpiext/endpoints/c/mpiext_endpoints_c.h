@@ -229,7 +229,8 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Thread_detach(void);
 /**
  * Attach the calling thread to another endpoint, from wherever it is: by number, from 0 on, or as
  * whoever has a rank in a communicator, which may be any intracommunicator or the local group of an
- * intercommunicator.  Local.  Nothing happens if it is there already.
+ * intercommunicator.  Local.  Nothing happens if it is there already.  A rank of a communicator that
+ * MPIX_Comm_create_endpoints has made: as MPIX_Comm_endpoint_attach of that member's handle.
  *
  * @retval MPI_SUCCESS
  * @retval MPI_ERR_COMM  no valid communicator
@@ -255,6 +256,67 @@ MPIX_ENDPOINTS_DECLSPEC MPI_Comm MPIX_Comm_process(void);
 MPIX_ENDPOINTS_DECLSPEC MPI_Comm PMPIX_Comm_process(void);
 MPIX_ENDPOINTS_DECLSPEC MPI_Comm MPIX_Comm_self(void);
 MPIX_ENDPOINTS_DECLSPEC MPI_Comm PMPIX_Comm_self(void);
+
+/**
+ * The calling thread's world: what MPI_COMM_WORLD is in it where libmpix_world is loaded
+ * (epmpicc -world, epmpirun -world), for all code that it runs, also code that was compiled without
+ * this library.  MPI_COMM_SELF is the communicator of the world's endpoint alone then.  Without
+ * libmpix_world the world is kept all the same, and nothing asks for it.  Local; about the calling
+ * thread alone.
+ *
+ * The world is what was set last, or else MPIX_COMM_ENDPOINTS of the endpoint that the thread was
+ * attached to by a call, or else the process's MPI_COMM_WORLD.  It is unset when the thread is
+ * attached or detached, when it ends, and when the handle is freed by any thread.
+ *
+ * @param[in]  world  set: a handle of endpoints (intracommunicator); MPI_COMM_NULL: unset
+ * @param[out] world  get: the handle; MPI_COMM_NULL: it is the process's MPI_COMM_WORLD
+ *
+ * @retval MPI_SUCCESS
+ * @retval MPI_ERR_COMM  set: no valid communicator, or none that can be a world
+ * @retval MPI_ERR_ARG   get: world is NULL
+ * @retval MPI_ERR_NO_MEM
+ *
+ * Source: draft of chapter 12 for MPI 3, section 12.5; Dinan et al. 2014, section 5.2.
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Comm_world_set(MPI_Comm world);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_world_set(MPI_Comm world);
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Comm_world_get(MPI_Comm *world);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_world_get(MPI_Comm *world);
+
+/**
+ * Attach the calling thread to the endpoint that a handle belongs to, from wherever it is.  The
+ * handle is the thread's world (MPIX_Comm_world_set); MPIX_Thread_detach undoes it.  Which static
+ * endpoint the thread is attached to, and so MPIX_COMM_ENDPOINTS and its relatives, stays as it is.
+ * Local; no message looks for it.
+ *
+ * @param[in] comm  a handle of endpoints (intracommunicator)
+ *
+ * @retval MPI_SUCCESS
+ * @retval MPI_ERR_COMM  no valid communicator, or none of these
+ * @retval MPI_ERR_NO_MEM
+ *
+ * Source: Dinan et al. 2014, section 3.3.1.
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Comm_endpoint_attach(MPI_Comm comm);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_endpoint_attach(MPI_Comm comm);
+
+/**
+ * The calling thread's own handle of a communicator, given any handle of it: that of the endpoint
+ * that the thread is attached to.  Local; looks through the process's handles, so call it once and
+ * keep what it says.
+ *
+ * @param[in]  comm  any communicator
+ * @param[out] mine  a handle that is there already; MPI_COMM_NULL: the thread's endpoint is no
+ *                   member, or has no handle of it (any more)
+ *
+ * @retval MPI_SUCCESS
+ * @retval MPI_ERR_COMM  no valid communicator
+ * @retval MPI_ERR_ARG   mine is NULL
+ *
+ * Source: as MPIX_Comm_endpoint_attach.
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Comm_mine(MPI_Comm comm, MPI_Comm *mine);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_mine(MPI_Comm comm, MPI_Comm *mine);
 
 /** Not constants: no initializer of a static object can have them. */
 #define MPIX_COMM_ENDPOINTS (MPIX_Comm_endpoints())

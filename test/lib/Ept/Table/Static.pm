@@ -83,6 +83,14 @@ our @ENTRIES = (
       args => '--counts 2 --net tcp', mca => 'btl_epshm_processes 0 btl_epofi_provider tcp' },
     { program => 'static_attributes', variant => 'tsan', kind => 'tsan', configs => ['1x0'], quick => [],
       long => 1, args => '--counts 4 --level 3', plain => 0, timeout => 240 },
+    # A thread's own MPI_COMM_WORLD.
+    { program => 'world_c', configs => [qw(1x0 2x0)], args => '--counts 3 --level 3', quick => ['2x0'],
+      plain => 0 },
+    { program => 'world_c', variant => 'tsan', kind => 'tsan', configs => ['1x0'], quick => [],
+      args => '--counts 3 --level 3', plain => 0, timeout => 240 },
+    (map { +{ program => 'world_attach', variant => $_->[0], configs => ['2x0'], longer => ['1x0'],
+              args => "--level 3 --counts 2 --how $_->[1]", quick => [], plain => 0 } }
+        ['plain', 't'], ['static', 's']),
     # What the launcher was told, by its options and by the environment; nothing, and nonsense.
     (map { my ($variant, $launcher, $args, %more) = @$_;
            +{ program => 'static_told', variant => $variant, configs => ['2x0'], plain => 0,

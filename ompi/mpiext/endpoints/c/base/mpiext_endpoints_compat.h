@@ -50,7 +50,8 @@
 
 /** Those without which endpoints work, but a call does not do all it should: comparing handles,
  * duplicates whose parent is freed, the tables of handles and the progress of collectives under
- * many threads, the end of the job, topologies that may renumber, the allreduce of two, errors at the creation and
+ * many threads, the end of the job, topologies that may renumber, the allreduce of two, errors of
+ * threads with a world of their own, errors at the creation and
  * the end of windows, files, fault tolerance, processes that are spawned with endpoints, and the clear messages at the entrances to what
  * endpoints do not offer yet. */
 #define MPIX_ENDPOINTS_SEAMS_OPTIONAL(X)   \
@@ -64,6 +65,7 @@
     X(opal_progress_unregister)            \
     X(mca_topo_base_comm_select)           \
     X(ompi_coll_base_allreduce_intra_ring) \
+    X(ompi_errhandler_invoke)              \
     X(ompi_osc_base_select)                \
     X(ompi_win_create)                     \
     X(ompi_win_allocate)                   \

@@ -205,6 +205,43 @@ EXPORT abi_comm_t PMPIX_Comm_self(void)
     return ompi_convert_comm_ompi_to_standard(mpix_endpoints_call_comm_self());
 }
 
+EXPORT int PMPIX_Comm_world_set(abi_comm_t world)
+{
+    return error_to_abi(mpix_endpoints_call_world_set(ompi_convert_abi_comm_intern_comm(world)));
+}
+
+/** A function with one handle as its result, of own; NULL where the user has given none. */
+static int comm_to_abi(int code, MPI_Comm own, abi_comm_t *result)
+{
+    if (MPI_SUCCESS == code) {
+        *result = ompi_convert_comm_ompi_to_standard(own);
+    }
+    return error_to_abi(code);
+}
+
+EXPORT int PMPIX_Comm_world_get(abi_comm_t *world)
+{
+    MPI_Comm own = MPI_COMM_NULL;
+    const int code = mpix_endpoints_call_world_get(NULL != world ? &own : NULL);
+
+    return comm_to_abi(code, own, world);
+}
+
+EXPORT int PMPIX_Comm_endpoint_attach(abi_comm_t comm)
+{
+    return error_to_abi(
+        mpix_endpoints_call_endpoint_attach(ompi_convert_abi_comm_intern_comm(comm)));
+}
+
+EXPORT int PMPIX_Comm_mine(abi_comm_t comm, abi_comm_t *mine)
+{
+    MPI_Comm own = MPI_COMM_NULL;
+    const int code = mpix_endpoints_call_mine(ompi_convert_abi_comm_intern_comm(comm),
+                                              NULL != mine ? &own : NULL);
+
+    return comm_to_abi(code, own, mine);
+}
+
 /* ---- attributes ------------------------------------------------------------------------------ */
 
 EXPORT int PMPIX_Endpoint_create_keyval(int *keyval)
@@ -317,6 +354,10 @@ EXPORT WEAK(MPIX_Thread_attach_rank);
 EXPORT WEAK(MPIX_Comm_endpoints);
 EXPORT WEAK(MPIX_Comm_process);
 EXPORT WEAK(MPIX_Comm_self);
+EXPORT WEAK(MPIX_Comm_world_set);
+EXPORT WEAK(MPIX_Comm_world_get);
+EXPORT WEAK(MPIX_Comm_endpoint_attach);
+EXPORT WEAK(MPIX_Comm_mine);
 EXPORT WEAK(MPIX_Endpoint_create_keyval);
 EXPORT WEAK(MPIX_Endpoint_free_keyval);
 EXPORT WEAK(MPIX_Endpoint_set_attr);

@@ -133,6 +133,43 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_detach(void);
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_attach_index(int index);
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_attach_rank(int rank, MPI_Comm comm);
 
+/** MPIX_Comm_world_set and _get, MPIX_Comm_endpoint_attach, MPIX_Comm_mine. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_world_set(MPI_Comm world);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_world_get(MPI_Comm *world);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_endpoint_attach(MPI_Comm comm);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_mine(MPI_Comm comm, MPI_Comm *mine);
+
+/** Attach the calling thread to the endpoint of a handle; NULL: to none.
+ *
+ * @param[in] name  of the function, for errors */
+int mpix_endpoints_call_bind(MPI_Comm comm, const char *name);
+
+/** The handle that this process has of a valid communicator for the member of a rank, or NULL. */
+MPI_Comm mpix_endpoints_call_handle_of(MPI_Comm comm, int rank);
+
+/** libmpix_world or libmpix_ranks is loaded: errors of calls without a communicator are raised on the
+ * thread's world from now on, and the next two say which that is.  Before there are threads that are
+ * attached.
+ *
+ * @param[in] if_asp  only in a process begun by chapter 12
+ * @param[in] error   called before such an error is raised, with the name of the function that was
+ *                    called; may end the job.  NULL: nothing */
+MPIX_ENDPOINTS_CALL void mpix_endpoints_call_world_begin(bool if_asp,
+                                                         void (*error)(const char *function));
+
+/** What MPI_COMM_WORLD and MPI_COMM_SELF are in the calling thread: itself, where they are the
+ * process's.  Any thread, any time. */
+MPIX_ENDPOINTS_CALL MPI_Comm mpix_endpoints_call_world(void);
+MPIX_ENDPOINTS_CALL MPI_Comm mpix_endpoints_call_world_self(void);
+
+/** Has the calling thread a world of its own, as another endpoint than the process's first? */
+MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_is_other(void);
+
+/** Is MPI_Finalize refused, since the thread has a world of its own, and has not begun MPI?  Then it is
+ * an error, raised by mpix_endpoints_call_refuse_finalize. */
+MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_refuses_finalize(void);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_refuse_finalize(void);
+
 /** MPIX_COMM_ENDPOINTS, MPIX_COMM_PROCESS, MPIX_COMM_SELF. */
 MPIX_ENDPOINTS_CALL MPI_Comm mpix_endpoints_call_comm_endpoints(void);
 MPIX_ENDPOINTS_CALL MPI_Comm mpix_endpoints_call_comm_process(void);

@@ -25,6 +25,7 @@
 
 #include "ompi_config.h"
 
+#include "../static/static.h"
 #include "../base/base.h"
 #include "calls.h"
 #include "mpiext_endpoints_function.h"
@@ -44,6 +45,7 @@ int mpix_endpoints_call_disconnect(MPI_Comm *comm)
     int rc = MPI_ERR_COMM;
 
     if (!mpix_endpoints_call_keeps(*comm)) {
+        mpix_endpoints_bound_end(*comm);
         mpix_endpoints_table()->comm_drain(*comm);
         rc = ompi_comm_free(comm);
     }

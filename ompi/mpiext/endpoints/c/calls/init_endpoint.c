@@ -85,6 +85,8 @@ static int make_with(begin_t *begin, ompi_info_t *info)
         for (int i = 0; i < begin->count; ++i) {
             (void) ompi_comm_free(&begin->handles[i]);
         }
+    } else {
+        mpix_endpoints_world_name_static();
     }
     return code;
 }

@@ -57,6 +57,9 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_free)(MPI_Comm *comm)
     if (OPAL_UNLIKELY(NULL != comm && mpix_endpoints_call_keeps(*comm))) {
         return mpix_endpoints_call_refuse_free(*comm, "MPI_Comm_free");
     }
+    if (NULL != comm) {
+        mpix_endpoints_bound_end(*comm);
+    }
     return NULL != original ? original(comm) : MPI_ERR_INTERN;
 }
 

@@ -8,9 +8,11 @@
  *
  * MPIX_Thread_attach, _detach, _attach_index and _attach_rank.
  *
+ * MPIX_Thread_attach_rank also attaches to endpoints that were created later: comm_world.c.
+ *
  * What the text leaves undefined is an error here.
  *
- * Tests: static_attach, static_orphan
+ * Tests: static_attach, static_orphan, world_attach
  */
 
 #include "ompi_config.h"
@@ -23,21 +25,14 @@
 #include "ompi/constants.h"
 #include "ompi/errhandler/errcode-internal.h"
 #include "ompi/errhandler/errhandler.h"
+#include "ompi/proc/proc.h"
 #include "ompi/runtime/mpiruntime.h"
-
-/** Has MPI begun, and not ended? */
-static inline bool is_running(void)
-{
-    const int32_t state = ompi_mpi_state;
-
-    return OMPI_MPI_STATE_INIT_COMPLETED <= state
-           && OMPI_MPI_STATE_FINALIZE_PAST_COMM_SELF_DESTRUCT > state;
-}
 
 /** Error codes come and go with MPI. */
 __attribute__((noinline)) static int raise_cause(mpix_endpoints_cause_t cause, const char *name)
 {
-    const int code = is_running() ? mpix_endpoints_error_code(cause) : MPI_ERR_OTHER;
+    const int code = mpix_endpoints_process_is_running() ? mpix_endpoints_error_code(cause)
+                                                         : MPI_ERR_OTHER;
 
     return OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, name);
 }
@@ -46,7 +41,8 @@ static inline int attach(mpix_endpoint_t *endpoint, bool moves, const char *name
 {
     int cause;
 
-    if (OPAL_UNLIKELY(!is_running() || !mpix_endpoints_process_has(endpoint))) {
+    if (OPAL_UNLIKELY(!mpix_endpoints_process_is_running()
+                      || !mpix_endpoints_process_has(endpoint))) {
         return raise_cause(MPIX_ENDPOINTS_CAUSE_NO_ENDPOINT, name);
     }
     cause = mpix_endpoints_attach(endpoint, moves);
@@ -64,7 +60,7 @@ int mpix_endpoints_call_detach(void)
     static const char name[] = "MPIX_Thread_detach";
     int cause;
 
-    if (OPAL_UNLIKELY(!is_running())) {
+    if (OPAL_UNLIKELY(!mpix_endpoints_process_is_running())) {
         return raise_cause(MPIX_ENDPOINTS_CAUSE_DETACHED, name);
     }
     cause = mpix_endpoints_detach();
@@ -80,40 +76,38 @@ int mpix_endpoints_call_attach_index(int index)
                   "MPIX_Thread_attach_index");
 }
 
-/** The endpoint of this process that a member of a group is, or NULL.  Procs are unique in a
- * process. */
-static mpix_endpoint_t *member(ompi_group_t *group, int rank)
+/** Is every member that shares this process's memory an endpoint from the beginning on? */
+static bool is_of_static(ompi_group_t *group)
 {
-    const int count = mpix_endpoints_process_count();
-    ompi_group_t *own;
-    opal_process_name_t name;
+    const opal_process_name_t own = ompi_proc_local_proc->super.proc_name;
 
-    if (0 == count || 0 > rank || group->grp_proc_count <= rank) {
-        return NULL;
-    }
-    own = mpix_endpoints_process_endpoint(0)->process->c_local_group;
-    name = ompi_group_get_proc_name(group, rank);
-    for (int i = 0; i < count; ++i) {
-        const opal_process_name_t other = ompi_group_get_proc_name(own, i);
+    for (int i = 0; i < group->grp_proc_count; ++i) {
+        const opal_process_name_t name = ompi_group_get_proc_name(group, i);
 
-        if (other.jobid == name.jobid && other.vpid == name.vpid) {
-            return mpix_endpoints_process_endpoint(i);
+        if (name.jobid == own.jobid && name.vpid % mpix_endpoints_job_size() == own.vpid
+            && NULL == mpix_endpoints_process_member(group, i)) {
+            return false;
         }
     }
-    return NULL;
+    return true;
 }
 
 int mpix_endpoints_call_attach_rank(int rank, MPI_Comm comm)
 {
     static const char name[] = "MPIX_Thread_attach_rank";
+    ompi_communicator_t *handle = NULL;
 
-    if (!is_running()) {
+    if (!mpix_endpoints_process_is_running()) {
         return raise_cause(MPIX_ENDPOINTS_CAUSE_NO_ENDPOINT, name);
     }
     if (ompi_comm_invalid(comm)) {
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_COMM, name);
     }
-    return attach(member(comm->c_local_group, rank), true, name);
+    if (!mpix_endpoints_is_endpoint_comm(comm) || is_of_static(comm->c_local_group)) {
+        return attach(mpix_endpoints_process_member(comm->c_local_group, rank), true, name);
+    }
+    handle = 0 <= rank ? mpix_endpoints_call_handle_of(comm, rank) : NULL;
+    return NULL != handle ? mpix_endpoints_call_bind(handle, name) : attach(NULL, true, name);
 }
 
 MPIX_ENDPOINTS_EXPORT int PMPIX_Thread_attach(MPIX_Endpoint endpoint)

@@ -25,6 +25,7 @@
 
 #include "ompi_config.h"
 
+#include "../static/static.h"
 #include "../base/base.h"
 #include "seams.h"
 
@@ -52,7 +53,7 @@ int MPIX_ENDPOINTS_SEAM_SHARED(ompi_errhandler_proc_failed_internal)(ompi_proc_t
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_errhandler_proc_failed_internal);
 
-void mpix_endpoints_handle_ends(ompi_communicator_t *comm)
+static void leave_table(ompi_communicator_t *comm)
 {
     if (ompi_ftmpi_enabled) {
         pthread_mutex_lock(&faults_look);
@@ -135,9 +136,15 @@ MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_set_rank_failed);
 
 #else
 
-void mpix_endpoints_handle_ends(ompi_communicator_t *comm)
+static void leave_table(ompi_communicator_t *comm)
 {
     (void) comm;
 }
 
 #endif
+
+void mpix_endpoints_handle_ends(ompi_communicator_t *comm)
+{
+    mpix_endpoints_bound_end(comm);
+    leave_table(comm);
+}

@@ -13,14 +13,18 @@
  * the text wants, and is counted nowhere, be it the one that has begun MPI: so the first endpoint is
  * free for who is attached by a call, as in the text's own listings.
  *
+ * A thread may be bound to a handle of other endpoints as well, which it then is attached to in place
+ * of the static one (bound.c).
+ *
  * A thread that ends is detached, by the destructor of a key that it has set when it was attached.
  *
- * Tests: static_attach, static_orphan
+ * Tests: static_attach, static_orphan, world_c, world_attach
  */
 
 #include "ompi_config.h"
 
 #include "mpiext_endpoints_attached.h"
+#include "mpiext_endpoints_bound.h"
 
 #include <pthread.h>
 
@@ -67,10 +71,22 @@ static void leave(mpix_endpoint_t *endpoint)
     }
 }
 
+/** Bind the thread to a handle, or to nothing. */
+static void set_bound(mpix_endpoints_bound_t *bound)
+{
+    mpix_endpoints_bound_t *const before = mpix_endpoints_bound;
+
+    mpix_endpoints_bound = bound;
+    if (OPAL_UNLIKELY(NULL != before)) {
+        mpix_endpoints_bound_put(before);
+    }
+}
+
 /** The thread ends.  Another destructor of the program's may attach it once more. */
 static void thread_ends(void *value)
 {
     (void) value;
+    set_bound(NULL);
     leave(mpix_endpoints_own);
     mpix_endpoints_own = &mpix_endpoints_none;
     watched = 0;
@@ -108,6 +124,7 @@ int mpix_endpoints_attach(mpix_endpoint_t *endpoint, bool moves)
 
     if (moves
         && endpoint == before) { /* not who is there without having said so: nobody counts it */
+        set_bound(NULL);
         return OMPI_SUCCESS;
     }
     if (!moves && &mpix_endpoints_none != before) {
@@ -116,8 +133,23 @@ int mpix_endpoints_attach(mpix_endpoint_t *endpoint, bool moves)
     if (!enter(endpoint)) {
         return MPIX_ENDPOINTS_CAUSE_TAKEN;
     }
+    set_bound(NULL);
     leave(before);
     put(endpoint);
+    return OMPI_SUCCESS;
+}
+
+int mpix_endpoints_bind(ompi_communicator_t *comm)
+{
+    mpix_endpoints_bound_t *const bound = NULL == comm ? NULL : mpix_endpoints_bound_get(comm);
+
+    if (NULL != comm && NULL == bound) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    set_bound(bound);
+    if (0 == watched) {
+        watch();
+    }
     return OMPI_SUCCESS;
 }
 
@@ -125,6 +157,10 @@ int mpix_endpoints_detach(void)
 {
     mpix_endpoint_t *before = mpix_endpoints_own;
 
+    if (NULL != mpix_endpoints_bound_comm()) {
+        set_bound(NULL);
+        return OMPI_SUCCESS;
+    }
     if (&mpix_endpoints_none == mpix_endpoints_attached()) {
         return MPIX_ENDPOINTS_CAUSE_DETACHED;
     }

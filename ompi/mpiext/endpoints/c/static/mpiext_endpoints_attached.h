@@ -46,7 +46,19 @@ int mpix_endpoints_attach(mpix_endpoint_t *endpoint, bool moves);
  * @return false: this process has none */
 bool mpix_endpoints_attached_rank(int *rank, int *size);
 
-/** Detach it.  @return OMPI_SUCCESS, or MPIX_ENDPOINTS_CAUSE_DETACHED */
+/**
+ * Bind the calling thread to a handle, which is its world until the thread is attached or detached
+ * once more, or the handle is freed.
+ *
+ * @param[in] comm  an intracommunicator of endpoints; NULL: to none
+ *
+ * @return OMPI_SUCCESS, or OMPI_ERR_OUT_OF_RESOURCE: nothing has changed
+ */
+int mpix_endpoints_bind(ompi_communicator_t *comm);
+
+/** Detach it; from the handle that it is bound to, if there is one.
+ *
+ * @return OMPI_SUCCESS, or MPIX_ENDPOINTS_CAUSE_DETACHED */
 int mpix_endpoints_detach(void);
 
 END_C_DECLS

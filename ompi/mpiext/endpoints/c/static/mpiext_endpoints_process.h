@@ -18,6 +18,8 @@
 
 #include "../base/base.h"
 
+#include "ompi/runtime/mpiruntime.h"
+
 BEGIN_C_DECLS
 
 /** Of attributes.c. */
@@ -90,6 +92,15 @@ int mpix_endpoints_process_duplicate(void);
  * libmpi keeps is changed by MPI_T_init_thread. */
 int mpix_endpoints_process_level(void);
 
+/** Has MPI begun, and not ended? */
+static inline bool mpix_endpoints_process_is_running(void)
+{
+    const int32_t state = ompi_mpi_state;
+
+    return OMPI_MPI_STATE_INIT_COMPLETED <= state
+           && OMPI_MPI_STATE_FINALIZE_PAST_COMM_SELF_DESTRUCT > state;
+}
+
 /** Has this process been begun with endpoints? */
 bool mpix_endpoints_process_is_static(void);
 
@@ -99,6 +110,9 @@ bool mpix_endpoints_process_is_asp(void);
 
 /** Is this an endpoint of the process?  Any pointer. */
 bool mpix_endpoints_process_has(const mpix_endpoint_t *endpoint);
+
+/** The endpoint of this process that a member of a group is, or NULL. */
+mpix_endpoint_t *mpix_endpoints_process_member(ompi_group_t *group, int rank);
 
 /** Is this one of the communicators that are there from the beginning, which nobody may free? */
 static inline bool mpix_endpoints_process_owns(const ompi_communicator_t *comm)

@@ -311,3 +311,24 @@ bool mpix_endpoints_process_has(const mpix_endpoint_t *endpoint)
     }
     return offset < (size_t) own.count * sizeof(*endpoint) && 0 == offset % sizeof(*endpoint);
 }
+
+mpix_endpoint_t *mpix_endpoints_process_member(ompi_group_t *group, int rank)
+{
+    const int count = mpix_endpoints_process_count();
+    ompi_group_t *own;
+    opal_process_name_t name;
+
+    if (0 == count || 0 > rank || group->grp_proc_count <= rank) {
+        return NULL;
+    }
+    own = mpix_endpoints_process_endpoint(0)->process->c_local_group;
+    name = ompi_group_get_proc_name(group, rank);
+    for (int i = 0; i < count; ++i) {
+        const opal_process_name_t other = ompi_group_get_proc_name(own, i);
+
+        if (other.jobid == name.jobid && other.vpid == name.vpid) {
+            return mpix_endpoints_process_endpoint(i);
+        }
+    }
+    return NULL;
+}

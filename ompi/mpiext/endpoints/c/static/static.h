@@ -9,9 +9,10 @@
  * The static interface: endpoints that are there from MPI_Init on, and threads that are attached to
  * them.  What the processes of a job tell each other of it before the first message (announce.c),
  * what this process has (process.c, duplicate.c), to which endpoint each of its threads is attached
- * (attached.c), and what is kept with an endpoint (attributes.c).
+ * (attached.c) or to which handle of others (bound.c), what its world is then (thread_world.c), and what is
+ * kept with an endpoint (attributes.c).
  *
- * Called by calls.  Makes no endpoint, and raises no error.
+ * Called by calls and seams.  Makes no endpoint, and raises no error.
  *
  * Below it: base.
  */
@@ -22,6 +23,8 @@
 #include "mpiext_endpoints_announce.h"
 #include "mpiext_endpoints_attached.h"
 #include "mpiext_endpoints_attributes.h"
+#include "mpiext_endpoints_bound.h"
 #include "mpiext_endpoints_process.h"
+#include "mpiext_endpoints_world.h"
 
 #endif /* MPIEXT_ENDPOINTS_STATIC_H */

@@ -8,7 +8,7 @@
  *
  * The process begins MPI with an endpoint for each rank, and ends it when all ranks have left.
  *
- * Tests: ranks_basic, ranks_mpi, ranks_omp, ranks_file, ranks_window
+ * Tests: ranks_basic, ranks_mpi, ranks_exit, ranks_omp, ranks_file, ranks_window
  */
 
 #define _GNU_SOURCE
@@ -47,9 +47,35 @@ static int begin_rank(mpix_rank_t *rank)
     rank->self = MPIX_COMM_SELF;
     (void) PMPI_Comm_rank(rank->world, &rank->number);
     (void) PMPI_Comm_size(rank->world, &rank->size);
-    (void) PMPI_Comm_set_name(rank->world, "MPI_COMM_WORLD");
-    (void) PMPI_Comm_set_name(rank->self, "MPI_COMM_SELF");
     return MPI_SUCCESS;
+}
+
+/** The ranks' error handlers are what the process's are, at first; those of calls without a
+ * communicator as well (seam_errors.c). */
+static int copy_handlers(const mpix_rank_t *ranks, int count)
+{
+    MPI_Errhandler of_world, of_self;
+    int rc = PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_world);
+
+    if (MPI_SUCCESS == rc) {
+        rc = PMPI_Comm_get_errhandler(MPI_COMM_SELF, &of_self);
+    }
+    for (int i = 0; MPI_SUCCESS == rc && i < count; ++i) {
+        rc = PMPI_Comm_set_errhandler(ranks[i].world, of_world);
+        if (MPI_SUCCESS == rc) {
+            rc = PMPI_Comm_set_errhandler(ranks[i].self, of_self);
+        }
+    }
+    return rc;
+}
+
+/** An error is raised in a rank.  Before MPI_Init and after MPI_Finalize its handles are invalid, so calls
+ * with one of them come here, and end the job. */
+static void check_running(const char *function)
+{
+    if (NULL != mpix_ranks_self) {
+        mpix_ranks_mpi_must_run(mpix_ranks_self, function);
+    }
 }
 
 void mpix_ranks_mpi_begin(int *argc, char ***argv, mpix_rank_t *ranks, int count)
@@ -63,6 +89,7 @@ void mpix_ranks_mpi_begin(int *argc, char ***argv, mpix_rank_t *ranks, int count
     }
     /* A number of endpoints is for programs that make some, and would be the most that there may be. */
     (void) unsetenv("MPIX_ENDPOINTS");
+    mpix_endpoints_call_world_begin(false, check_running);
     /* What it returns is an error where the user has said so (mpi_initial_errhandler). */
     rc = PMPIX_Init_endpoint(argc, argv, count, MPI_THREAD_MULTIPLE, endpoints);
     for (int i = 0; MPI_SUCCESS == rc && i < count; ++i) {
@@ -72,7 +99,7 @@ void mpix_ranks_mpi_begin(int *argc, char ***argv, mpix_rank_t *ranks, int count
     }
     if (MPI_SUCCESS == rc && 0 < count) {
         find_local(ranks, count);
-        rc = mpix_ranks_mpi_errors_begin(ranks, count);
+        rc = copy_handlers(ranks, count);
     }
     if (MPI_SUCCESS == rc && 0 < count) {
         rc = mpix_ranks_mpi_predefined_begin(ranks, count);

@@ -63,7 +63,7 @@ struct mpix_rank_mpi_t {
     }
 
 /** MPI_COMM_WORLD and MPI_COMM_SELF of the rank are valid handles from now on, or are not: then a call
- * with one of them ends in libmpi's check of its arguments, which calls the handler of error_handlers.c.
+ * with one of them ends in libmpi's check of its arguments, which leads to mpix_ranks_mpi_must_run.
  * In a thread of the rank, or before there are ranks. */
 void mpix_ranks_mpi_set_valid(mpix_rank_t *rank, bool is_valid);
 
@@ -72,10 +72,6 @@ void mpix_ranks_mpi_must_run(mpix_rank_t *rank, const char *function);
 
 /** The rank has called a function of MPI's that it must not call now: end the job, as libmpi does. */
 _Noreturn void mpix_ranks_mpi_wrong(mpix_rank_t *rank, const char *function, const char *when);
-
-/** Errors of calls without a communicator go to the rank's handlers from now on, which are what the
- * process's are at first.  In the first thread. */
-int mpix_ranks_mpi_errors_begin(mpix_rank_t *ranks, int count);
 
 /** MPI_COMM_WORLD's attributes and MPI_INFO_ENV count ranks.  @return an MPI error code */
 int mpix_ranks_mpi_predefined_begin(mpix_rank_t *ranks, int count);

@@ -1,0 +1,46 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * libmpix_world begins: which functions stand behind ours, and when threads have a world of their own.
+ *
+ * Tests: world_c
+ */
+
+#define _GNU_SOURCE 1
+
+#include "world.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void find(const world_next_t functions[])
+{
+    for (; NULL != functions->name; ++functions) {
+        void *const next = dlsym(RTLD_NEXT, functions->name);
+
+        memcpy(functions->next, &next, sizeof(next));
+    }
+}
+
+void world_find(void)
+{
+    find(world_wrappers);
+    find(world_special);
+}
+
+/** MPIX_WORLD: "asp", only in processes that begin by chapter 12 of the draft for MPI 3; 0: never. */
+__attribute__((constructor)) static void begin(void)
+{
+    const char *const when = getenv("MPIX_WORLD");
+
+    world_find();
+    if (NULL == when || 0 != strcmp(when, "0")) {
+        mpix_endpoints_call_world_begin(NULL != when && 0 == strcmp(when, "asp"), NULL);
+    }
+}
