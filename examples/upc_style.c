@@ -8,19 +8,22 @@
  * threads for those of UPC: Listings 2 and 3 of Dinan et al., "Enabling communication concurrency
  * through flexible MPI endpoints", 2014, complete and correct.
  *
- * The user's part is plain MPI on MPI_COMM_WORLD: written for processes, and run by threads.  What
- * it means by that name is, from there on, the communicator of all UPC threads, of which each has
- * its own handle; libraries that were compiled before still mean the processes.
+ * The user's part, upc_style_user.c, is plain MPI on MPI_COMM_WORLD, compiled without endpoints.  In
+ * each thread that name is the thread's handle of the communicator of all UPC threads, as the runtime
+ * says here by MPIX_Comm_world_set; so it is in libraries that were compiled before.
  *
- *     epmpicc -pthread upc_style.c -lm -o upc_style
+ *     mpicc -c upc_style_user.c
+ *     epmpicc -world -pthread upc_style.c upc_style_user.o -lm -o upc_style
  *     epmpirun -n 2 ./upc_style [threads per process, default 4]
  *
- * EPT-LIBS: -lm
+ * EPT-LIBS: -world -lm
+ * EPT-PARTS: upc_style_user.c
  */
+
+#include "upc_style.h"
 
 #include <mpi.h>
 #include <mpi-ext.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,19 +35,16 @@ struct upc_thread {
     int status;    /* what the user's main() has returned */
 };
 
-static _Thread_local MPI_Comm upc_comm_world;
-static _Thread_local int upc_mythread, upc_threads;
+_Thread_local int upc_mythread, upc_threads;
 
-static int upc_main(void);
-
-/* Registers the thread's handle where the user's part looks for it. */
+/* The handle becomes the thread's MPI_COMM_WORLD. */
 static void *upc_thread_init(void *argument)
 {
     struct upc_thread *self = argument;
 
-    upc_comm_world = self->comm;
-    MPI_Comm_rank(upc_comm_world, &upc_mythread);
-    MPI_Comm_size(upc_comm_world, &upc_threads);
+    MPIX_Comm_world_set(self->comm);
+    MPI_Comm_rank(self->comm, &upc_mythread);
+    MPI_Comm_size(self->comm, &upc_threads);
     self->status = upc_main();
     MPI_Comm_free(&self->comm);
     return NULL;
@@ -84,58 +84,4 @@ int main(int argc, char **argv)
     free(comm);
     MPI_Finalize();
     return bad;
-}
-
-/* What the compiler puts in front of the user's part: UPC's words, and the substitution. */
-#define THREADS upc_threads
-#define MYTHREAD upc_mythread
-/* Those iterations whose element is this thread's own. */
-#define upc_forall(i, count) for (int i = MYTHREAD; i < (count); i += THREADS)
-/* The part of an array of (count) elements, dealt out one by one, that is with this thread. */
-#define upc_share(count) (((count) + THREADS - 1) / THREADS)
-
-#undef MPI_COMM_WORLD
-#define MPI_COMM_WORLD upc_comm_world
-
-/* Listing 2: data[i] becomes the square root of i + 1, by Newton's iteration, until all elements,
- * wherever they are, have what they need. */
-#define ELEMENTS (100 * THREADS)
-#define TOL 1e-12
-
-static int upc_main(void)
-{
-    double *data = malloc(sizeof(*data) * (size_t) upc_share(ELEMENTS));
-    double err, sum = 0.0, all;
-    int rounds = 0, wrong;
-
-    upc_forall(i, ELEMENTS)
-    {
-        data[i / THREADS] = i + 1.0;
-    }
-    do {
-        err = 0.0;
-        upc_forall(i, ELEMENTS)
-        {
-            const double before = data[i / THREADS];
-
-            data[i / THREADS] = 0.5 * (before + (i + 1.0) / before);
-            err = fmax(err, fabs(data[i / THREADS] - before) / before);
-        }
-        MPI_Allreduce(MPI_IN_PLACE, &err, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        ++rounds;
-    } while (err > TOL && rounds < 100);
-
-    /* The squares of all are 1, 2, … ELEMENTS. */
-    upc_forall(i, ELEMENTS)
-    {
-        sum += data[i / THREADS] * data[i / THREADS];
-    }
-    MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    wrong = err > TOL || fabs(all / (0.5 * ELEMENTS * (ELEMENTS + 1.0)) - 1.0) > 1e-9;
-    if (0 == MYTHREAD) {
-        printf("upc_style: %d threads, %d elements, %d rounds: %s\n", THREADS, ELEMENTS, rounds,
-               wrong ? "WRONG" : "right");
-    }
-    free(data);
-    return wrong;
 }
