@@ -15,6 +15,10 @@
  *   void *ept_managed_memory(size_t size)   memory of the device that the CPU can access
  *   void ept_device_copy(void *to, const void *from, size_t size)
  *   long ept_device_looks(void)             addresses that this thread has asked about so far
+ *   long ept_device_copies(void)            copies between two places of the device, by all threads
+ *   void ept_device_detach(void)            this thread has no context
+ *
+ * As with CUDA, a thread copies only if it has a context, and gets one by asking about an address.
  *
  * The program finds the functions with dlsym.
  */
@@ -26,6 +30,7 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -47,9 +52,13 @@ static struct memory {
     _Atomic size_t used;
 } plain, managed;
 
+/* Below all that the process gets without asking for a place, and far above 0: a program can have
+ * host memory on both sides. */
+#define PLACE ((void *) 0x300000000000)
+
 static void *map(int file, int protection)
 {
-    void *base = mmap(NULL, SIZE, protection, MAP_SHARED | MAP_NORESERVE, file, 0);
+    void *base = mmap(PLACE, SIZE, protection, MAP_SHARED | MAP_NORESERVE, file, 0);
 
     if (MAP_FAILED == base) {
         abort();
@@ -110,6 +119,18 @@ EXPORT void ept_device_copy(void *to, const void *from, size_t size)
 /* ---- the module ------------------------------------------------------------------------------ */
 
 static _Thread_local long looks;
+static _Thread_local bool has_context;
+static _Atomic long copies;
+
+EXPORT long ept_device_copies(void)
+{
+    return atomic_load(&copies);
+}
+
+EXPORT void ept_device_detach(void)
+{
+    has_context = false;
+}
 
 EXPORT long ept_device_looks(void)
 {
@@ -121,6 +142,7 @@ static int fake_check_addr(const void *address, int *device, uint64_t *flags)
     ++looks;
     *device = MCA_ACCELERATOR_NO_DEVICE_ID;
     *flags = memory_has(&managed, address) ? MCA_ACCELERATOR_FLAGS_UNIFIED_MEMORY : 0;
+    has_context = has_context || memory_has(&plain, address);
     return memory_has(&managed, address) || memory_has(&plain, address);
 }
 
@@ -130,6 +152,13 @@ static int fake_copy(int to_device, int from_device, void *to, const void *from,
     (void) to_device;
     (void) from_device;
     (void) type;
+    if (!has_context && (memory_has(&plain, to) || memory_has(&plain, from))) {
+        fprintf(stderr, "fake_accelerator: a copy in a thread without context\n");
+        return OPAL_ERROR;
+    }
+    if (memory_has(&plain, to) && memory_has(&plain, from)) {
+        atomic_fetch_add(&copies, 1);
+    }
     ept_device_copy(to, from, size);
     return OPAL_SUCCESS;
 }

@@ -58,6 +58,24 @@ static inline long device_looks(struct ept *t)
     return looks();
 }
 
+/** Copies from the device to the device, by all threads of the process. */
+static inline long device_copies(struct ept *t)
+{
+    long (*copies)(void);
+
+    *(void **) &copies = device_function(t, "ept_device_copies");
+    return copies();
+}
+
+/** This thread is one that has not used the device yet. */
+static inline void device_detach(struct ept *t)
+{
+    void (*detach)(void);
+
+    *(void **) &detach = device_function(t, "ept_device_detach");
+    detach();
+}
+
 /** From and to any memory. */
 static inline void device_copy(struct ept *t, void *to, const void *from, size_t size)
 {

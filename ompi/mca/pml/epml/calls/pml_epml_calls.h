@@ -46,6 +46,9 @@ int mca_pml_epml_call_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
                              ompi_message_t **message, ompi_request_t **request);
 int mca_pml_epml_call_mrecv(void *buf, size_t count, ompi_datatype_t *datatype,
                             ompi_message_t **message, ompi_status_public_t *status);
+/** As mca_pml_epml_call_imrecv.  @param[in] is_device  buf is in device memory */
+int mca_pml_epml_call_imrecv_in(void *buf, size_t count, ompi_datatype_t *datatype, bool is_device,
+                                ompi_message_t **message, ompi_request_t **request);
 int mca_pml_epml_call_start(ompi_request_t *request);
 
 END_C_DECLS

@@ -6,14 +6,15 @@
 /**
  * @file
  *
- * Device memory in messages on endpoint communicators: an error in place of a crash.
+ * Device memory in messages on endpoint communicators: which calls have some, and their requests.
  *
  * Where an accelerator component has been selected, the module's functions that take a buffer are
  * replaced by those below, once.  They check, and go on to the ones that were there.  Ordinary
  * communicators are not checked: the base PML knows device memory.
  *
- * Messages of Open MPI's collective components have negative tags.  One that is refused ends the
- * member's part of its collective, so the other members are told that it takes part no more.
+ * A call with a buffer in device memory becomes a persistent request, whose data are left to the
+ * accelerator before it is started.  Where the call is not MPI_Send_init or its like, the request is
+ * made one that is not persistent then.
  *
  * Tests: device, device_coll
  */
@@ -22,9 +23,10 @@
 
 #include <string.h>
 
-#include "../loss/loss.h"
+#include "../proto/proto.h"
 #include "../object/object.h"
 #include "../base/base.h"
+#include "pml_epml_calls.h"
 #include "pml_epml_device.h"
 
 #include "opal/mca/accelerator/accelerator.h"
@@ -87,98 +89,171 @@ int mca_pml_epml_device_refuse(const ompi_communicator_t *comm, const char *what
 /** What was there.  Written in MPI_Init, before any call. */
 static mca_pml_base_module_t unchecked;
 
-/** Is a message to be refused? */
-static inline bool is_refused(const ompi_communicator_t *comm, const void *buffer, size_t count,
-                              const ompi_datatype_t *datatype)
+/** Are a message's data in device memory? */
+static inline bool is_device(const ompi_communicator_t *comm, const void *buffer, size_t count,
+                             const ompi_datatype_t *datatype)
 {
     return mca_pml_epml_is_endpoint_comm(comm)
            && mca_pml_epml_device_is(comm, buffer, count, datatype);
 }
 
-static int refuse(const ompi_communicator_t *comm, int tag, const char *what)
+/** Leave the data of an inactive request to the accelerator.
+ * @param[in]     rc       of what has made it
+ * @param[in,out] request  MPI_REQUEST_NULL after an error */
+static int leave_to_accelerator(int rc, ompi_request_t **request)
 {
-    if (0 > tag && MPI_ANY_TAG != tag) {
-        mca_pml_epml_leave(mca_pml_epml_comm(comm));
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_pml_epml_request_by_accelerator((mca_pml_epml_request_t *) *request);
+        if (OMPI_SUCCESS != rc) {
+            (void) ompi_request_free(request);
+        }
     }
-    return mca_pml_epml_device_refuse(comm, what);
+    return rc;
 }
 
-static int refuse_send(const ompi_communicator_t *comm, int tag)
+/** Start an inactive request, which from now on is one of a call that is not persistent. */
+static int start_once(int rc, ompi_request_t **request)
 {
-    return refuse(comm, tag, "A send");
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_pml_epml_call_start(*request);
+        (*request)->req_persistent = false;
+        if (OMPI_SUCCESS != rc) {
+            (void) ompi_request_free(request);
+        }
+    }
+    return rc;
 }
 
-static int refuse_receive(const ompi_communicator_t *comm, int tag)
+/** The end of a blocking call. */
+static int wait_once(int rc, ompi_request_t *request, ompi_status_public_t *status)
 {
-    return refuse(comm, tag, "A receive");
+    if (OMPI_SUCCESS == rc) {
+        rc = ompi_request_wait(&request, status);
+        if (MPI_REQUEST_NULL != request) {
+            (void) ompi_request_free(&request); /* an error leaves it to the caller */
+        }
+    }
+    return rc;
+}
+
+static int device_irecv_init(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                             ompi_communicator_t *comm, ompi_request_t **request)
+{
+    return leave_to_accelerator(mca_pml_epml_call_irecv_init(buf, count, datatype, src, tag, comm,
+                                                             request),
+                                request);
+}
+
+static int device_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                        ompi_communicator_t *comm, ompi_request_t **request)
+{
+    return start_once(device_irecv_init(buf, count, datatype, src, tag, comm, request), request);
+}
+
+static int device_recv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                       ompi_communicator_t *comm, ompi_status_public_t *status)
+{
+    ompi_request_t *request = MPI_REQUEST_NULL;
+    const int rc = device_irecv(buf, count, datatype, src, tag, comm, &request);
+
+    return wait_once(rc, request, status);
+}
+
+static int device_isend_init(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                             int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                             ompi_request_t **request)
+{
+    return leave_to_accelerator(mca_pml_epml_call_isend_init(buf, count, datatype, dst, tag, mode,
+                                                             comm, request),
+                                request);
+}
+
+static int device_isend(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
+                        mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                        ompi_request_t **request)
+{
+    return start_once(device_isend_init(buf, count, datatype, dst, tag, mode, comm, request),
+                      request);
+}
+
+static int device_send(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
+                       mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
+{
+    ompi_request_t *request = MPI_REQUEST_NULL;
+    const int rc = device_isend(buf, count, datatype, dst, tag, mode, comm, &request);
+
+    return wait_once(rc, request, MPI_STATUS_IGNORE);
 }
 
 static int checked_irecv_init(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
                               ompi_communicator_t *comm, ompi_request_t **request)
 {
-    return is_refused(comm, buf, count, datatype)
-               ? refuse_receive(comm, tag)
-               : unchecked.pml_irecv_init(buf, count, datatype, src, tag, comm, request);
+    return (is_device(comm, buf, count, datatype)
+                ? device_irecv_init
+                : unchecked.pml_irecv_init)(buf, count, datatype, src, tag, comm, request);
 }
 
 static int checked_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
                          ompi_communicator_t *comm, ompi_request_t **request)
 {
-    return is_refused(comm, buf, count, datatype)
-               ? refuse_receive(comm, tag)
-               : unchecked.pml_irecv(buf, count, datatype, src, tag, comm, request);
+    return (is_device(comm, buf, count, datatype)
+                ? device_irecv
+                : unchecked.pml_irecv)(buf, count, datatype, src, tag, comm, request);
 }
 
 static int checked_recv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
                         ompi_communicator_t *comm, ompi_status_public_t *status)
 {
-    return is_refused(comm, buf, count, datatype)
-               ? refuse_receive(comm, tag)
-               : unchecked.pml_recv(buf, count, datatype, src, tag, comm, status);
+    return (is_device(comm, buf, count, datatype)
+                ? device_recv
+                : unchecked.pml_recv)(buf, count, datatype, src, tag, comm, status);
 }
 
 static int checked_isend_init(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
                               int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
                               ompi_request_t **request)
 {
-    return is_refused(comm, buf, count, datatype)
-               ? refuse_send(comm, tag)
-               : unchecked.pml_isend_init(buf, count, datatype, dst, tag, mode, comm, request);
+    return (is_device(comm, buf, count, datatype)
+                ? device_isend_init
+                : unchecked.pml_isend_init)(buf, count, datatype, dst, tag, mode, comm, request);
 }
 
 static int checked_isend(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
                          mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
                          ompi_request_t **request)
 {
-    return is_refused(comm, buf, count, datatype)
-               ? refuse_send(comm, tag)
-               : unchecked.pml_isend(buf, count, datatype, dst, tag, mode, comm, request);
+    return (is_device(comm, buf, count, datatype)
+                ? device_isend
+                : unchecked.pml_isend)(buf, count, datatype, dst, tag, mode, comm, request);
 }
 
 static int checked_send(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
                         mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
 {
-    return is_refused(comm, buf, count, datatype)
-               ? refuse_send(comm, tag)
-               : unchecked.pml_send(buf, count, datatype, dst, tag, mode, comm);
+    return (is_device(comm, buf, count, datatype)
+                ? device_send
+                : unchecked.pml_send)(buf, count, datatype, dst, tag, mode, comm);
 }
-
-/* A message that has been matched stays so: it may be received elsewhere. */
 
 static int checked_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
                           ompi_message_t **message, ompi_request_t **request)
 {
-    return is_refused((*message)->comm, buf, count, datatype)
-               ? refuse_receive((*message)->comm, 0)
+    return is_device((*message)->comm, buf, count, datatype)
+               ? mca_pml_epml_call_imrecv_in(buf, count, datatype, true, message, request)
                : unchecked.pml_imrecv(buf, count, datatype, message, request);
 }
 
 static int checked_mrecv(void *buf, size_t count, ompi_datatype_t *datatype,
                          ompi_message_t **message, ompi_status_public_t *status)
 {
-    return is_refused((*message)->comm, buf, count, datatype)
-               ? refuse_receive((*message)->comm, 0)
-               : unchecked.pml_mrecv(buf, count, datatype, message, status);
+    ompi_request_t *request = MPI_REQUEST_NULL;
+    int rc;
+
+    if (!is_device((*message)->comm, buf, count, datatype)) {
+        return unchecked.pml_mrecv(buf, count, datatype, message, status);
+    }
+    rc = mca_pml_epml_call_imrecv_in(buf, count, datatype, true, message, &request);
+    return wait_once(rc, request, status);
 }
 
 void mca_pml_epml_device_install(mca_pml_base_module_t *module)

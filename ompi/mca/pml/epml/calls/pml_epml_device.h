@@ -6,9 +6,10 @@
 /**
  * @file
  *
- * Device memory (GPUs): calls on endpoint communicators refuse it, since all copies are the CPU's.
- * What is checked is checked by functions that take the place of others, in MPI_Init, where an
- * accelerator component other than "null" has been selected; elsewhere nothing is checked.
+ * Device memory (GPUs) in calls on endpoint communicators.  Messages leave it to the accelerator
+ * (object/pml_epml_accelerator.c); what cannot use it refuses it.  What is checked is checked by
+ * functions that take the place of others, in MPI_Init, where an accelerator component other than
+ * "null" has been selected; elsewhere nothing is checked.
  */
 
 #ifndef MCA_PML_EPML_DEVICE_H

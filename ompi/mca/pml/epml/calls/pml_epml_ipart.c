@@ -62,8 +62,9 @@ static int check(size_t partitions, size_t count, const ompi_datatype_t *datatyp
     return MPI_SUCCESS;
 }
 
+/** @param[in] is_device  buf is in device memory */
 static int part_init(const mca_pml_epml_request_ops_t *ops, const void *buf, size_t partitions,
-                     size_t count, ompi_datatype_t *datatype, int peer, int tag,
+                     size_t count, ompi_datatype_t *datatype, int peer, int tag, bool is_device,
                      ompi_communicator_t *ompi_comm, ompi_request_t **ompi_request)
 {
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm(ompi_comm);
@@ -92,7 +93,10 @@ static int part_init(const mca_pml_epml_request_ops_t *ops, const void *buf, siz
     part->partition_size = count * datatype->super.size;
 
     mca_pml_epml_lock(comm->ep);
-    rc = ops->sends ? mca_pml_epml_part_send_init(part) : mca_pml_epml_part_recv_init(part);
+    rc = is_device ? mca_pml_epml_request_by_accelerator(request) : OMPI_SUCCESS;
+    if (OMPI_SUCCESS == rc) {
+        rc = ops->sends ? mca_pml_epml_part_send_init(part) : mca_pml_epml_part_recv_init(part);
+    }
     if (OMPI_SUCCESS == rc) {
         mca_pml_epml_request_count(request);
         *ompi_request = &request->req_ompi;
@@ -112,8 +116,8 @@ static int part_psend_init(const void *buf, size_t partitions, size_t count,
         return libmpi_part()->part_psend_init(buf, partitions, count, datatype, dst, tag, comm,
                                               info, request);
     }
-    return part_init(&mca_pml_epml_psend_ops, buf, partitions, count, datatype, dst, tag, comm,
-                     request);
+    return part_init(&mca_pml_epml_psend_ops, buf, partitions, count, datatype, dst, tag, false,
+                     comm, request);
 }
 
 static int part_precv_init(void *buf, size_t partitions, size_t count, ompi_datatype_t *datatype,
@@ -124,14 +128,14 @@ static int part_precv_init(void *buf, size_t partitions, size_t count, ompi_data
         return libmpi_part()->part_precv_init(buf, partitions, count, datatype, src, tag, comm,
                                               info, request);
     }
-    return part_init(&mca_pml_epml_precv_ops, buf, partitions, count, datatype, src, tag, comm,
-                     request);
+    return part_init(&mca_pml_epml_precv_ops, buf, partitions, count, datatype, src, tag, false,
+                     comm, request);
 }
 
 /* Likewise, where there is an accelerator: a request to nobody touches no buffer. */
 
-static bool is_refused(const void *buf, size_t partitions, size_t count, ompi_datatype_t *datatype,
-                       int peer, int tag, ompi_communicator_t *comm)
+static bool is_device(const void *buf, size_t partitions, size_t count, ompi_datatype_t *datatype,
+                      int peer, int tag, ompi_communicator_t *comm)
 {
     return mca_pml_epml_is_endpoint_comm(comm) && MPI_PROC_NULL != peer
            && MPI_SUCCESS == check(partitions, count, datatype, peer, tag, mca_pml_epml_comm(comm))
@@ -143,8 +147,9 @@ static int checked_psend_init(const void *buf, size_t partitions, size_t count,
                               ompi_communicator_t *comm, struct ompi_info_t *info,
                               ompi_request_t **request)
 {
-    return is_refused(buf, partitions, count, datatype, dst, tag, comm)
-               ? mca_pml_epml_device_refuse(comm, "MPI_Psend_init")
+    return is_device(buf, partitions, count, datatype, dst, tag, comm)
+               ? part_init(&mca_pml_epml_psend_ops, buf, partitions, count, datatype, dst, tag,
+                           true, comm, request)
                : part_psend_init(buf, partitions, count, datatype, dst, tag, comm, info, request);
 }
 
@@ -152,8 +157,9 @@ static int checked_precv_init(void *buf, size_t partitions, size_t count, ompi_d
                               int src, int tag, ompi_communicator_t *comm, struct ompi_info_t *info,
                               ompi_request_t **request)
 {
-    return is_refused(buf, partitions, count, datatype, src, tag, comm)
-               ? mca_pml_epml_device_refuse(comm, "MPI_Precv_init")
+    return is_device(buf, partitions, count, datatype, src, tag, comm)
+               ? part_init(&mca_pml_epml_precv_ops, buf, partitions, count, datatype, src, tag,
+                           true, comm, request)
                : part_precv_init(buf, partitions, count, datatype, src, tag, comm, info, request);
 }
 

@@ -136,33 +136,28 @@ static void *bsend_alloc(mca_pml_epml_comm_t *comm, size_t size)
 }
 
 /** A buffered send is done when the data are in the user's attached buffer; from there they go on
- * as a request that nobody waits for. */
-static int send_buffered(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
-                         mca_pml_epml_comm_t *comm)
+ * as a request that nobody waits for.
+ * @param[in] convertor  of the data, at the first byte */
+static int send_converted(opal_convertor_t *convertor, size_t size, int dst, int tag,
+                          mca_pml_epml_comm_t *comm)
 {
-    opal_convertor_t convertor;
     mca_pml_epml_request_t *request;
     ompi_request_t *ompi_request;
-    size_t size = count * datatype->super.size;
     struct iovec iov;
     uint32_t iov_count = 1;
     /* Where there are no data, no room is needed, and no buffer need be attached. */
     void *copy = 0 < size ? bsend_alloc(comm, size) : NULL;
-    int rc;
+    int rc = OMPI_SUCCESS;
 
     if (NULL == copy && 0 < size) {
         return MPI_ERR_BUFFER;
     }
-    OBJ_CONSTRUCT(&convertor, opal_convertor_t);
-    rc = opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &datatype->super, count,
-                                                  buf, 0, &convertor);
-    if (OPAL_SUCCESS == rc && 0 < size) {
+    if (0 < size) {
         iov.iov_base = copy;
         iov.iov_len = size;
-        rc = opal_convertor_pack(&convertor, &iov, &iov_count, &size);
+        rc = opal_convertor_pack(convertor, &iov, &iov_count, &size);
         rc = 0 > rc ? rc : OMPI_SUCCESS;
     }
-    OBJ_DESTRUCT(&convertor);
     if (OMPI_SUCCESS != rc) {
         goto err_free_copy;
     }
@@ -181,6 +176,22 @@ err_free_copy:
         mca_pml_epml_bsend_free(comm, copy);
         mca_pml_epml_unlock(comm->ep);
     }
+    return rc;
+}
+
+static int send_buffered(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
+                         mca_pml_epml_comm_t *comm)
+{
+    opal_convertor_t convertor;
+    int rc;
+
+    OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+    rc = opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &datatype->super, count,
+                                                  buf, 0, &convertor);
+    if (OPAL_SUCCESS == rc) {
+        rc = send_converted(&convertor, count * datatype->super.size, dst, tag, comm);
+    }
+    OBJ_DESTRUCT(&convertor);
     return rc;
 }
 
@@ -255,9 +266,12 @@ int mca_pml_epml_call_isend(const void *buf, size_t count, ompi_datatype_t *data
 static int start_buffered(mca_pml_epml_request_t *request)
 {
     ompi_request_t *ompi_request = &request->req_ompi;
-    const int rc = send_buffered(request->buffer, request->count, request->datatype, request->rank,
-                                 request->tag, request->comm);
+    int rc = mca_pml_epml_request_convertor(request);
 
+    if (OMPI_SUCCESS == rc) {
+        rc = send_converted(&request->convertor, request->size, request->rank, request->tag,
+                            request->comm);
+    }
     if (OMPI_SUCCESS == rc) {
         ompi_request->req_state = OMPI_REQUEST_ACTIVE;
         ompi_request->req_status._cancelled = 0;

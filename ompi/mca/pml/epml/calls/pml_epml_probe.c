@@ -201,8 +201,8 @@ int mca_pml_epml_call_mprobe(int src, int tag, ompi_communicator_t *comm, ompi_m
     }
 }
 
-int mca_pml_epml_call_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
-                             ompi_message_t **message, ompi_request_t **ompi_request)
+int mca_pml_epml_call_imrecv_in(void *buf, size_t count, ompi_datatype_t *datatype, bool is_device,
+                                ompi_message_t **message, ompi_request_t **ompi_request)
 {
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm((*message)->comm);
     mca_pml_epml_unexpected_t *unexpected = (*message)->req_ptr;
@@ -216,6 +216,11 @@ int mca_pml_epml_call_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     mca_pml_epml_request_set_data(request, buf, count, datatype);
+    if (is_device && OMPI_SUCCESS != mca_pml_epml_request_by_accelerator(request)) {
+        mca_pml_epml_request_put(request);
+        mca_pml_epml_unlock(comm->ep);
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
     request->rank = unexpected->taken.source;
     request->tag = unexpected->taken.tag;
     request->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
@@ -233,6 +238,12 @@ int mca_pml_epml_call_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
     *message = MPI_MESSAGE_NULL;
     *ompi_request = &request->req_ompi;
     return OMPI_SUCCESS;
+}
+
+int mca_pml_epml_call_imrecv(void *buf, size_t count, ompi_datatype_t *datatype,
+                             ompi_message_t **message, ompi_request_t **request)
+{
+    return mca_pml_epml_call_imrecv_in(buf, count, datatype, false, message, request);
 }
 
 int mca_pml_epml_call_mrecv(void *buf, size_t count, ompi_datatype_t *datatype,

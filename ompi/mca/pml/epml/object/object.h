@@ -18,6 +18,7 @@
 #ifndef MCA_PML_EPML_OBJECT_LAYER_H
 #define MCA_PML_EPML_OBJECT_LAYER_H
 
+#include "pml_epml_accelerator.h"
 #include "pml_epml_buffer.h"
 #include "pml_epml_comms.h"
 #include "pml_epml_counts.h"

@@ -11,7 +11,7 @@
  *
  * Called by receives, and for the pieces of partitioned ones.
  *
- * Tests: p2p_sizes, fault (fetched), cut (fin_fetch, swallow_fetched)
+ * Tests: p2p_sizes, fault (fetched), cut (fin_fetch, swallow_fetched), device
  */
 
 #include "ompi_config.h"

@@ -271,7 +271,8 @@ int mca_btl_epofi_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
 
     if (header_size + payload_size > module->eager_pool.size) {
         rc = OPAL_ERR_BAD_PARAM;
-    } else if (0 < payload_size && opal_convertor_need_buffers(convertor)) {
+    } else if (0 < payload_size
+               && (opal_convertor_need_buffers(convertor) || opal_convertor_on_device(convertor))) {
         rc = send_packed(module, endpoint, convertor, header, header_size, payload_size, tag);
     } else {
         void *payload = NULL;
