@@ -6,12 +6,14 @@
 /**
  * @file
  *
- * Device memory in collectives on endpoints, of an accelerator that is not there (fake_accelerator).
- * One member has some, in each kind, form, and buffer.  Where the call uses it, the member gets
- * MPI_ERR_BUFFER, nobody waits for ever, and all collectives of the communicator fail from then on;
- * where it does not, all results are right.
+ * Device memory in collectives on endpoints, of an accelerator that is not there (fake_accelerator),
+ * whose memory the CPU cannot access.  One member has some, or all have, in each kind, form, and
+ * buffer; in place; with gaps; long.  All results are right, and nothing else is written to.  Where
+ * there is no host memory for a member's buffer, it gets MPI_ERR_NO_MEM, nobody waits for ever, and all
+ * collectives of the communicator fail from then on.
  *
- * Guards: coll_epcoll_guard.c, pml_epml_device.c, pml_epml_leave.c, pml_epml_left.c
+ * Guards: coll_epcoll_guard.c, coll_epcoll_staging.c, pml_epml_device.c, pml_epml_leave.c,
+ * pml_epml_left.c
  */
 
 #include "device.h"
@@ -146,17 +148,35 @@ static int begin(const struct call *call, enum form form, MPI_Request *request)
     }
 }
 
-/* From its beginning to its end.  @return the class of its first error */
-static int run(const struct call *call, enum form form)
+/* What a call's buffers have before it. */
+struct before {
+    int send[MEMBERS_MOST * COUNT], recv[MEMBERS_MOST * COUNT];
+};
+
+static void put(struct ept *t, const struct call *call, const struct before *before)
+{
+    if (MPI_IN_PLACE != call->send) {
+        device_copy(t, call->send, before->send, sizeof(before->send));
+    }
+    device_copy(t, call->recv, before->recv, sizeof(before->recv));
+}
+
+/* From its beginning to its end; persistent ones twice.  @return the class of its first error */
+static int run(struct ept *t, const struct call *call, enum form form, const struct before *before)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    int rc = begin(call, form, &request), class;
+    int rc, class;
 
-    if (MPI_SUCCESS == rc && PERSISTENT == form) {
-        rc = MPI_Start(&request);
-    }
-    if (MPI_SUCCESS == rc) {
-        rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    put(t, call, before);
+    rc = begin(call, form, &request);
+    for (int i = 0; i < (PERSISTENT == form ? 2 : 1) && MPI_SUCCESS == rc; ++i) {
+        if (PERSISTENT == form) {
+            put(t, call, before);
+            rc = MPI_Start(&request);
+        }
+        if (MPI_SUCCESS == rc) {
+            rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
     }
     if (MPI_REQUEST_NULL != request) {
         (void) MPI_Request_free(&request);
@@ -172,12 +192,6 @@ struct place {
     int rank, others;
     bool is_inter, is_first; /* of an intercommunicator: in the group that has the root */
 };
-
-static bool has_root(enum kind kind)
-{
-    return BCAST == kind || GATHER == kind || GATHERV == kind || REDUCE == kind || SCATTER == kind
-           || SCATTERV == kind;
-}
 
 static bool is_neighbor(enum kind kind)
 {
@@ -201,17 +215,6 @@ static bool has_block(const struct place *place)
     return !place->is_inter || !place->is_first;
 }
 
-static bool uses_send(enum kind kind, const struct place *place)
-{
-    if (has_root(kind) && is_aside(place)) {
-        return false;
-    }
-    if (SCATTER == kind || SCATTERV == kind) {
-        return is_root(place);
-    }
-    return BCAST == kind || !has_root(kind) || has_block(place);
-}
-
 static bool uses_recv(enum kind kind, const struct place *place)
 {
     switch (kind) {
@@ -231,37 +234,68 @@ static bool uses_recv(enum kind kind, const struct place *place)
     }
 }
 
-/* All members give 1: what comes in block i.  @return -1: nothing */
-static int expected(enum kind kind, const struct place *place, int i)
+/* What a member gives: element k of its block i. */
+static int give(int rank, int i, int k)
 {
+    return 1 + 7 * rank + 64 * i + 1024 * k;
+}
+
+/* Of ranks first to last - 1. */
+static int sum(int first, int last, int i, int k)
+{
+    int all = 0;
+
+    for (int rank = first; rank < last; ++rank) {
+        all += give(rank, i, k);
+    }
+    return all;
+}
+
+/* On a line: the one before, the one behind. */
+static int expected_near(enum kind kind, const struct place *place, int i, int k)
+{
+    const int from = place->rank + (0 == i ? -1 : 1);
+    const bool is_all = NEIGHBOR_ALLGATHER == kind || NEIGHBOR_ALLGATHERV == kind;
+
+    return 1 < i || 0 > from || place->others <= from ? -1 : give(from, is_all ? 0 : 1 - i, k);
+}
+
+/* Element k of what comes in block i.  @return -1: nothing */
+static int expected(enum kind kind, const struct place *place, int i, int k)
+{
+    const int rank = place->rank, others = place->others;
+
     switch (kind) {
     case ALLREDUCE:
     case REDUCE:
+        return 0 == i ? sum(0, others, 0, k) : -1;
     case REDUCE_SCATTER:
     case REDUCE_SCATTER_BLOCK:
-        return 0 == i ? place->others : -1;
+        return 0 == i ? sum(0, others, rank, k) : -1;
     case SCATTER:
     case SCATTERV:
-        return 0 == i ? 1 : -1;
+        return 0 == i ? give(0, rank, k) : -1;
     case SCAN:
-        return 0 == i ? place->rank + 1 : -1;
+        return 0 == i ? sum(0, rank + 1, 0, k) : -1;
     case EXSCAN:
-        return 0 == i ? place->rank : -1;
-    default: /* neighbours on a line: the one before, the one behind */
-        if (is_neighbor(kind)) {
-            return (0 == i && 0 < place->rank) || (1 == i && place->rank + 1 < place->others) ? 1
-                                                                                              : -1;
-        }
-        return i < place->others ? 1 : -1;
+        return 0 == i ? sum(0, rank, 0, k) : -1;
+    case ALLTOALL:
+    case ALLTOALLV:
+    case ALLTOALLW:
+        return i < others ? give(i, rank, k) : -1;
+    default:
+        return is_neighbor(kind) ? expected_near(kind, place, i, k)
+               : i < others      ? give(i, 0, k)
+                                 : -1;
     }
 }
 
 /* ---- one call of all members ----------------------------------------------------------------- */
 
 static void prepare(struct call *call, enum kind kind, MPI_Comm comm, const struct place *place,
-                    int *send, int *recv)
+                    struct before *before)
 {
-    *call = (struct call){.kind = kind, .comm = comm, .send = send, .recv = recv, .op = MPI_SUM};
+    *call = (struct call){.kind = kind, .comm = comm, .op = MPI_SUM};
     if (place->is_inter && place->is_first) {
         call->root = 0 == place->rank ? MPI_ROOT : MPI_PROC_NULL;
     }
@@ -272,140 +306,234 @@ static void prepare(struct call *call, enum kind kind, MPI_Comm comm, const stru
         call->aints[i] = call->bytes[i];
         call->types[i] = MPI_INT;
         for (int k = 0; k < COUNT; ++k) {
-            send[i * COUNT + k] = BCAST != kind || is_root(place) ? 1 : 0;
-            recv[i * COUNT + k] = -1;
+            before->send[i * COUNT + k] = BCAST != kind || is_root(place) ? give(place->rank, i, k)
+                                                                          : 0;
+            before->recv[i * COUNT + k] = -1;
         }
     }
 }
 
 static void check(struct ept *t, const struct call *call, const struct place *place)
 {
-    for (int i = 0; uses_recv(call->kind, place) && i < MEMBERS_MOST; ++i) {
+    int send[MEMBERS_MOST * COUNT], recv[MEMBERS_MOST * COUNT];
+
+    device_copy(t, send, call->send, sizeof(send));
+    device_copy(t, recv, call->recv, sizeof(recv));
+    for (int i = 0; i < MEMBERS_MOST; ++i) {
         for (int k = 0; k < COUNT; ++k) {
-            EPT_EQ(t, expected(call->kind, place, i), call->recv[i * COUNT + k]);
+            EPT_EQ(t, uses_recv(call->kind, place) ? expected(call->kind, place, i, k) : -1,
+                   recv[i * COUNT + k]);
         }
     }
     for (int k = 0; BCAST == call->kind && !is_aside(place) && k < COUNT; ++k) {
-        EPT_EQ(t, 1, call->send[k]);
+        EPT_EQ(t, give(0, 0, k), send[k]);
     }
 }
 
-/* Members of a communicator of their own, of which one has device memory.
- * @param has_device  we are that one
- * @param is_refused  the same at all */
-static void once(struct ept *t, MPI_Comm comm, const struct place *place, enum kind kind,
-                 enum form form, bool is_sent, bool has_device, bool is_refused)
+enum { SENT = 1, RECEIVED = 2 };
+
+/* This thread's, for what is sent and what is received. */
+static int *memory_of(struct ept *t, int which)
 {
-    int send[MEMBERS_MOST * COUNT], recv[MEMBERS_MOST * COUNT], class;
+    static _Thread_local int *memory[2];
+
+    if (NULL == memory[which]) {
+        memory[which] = device_memory(t, MEMBERS_MOST * COUNT * sizeof(int));
+    }
+    return memory[which];
+}
+
+/* @param where  which buffers of this member are in device memory: SENT, RECEIVED */
+static void once(struct ept *t, MPI_Comm comm, const struct place *place, enum kind kind,
+                 enum form form, int where)
+{
+    int send[MEMBERS_MOST * COUNT], recv[MEMBERS_MOST * COUNT];
+    struct before before;
     struct call call;
 
-    prepare(&call, kind, comm, place, send, recv);
-    if (has_device) {
-        int **buffer = is_sent ? &call.send : &call.recv;
-        static _Thread_local int *memory;
-
-        memory = NULL == memory ? device_memory(t, sizeof(send)) : memory;
-        *buffer = memory;
-    }
-    class = run(&call, form);
-    if (!is_refused) {
-        EPT_EQ(t, MPI_SUCCESS, class);
-        call.send = send;
-        call.recv = recv;
-        if (!has_device) {
-            check(t, &call, place);
-        }
-        return;
-    }
-    if (has_device) {
-        EPT_EQ(t, MPI_ERR_BUFFER, class);
-    } else {
-        EPT_CHECK(t,
-                  MPI_SUCCESS == class || MPI_ERR_BUFFER == class || MPI_ERR_PROC_FAILED == class,
-                  "%s, form %d: class %d", names[kind], form, class);
-    }
+    prepare(&call, kind, comm, place, &before);
+    call.send = where & SENT ? memory_of(t, 0) : send;
+    call.recv = where & RECEIVED ? memory_of(t, 1) : recv;
+    EPT_EQ(t, MPI_SUCCESS, run(t, &call, form, &before));
+    check(t, &call, place);
 }
 
-/* Blocks that go by a message each, where no process has two members, break nothing else. */
-static bool breaks_all(const struct ept *t, enum kind kind, const struct place *place)
-{
-    return place->is_inter || 1 < t->nlocal
-           || (!is_neighbor(kind) && ALLTOALLV != kind && ALLTOALLW != kind);
-}
-
-/* @param victim  which member of comm has device memory, counted through both groups */
-static void try(struct ept *t, MPI_Comm comm, const struct place *place, enum kind kind,
-                enum form form, bool is_sent, int victim, bool is_used)
-{
-    const bool is_victim = victim == (place->is_inter && !place->is_first
-                                          ? place->others + place->rank
-                                          : place->rank);
-    MPI_Comm dup;
-    int class;
-
-    ept_phase(t, "%s, form %d, %s, member %d", names[kind], form, is_sent ? "sent" : "received",
-              victim);
-    EPT_OK(t, MPI_Comm_dup(comm, &dup));
-    EPT_OK(t, MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN));
-    EPT_OK(t, MPI_Barrier(comm)); /* a member that has not got it yet might not get it any more */
-    once(t, dup, place, kind, form, is_sent, is_victim, is_used);
-    if (is_used && breaks_all(t, kind, place)) {
-        (void) MPI_Error_class(MPI_Barrier(dup), &class);
-        EPT_CHECK(t, MPI_ERR_BUFFER == class || MPI_ERR_PROC_FAILED == class,
-                  "a barrier after %s, form %d: class %d", names[kind], form, class);
-    }
-    EPT_OK(t, MPI_Comm_free(&dup));
-}
-
-/* Each kind, form and buffer, of the first member and of the last one; --few 1: of each kind and form
- * one of these four, by turns. */
+/* Each kind and form: all buffers of all members, and each buffer of the first member and of the last
+ * one. */
 static void each(struct ept *t, MPI_Comm comm, const struct place *place)
 {
-    const bool is_few = 0 != ept_option_long("few", 0);
     const int kinds = place->is_inter ? INTER_KINDS : KINDS;
     const int members = place->is_inter ? 2 * place->others : place->others;
-    const int victims[] = {0, members - 1};
+    const int me = place->is_inter && !place->is_first ? place->others + place->rank : place->rank;
 
     for (int kind = 0; kind < kinds; ++kind) {
         for (int form = 0; form < FORMS; ++form) {
-            once(t, comm, place, (enum kind) kind, (enum form) form, true, false, false);
-            for (int i = is_few ? (kind + form) % 4 : 0; i < 4; i += is_few ? 4 : 1) {
-                const int victim = victims[i / 2];
-                const bool is_sent = 0 == i % 2;
-                const struct place its = {.rank = place->is_inter ? victim % place->others : victim,
-                                          .others = place->others,
-                                          .is_inter = place->is_inter,
-                                          .is_first = victim < place->others};
-                const bool is_used = is_sent ? uses_send((enum kind) kind, &its)
-                                             : uses_recv((enum kind) kind, &its);
+            for (int i = 0; i < 5; ++i) {
+                const int victim = 2 > i ? 0 : members - 1, buffer = 0 == i % 2 ? SENT : RECEIVED;
 
-                try(t, comm, place, (enum kind) kind, (enum form) form, is_sent, victim, is_used);
+                ept_phase(t, "%s, form %d, try %d", names[kind], form, i);
+                once(t, comm, place, (enum kind) kind, (enum form) form,
+                     4 == i         ? SENT | RECEIVED
+                     : victim == me ? buffer
+                                    : 0);
             }
         }
     }
 }
 
-/* In place the receive buffer is what the call uses, in an exclusive scan at the first member, too. */
+/* ---- in place -------------------------------------------------------------------------------- */
+
+/* What a member gives is where its result comes. */
+static void prepare_in_place(struct call *call, enum kind kind, MPI_Comm comm,
+                             const struct place *place, struct before *before)
+{
+    prepare(call, kind, comm, place, before);
+    memcpy(before->recv, before->send, sizeof(before->recv));
+    for (int k = 0; ALLGATHER == kind && k < COUNT; ++k) {
+        before->recv[place->rank * COUNT + k] = give(place->rank, 0, k);
+    }
+    call->send = MPI_IN_PLACE;
+}
+
 static void case_in_place(MPI_Comm comm, struct ept *t)
 {
-    int *memory = device_memory(t, COUNT * sizeof(int)), host[COUNT] = {0};
+    static const enum kind kinds[] = {ALLGATHER,      ALLREDUCE, ALLTOALL, ALLTOALLW,
+                                      REDUCE_SCATTER, SCAN,      EXSCAN};
+    const struct place place = {.rank = t->rank, .others = t->size};
 
-    for (int i = 0; i < 2; ++i) {
-        int class;
-        MPI_Comm dup;
+    for (int i = 0; i < FORMS * (int) (sizeof(kinds) / sizeof(kinds[0])); ++i) {
+        const enum kind kind = kinds[i / FORMS];
+        const bool is_blocks = ALLGATHER == kind || ALLTOALL == kind || ALLTOALLW == kind;
+        int got[MEMBERS_MOST * COUNT];
+        struct before before;
+        struct call call;
 
-        EPT_OK(t, MPI_Comm_dup(comm, &dup));
-        EPT_OK(t, MPI_Barrier(comm));
-        (void) MPI_Error_class((0 == i ? MPI_Allreduce : MPI_Exscan)(MPI_IN_PLACE,
-                                                                     0 == t->rank ? memory : host,
-                                                                     COUNT, MPI_INT, MPI_SUM, dup),
-                               &class);
-        if (0 == t->rank) {
-            EPT_EQ(t, MPI_ERR_BUFFER, class);
-        } else {
-            EPT_CHECK(t, MPI_SUCCESS != class, "a result without the first member");
+        ept_phase(t, "%s in place, form %d", names[kind], i % FORMS);
+        prepare_in_place(&call, kind, comm, &place, &before);
+        call.recv = memory_of(t, 1);
+        EPT_EQ(t, MPI_SUCCESS, run(t, &call, (enum form)(i % FORMS), &before));
+        device_copy(t, got, call.recv, sizeof(got));
+        for (int k = 0; k < (is_blocks ? t->size : 1) * COUNT; ++k) {
+            EPT_EQ(t,
+                   EXSCAN == kind && 0 == t->rank ? before.recv[k]
+                                                  : expected(kind, &place, k / COUNT, k % COUNT),
+                   got[k]);
         }
-        EPT_OK(t, MPI_Comm_free(&dup));
+    }
+}
+
+/* ---- layouts, and sizes ---------------------------------------------------------------------- */
+
+/* Every second int: what lies between stays. */
+static void case_gaps(MPI_Comm comm, struct ept *t)
+{
+    int *memory = memory_of(t, 1), all = 4 * t->size;
+    int *got = malloc((size_t) all * sizeof(int)), given[2] = {give(t->rank, 0, 0), -t->rank};
+    MPI_Request request;
+    MPI_Datatype type;
+
+    EPT_OK(t, MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &type));
+    EPT_OK(t, MPI_Type_commit(&type));
+    memset(got, -1, (size_t) all * sizeof(int));
+    device_copy(t, memory, got, (size_t) all * sizeof(int));
+    EPT_OK(t, MPI_Iallgather(given, 2, MPI_INT, memory, 2, type, comm, &request));
+    EPT_OK(t, MPI_Type_free(&type));
+    EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    device_copy(t, got, memory, (size_t) all * sizeof(int));
+    for (int i = 0; i < all; ++i) {
+        EPT_EQ(t, 1 == i % 2 ? -1 : 0 == i % 4 ? give(i / 4, 0, 0) : -(i / 4), got[i]);
+    }
+    free(got);
+}
+
+static void case_long(MPI_Comm comm, struct ept *t)
+{
+    enum { LONG = 200000 };
+    int *from = device_memory(t, LONG * sizeof(int)), *to = device_memory(t, LONG * sizeof(int));
+    int *host = malloc(LONG * sizeof(int));
+
+    for (int form = BLOCKING; form <= NONBLOCKING; ++form) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        int wrong = 0;
+
+        for (int i = 0; i < LONG; ++i) {
+            host[i] = give(t->rank, 0, i);
+        }
+        device_copy(t, from, host, LONG * sizeof(int));
+        if (BLOCKING == form) {
+            EPT_OK(t, MPI_Allreduce(from, to, LONG, MPI_INT, MPI_SUM, comm));
+            EPT_OK(t, MPI_Bcast(from, LONG, MPI_INT, t->size - 1, comm));
+        } else {
+            EPT_OK(t, MPI_Iallreduce(from, to, LONG, MPI_INT, MPI_SUM, comm, &request));
+            EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+            EPT_OK(t, MPI_Ibcast(from, LONG, MPI_INT, t->size - 1, comm, &request));
+            EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        }
+        device_copy(t, host, to, LONG * sizeof(int));
+        for (int i = 0; i < LONG; ++i) {
+            wrong += sum(0, t->size, 0, i) != host[i];
+        }
+        device_copy(t, host, from, LONG * sizeof(int));
+        for (int i = 0; i < LONG; ++i) {
+            wrong += give(t->size - 1, 0, i) != host[i];
+        }
+        EPT_EQ(t, 0, wrong);
+    }
+    free(host);
+}
+
+/* ---- no memory ------------------------------------------------------------------------------- */
+
+/* @param is_victim  this member's buffer has a layout for which there cannot be memory */
+static void no_memory(struct ept *t, MPI_Comm parent, enum form form, bool is_victim)
+{
+    const MPI_Aint places[2] = {0, (MPI_Aint) 1 << 50};
+    int got[2 * MEMBERS_MOST], given[2] = {1, 2}, rc, class;
+    int *from = is_victim ? memory_of(t, 0) : given;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Datatype far;
+    MPI_Comm comm;
+
+    EPT_OK(t, MPI_Type_create_hindexed_block(2, 1, places, MPI_INT, &far));
+    EPT_OK(t, MPI_Type_commit(&far));
+    EPT_OK(t, MPI_Comm_dup(parent, &comm));
+    EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    EPT_OK(t, MPI_Barrier(parent)); /* a member that has not got it yet might not get it any more */
+    if (BLOCKING == form) {
+        rc = MPI_Allgather(from, is_victim ? 1 : 2, is_victim ? far : MPI_INT, got, 2, MPI_INT,
+                           comm);
+    } else if (NONBLOCKING == form) {
+        rc = MPI_Iallgather(from, is_victim ? 1 : 2, is_victim ? far : MPI_INT, got, 2, MPI_INT,
+                            comm, &request);
+    } else {
+        rc = MPI_Allgather_init(from, is_victim ? 1 : 2, is_victim ? far : MPI_INT, got, 2, MPI_INT,
+                                comm, MPI_INFO_NULL, &request);
+        rc = MPI_SUCCESS == rc ? MPI_Start(&request) : rc;
+    }
+    rc = MPI_SUCCESS == rc ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
+    (void) MPI_Error_class(rc, &class);
+    if (is_victim) {
+        EPT_EQ(t, MPI_ERR_NO_MEM, class);
+    } else {
+        EPT_CHECK(t, MPI_ERR_NO_MEM == class || MPI_ERR_PROC_FAILED == class, "form %d: class %d",
+                  form, class);
+    }
+    if (MPI_REQUEST_NULL != request) {
+        (void) MPI_Request_free(&request);
+    }
+    (void) MPI_Error_class(MPI_Barrier(comm), &class);
+    EPT_CHECK(t, MPI_ERR_NO_MEM == class || MPI_ERR_PROC_FAILED == class,
+              "a barrier, form %d: class %d", form, class);
+    EPT_OK(t, MPI_Comm_free(&comm));
+    EPT_OK(t, MPI_Type_free(&far));
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+static void case_no_memory(MPI_Comm comm, struct ept *t)
+{
+    for (int form = 0; form < FORMS; ++form) {
+        no_memory(t, comm, (enum form) form, t->size - 1 == t->rank);
     }
 }
 
@@ -448,6 +576,7 @@ static void case_inter(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_rank(half, &place.rank));
     EPT_OK(t, MPI_Intercomm_create(half, 0, comm, is_first ? 1 : 0, 5, &inter));
     each(t, inter, &place);
+    no_memory(t, inter, BLOCKING, 0 == t->rank);
     EPT_OK(t, MPI_Comm_free(&inter));
     EPT_OK(t, MPI_Comm_free(&half));
 }
@@ -461,6 +590,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     EPT_CASE(t, case_inter);
     EPT_CASE(t, case_in_place);
+    EPT_CASE(t, case_gaps);
+    EPT_CASE(t, case_long);
+    EPT_CASE(t, case_no_memory);
     ept_use_comm(t, comm, t->rank, t->size);
     return 0;
 }

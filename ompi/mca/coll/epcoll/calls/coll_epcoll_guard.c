@@ -6,13 +6,15 @@
 /**
  * @file
  *
- * Device memory (GPUs) in collectives: an error in place of a crash, whichever component serves the
- * call.  Used only where an accelerator component has been selected, so that nobody else pays.
+ * Device memory (GPUs) in collectives: a call gets host memory in place of it (coll_epcoll_staging.c),
+ * whichever component serves the call.  Used only where an accelerator component has been selected,
+ * so that nobody else pays.
  *
  * Only buffers that the call uses are looked at: what is significant at this member, and has
- * elements.  The other members must not wait for one that has been refused.  What is ours breaks,
- * as with any other error of one member (mca_coll_epcoll_break_all); of what the components below
- * serve, the engine tells the others that this member takes part no more (engine->leave).
+ * elements.  Where there is no host memory, the other members must not wait for this one.  What is
+ * ours breaks, as with any other error of one member (mca_coll_epcoll_break_all); of what the
+ * components below serve, the engine tells the others that this member takes part no more
+ * (engine->leave).
  *
  * Called by libmpi.
  *
@@ -21,17 +23,16 @@
 
 #include "ompi_config.h"
 
-#include <ctype.h>
-#include <stdio.h>
-
 #include "../direct/direct.h"
+#include "coll_epcoll_area.h"
 #include "coll_epcoll_forms.h"
 #include "coll_epcoll_guard.h"
+#include "coll_epcoll_staging.h"
 
 #include "mpi.h"
 #include "ompi/constants.h"
 
-/* ---- refusing -------------------------------------------------------------------------------- */
+/* ---- no memory ------------------------------------------------------------------------------- */
 
 /** May a call that is ours go to the components below after all? */
 static bool guard_may_go_below(const mca_coll_epcoll_handle_t *handle)
@@ -41,24 +42,20 @@ static bool guard_may_go_below(const mca_coll_epcoll_handle_t *handle)
     return NULL != layout && !layout->is_ordered;
 }
 
-/** @param[in] next  the module that would have served
- * @param[in] name   of the function, "iallgather"
- * @return MPI_ERR_BUFFER */
-static int guard_refuse(const mca_coll_epcoll_guard_t *guard, const ompi_communicator_t *comm,
-                        const mca_coll_base_module_t *next, const char *name)
+/** The call fails at all members.  @param[in] next  the module that would have served
+ * @return MPI_ERR_NO_MEM */
+static int guard_no_memory(const mca_coll_epcoll_guard_t *guard, const ompi_communicator_t *comm,
+                           const mca_coll_base_module_t *next)
 {
-    const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     const bool is_own = NULL != guard->own && &guard->own->super == next;
-    char what[64];
 
     if (is_own) {
-        mca_coll_epcoll_break_all(guard->own->handle, MPI_ERR_BUFFER);
+        mca_coll_epcoll_break_all(guard->own->handle, MPI_ERR_NO_MEM);
     }
     if (!is_own || guard_may_go_below(guard->own->handle)) {
-        engine->leave(comm);
+        mca_coll_epcoll_component.engine->leave(comm);
     }
-    snprintf(what, sizeof(what), "MPI_%c%s", toupper((unsigned char) name[0]), name + 1);
-    return engine->refuse_device(comm, what);
+    return MPI_ERR_NO_MEM;
 }
 
 /** Is the call one of the components below that cannot succeed, as a member takes part no more?
@@ -70,66 +67,13 @@ static bool guard_is_left(const mca_coll_epcoll_guard_t *guard, const ompi_commu
            && mca_coll_epcoll_component.engine->is_lost(comm, MPIX_ENDPOINTS_ANY_RANK);
 }
 
-/* ---- what is looked at ----------------------------------------------------------------------- */
-
-/** Are elements in device memory? */
-static bool guard_in(const ompi_communicator_t *comm, const void *address, size_t count,
-                     const ompi_datatype_t *type)
-{
-    return mca_coll_epcoll_component.engine->is_device(comm, address, count, type);
-}
-
-/** Likewise of a buffer that MPI_IN_PLACE may stand for. */
-static bool guard_in_sent(const ompi_communicator_t *comm, const void *address, size_t count,
-                          const ompi_datatype_t *type)
-{
-    return !EPCOLL_IN_PLACE(address) && guard_in(comm, address, count, type);
-}
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 /** Members that the blocks of a buffer are for, or from. */
 static uint32_t guard_peers(const ompi_communicator_t *comm)
 {
     return (uint32_t) (OMPI_COMM_IS_INTER(comm) ? ompi_comm_remote_size(comm)
                                                 : ompi_comm_size(comm));
-}
-
-/** Blocks of all members. */
-static bool guard_in_all(const ompi_communicator_t *comm, mca_coll_epcoll_blocks_t blocks)
-{
-    const uint32_t peers = EPCOLL_IN_PLACE(blocks.address) ? 0 : guard_peers(comm);
-
-    for (uint32_t i = 0; i < peers; ++i) {
-        const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_blocks_get(&blocks, i);
-
-        if (guard_in(comm, block.address, block.count, block.type)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/** Blocks of neighbours: those of MPI_PROC_NULL are not used. */
-static bool guard_in_near(ompi_communicator_t *comm, mca_coll_epcoll_blocks_t send,
-                          mca_coll_epcoll_blocks_t recv)
-{
-    mca_coll_epcoll_peers_t peers = {.sources = 0};
-
-    if (OMPI_COMM_IS_TOPO(comm)) { /* else it is an error, which another one finds */
-        peers = mca_coll_epcoll_peers_of(comm, true);
-    }
-    for (uint32_t i = 0; i < peers.targets + peers.sources; ++i) {
-        const bool is_sent = i < peers.targets;
-        const uint32_t nth = is_sent ? i : i - peers.targets;
-        const int rank = is_sent ? mca_coll_epcoll_peers_target(&peers, nth)
-                                 : mca_coll_epcoll_peers_source(&peers, nth);
-        const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_blocks_get(is_sent ? &send : &recv,
-                                                                          nth);
-
-        if (MPI_PROC_NULL != rank && guard_in(comm, block.address, block.count, block.type)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /** Of a kind with a root: are we it? */
@@ -156,36 +100,89 @@ static size_t guard_sum(const ompi_communicator_t *comm, mca_coll_epcoll_counts_
     return sum;
 }
 
+/** Without a topology it is an error, which another one finds. */
+static mca_coll_epcoll_peers_t guard_neighbors(ompi_communicator_t *comm)
+{
+    return OMPI_COMM_IS_TOPO(comm) ? mca_coll_epcoll_peers_of(comm, true)
+                                   : (mca_coll_epcoll_peers_t){.sources = 0};
+}
+
 /* ---- the functions --------------------------------------------------------------------------- */
 
 #define GUARD_LIST(...) __VA_ARGS__
 
-/** @param is_device  does the call use device memory? */
-#define GUARD_FORM(name, parameters, arguments, is_device)                                    \
-    static int guarded_##name(GUARD_LIST parameters, mca_coll_base_module_t *module)          \
-    {                                                                                         \
-        const mca_coll_epcoll_guard_t *guard = (const mca_coll_epcoll_guard_t *) module;      \
-                                                                                              \
-        if (OPAL_UNLIKELY(guard_is_left(guard, comm, guard->next.name##_module))) {           \
-            return MPI_ERR_PROC_FAILED;                                                       \
-        }                                                                                     \
-        return is_device ? guard_refuse(guard, comm, guard->next.name##_module, #name)        \
-                         : guard->next.name(GUARD_LIST arguments, guard->next.name##_module); \
+/** The beginning of each: goes on to the component that serves, if there is no device memory.
+ * Defines guard, areas and next. */
+#define GUARD_BEGIN(name, arguments, prepare, first, second)                         \
+    const mca_coll_epcoll_guard_t *guard = (const mca_coll_epcoll_guard_t *) module; \
+    mca_coll_base_module_t *next = guard->next.name##_module;                        \
+    prepare;                                                                         \
+    const mca_coll_epcoll_areas_t areas = {{first, second}};                         \
+    mca_coll_epcoll_staging_t *staging;                                              \
+    int rc;                                                                          \
+                                                                                     \
+    if (OPAL_UNLIKELY(guard_is_left(guard, comm, next))) {                           \
+        return MPI_ERR_PROC_FAILED;                                                  \
+    }                                                                                \
+    if (!mca_coll_epcoll_areas_on_device(comm, &areas)) {                            \
+        return guard->next.name(GUARD_LIST arguments, next);                         \
+    }                                                                                \
+    staging = mca_coll_epcoll_staging_new(comm, &areas);                             \
+    if (NULL == staging) {                                                           \
+        return guard_no_memory(guard, comm, next);                                   \
+    }
+
+#define GUARD_BLOCKING(name, parameters, arguments, prepare, first, second)          \
+    static int guarded_##name(GUARD_LIST parameters, mca_coll_base_module_t *module) \
+    {                                                                                \
+        GUARD_BEGIN(name, arguments, prepare, first, second)                         \
+        mca_coll_epcoll_staging_in(staging);                                         \
+        rc = guard->next.name(GUARD_LIST arguments, next);                           \
+        if (MPI_SUCCESS == rc) {                                                     \
+            mca_coll_epcoll_staging_out(staging);                                    \
+        }                                                                            \
+        mca_coll_epcoll_staging_free(staging);                                       \
+        return rc;                                                                   \
+    }
+
+/** @param[in] begin  of the staging, before the call */
+#define GUARD_REQUEST(name, parameters, arguments, prepare, first, second, is_persistent, begin) \
+    static int guarded_##name(GUARD_LIST parameters, mca_coll_base_module_t *module)             \
+    {                                                                                            \
+        ompi_request_t **user_p = request_p;                                                     \
+                                                                                                 \
+        GUARD_BEGIN(name, arguments, prepare, first, second)                                     \
+        begin;                                                                                   \
+        rc = mca_coll_epcoll_staging_request(staging, comm, is_persistent, &request_p);          \
+        if (MPI_SUCCESS != rc) {                                                                 \
+            mca_coll_epcoll_staging_free(staging);                                               \
+            return guard_no_memory(guard, comm, next);                                           \
+        }                                                                                        \
+        rc = guard->next.name(GUARD_LIST arguments, next);                                       \
+        return mca_coll_epcoll_staging_begun(staging, rc, user_p);                               \
     }
 
 /**
  * Defines the functions of a kind: blocking, nonblocking, persistent.
  *
  * @param parameters, arguments  of its functions, up to and with the communicator, in parentheses
+ * @param prepare                a declaration
+ * @param first, second          its buffers, mca_coll_epcoll_area_t
+ * @param op                     of a reduction; or NULL
  */
-#define GUARD(name, parameters, arguments, is_device)                                           \
-    GUARD_FORM(name, parameters, arguments, is_device)                                          \
-    GUARD_FORM(i##name, (GUARD_LIST parameters, ompi_request_t * *request_p),                   \
-               (GUARD_LIST arguments, request_p), is_device)                                    \
-    GUARD_FORM(name##_init,                                                                     \
-               (GUARD_LIST parameters, struct ompi_info_t * info, ompi_request_t * *request_p), \
-               (GUARD_LIST arguments, info, request_p), is_device)                              \
+#define GUARD_WITH(name, parameters, arguments, prepare, first, second, op)                        \
+    GUARD_BLOCKING(name, parameters, arguments, prepare, first, second)                            \
+    GUARD_REQUEST(i##name, (GUARD_LIST parameters, ompi_request_t * *request_p),                   \
+                  (GUARD_LIST arguments, request_p), prepare, first, second, false,                \
+                  mca_coll_epcoll_staging_in(staging))                                             \
+    GUARD_REQUEST(name##_init,                                                                     \
+                  (GUARD_LIST parameters, struct ompi_info_t * info, ompi_request_t * *request_p), \
+                  (GUARD_LIST arguments, info, request_p), prepare, first, second, true,           \
+                  mca_coll_epcoll_staging_hold(staging, op))                                       \
     _Static_assert(true, "takes the semicolon")
+
+#define GUARD(name, parameters, arguments, first, second) \
+    GUARD_WITH(name, parameters, arguments, , first, second, NULL)
 
 #define COMM struct ompi_communicator_t *comm
 #define TYPE struct ompi_datatype_t *
@@ -194,12 +191,20 @@ static size_t guard_sum(const ompi_communicator_t *comm, mca_coll_epcoll_counts_
 #define COUNTS mca_coll_epcoll_counts_t
 #define DISPS mca_coll_epcoll_disps_t
 
-GUARD(barrier, (COMM), (comm), false);
+#define NONE       \
+    {              \
+        .count = 0 \
+    }
+#define ALL guard_peers(comm)
+#define IS_ROOT guard_is_root(comm, root)
+#define HAS_BLOCK guard_has_block(root)
+
+GUARD(barrier, (COMM), (comm), NONE, NONE);
 
 GUARD(bcast, (void *buffer, COUNT count, TYPE type, int root, COMM),
       (buffer, count, type, root, comm),
-      (guard_is_root(comm, root) || guard_has_block(root))
-          && guard_in(comm, buffer, (size_t) count, type));
+      mca_coll_epcoll_area_sent(&buffer, (size_t) count, type, IS_ROOT),
+      mca_coll_epcoll_area_received(&buffer, (size_t) count, type, buffer, HAS_BLOCK && !IS_ROOT));
 
 /* ---- one to all, and all to one -------------------------------------------------------------- */
 
@@ -207,33 +212,31 @@ GUARD(gather,
       (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
        TYPE recv_type, int root, COMM),
       (send, send_count, send_type, recv, recv_count, recv_type, root, comm),
-      (guard_is_root(comm, root)
-       && guard_in(comm, recv, (size_t) recv_count *guard_peers(comm), recv_type))
-          || (guard_has_block(root) && guard_in_sent(comm, send, (size_t) send_count, send_type)));
+      mca_coll_epcoll_area_sent(&send, (size_t) send_count, send_type, HAS_BLOCK),
+      mca_coll_epcoll_area_received(&recv, (size_t) recv_count *ALL, recv_type, send, IS_ROOT));
 
 GUARD(gatherv,
       (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNTS counts, DISPS disps,
        TYPE recv_type, int root, COMM),
       (send, send_count, send_type, recv, counts, disps, recv_type, root, comm),
-      (guard_is_root(comm, root)
-       && guard_in_all(comm, mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type)))
-          || (guard_has_block(root) && guard_in_sent(comm, send, (size_t) send_count, send_type)));
+      mca_coll_epcoll_area_sent(&send, (size_t) send_count, send_type, HAS_BLOCK),
+      mca_coll_epcoll_area(&recv, mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type),
+                           IS_ROOT ? ALL : 0, EPCOLL_IN_PLACE(send), true));
 
 GUARD(scatter,
       (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
        TYPE recv_type, int root, COMM),
       (send, send_count, send_type, recv, recv_count, recv_type, root, comm),
-      (guard_is_root(comm, root)
-       && guard_in(comm, send, (size_t) send_count *guard_peers(comm), send_type))
-          || (guard_has_block(root) && guard_in_sent(comm, recv, (size_t) recv_count, recv_type)));
+      mca_coll_epcoll_area_sent(&send, (size_t) send_count *ALL, send_type, IS_ROOT),
+      mca_coll_epcoll_area_received(&recv, (size_t) recv_count, recv_type, NULL, HAS_BLOCK));
 
 GUARD(scatterv,
       (const void *send, COUNTS counts, DISPS disps, TYPE send_type, void *recv, COUNT recv_count,
        TYPE recv_type, int root, COMM),
       (send, counts, disps, send_type, recv, recv_count, recv_type, root, comm),
-      (guard_is_root(comm, root)
-       && guard_in_all(comm, mca_coll_epcoll_blocks_v(send, counts, disps, send_type)))
-          || (guard_has_block(root) && guard_in_sent(comm, recv, (size_t) recv_count, recv_type)));
+      mca_coll_epcoll_area(&send, mca_coll_epcoll_blocks_v(send, counts, disps, send_type),
+                           IS_ROOT ? ALL : 0, true, false),
+      mca_coll_epcoll_area_received(&recv, (size_t) recv_count, recv_type, NULL, HAS_BLOCK));
 
 /* ---- all to all ------------------------------------------------------------------------------ */
 
@@ -241,22 +244,23 @@ GUARD(allgather,
       (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
        TYPE recv_type, COMM),
       (send, send_count, send_type, recv, recv_count, recv_type, comm),
-      guard_in_sent(comm, send, (size_t) send_count, send_type)
-          || guard_in(comm, recv, (size_t) recv_count *guard_peers(comm), recv_type));
+      mca_coll_epcoll_area_sent(&send, (size_t) send_count, send_type, true),
+      mca_coll_epcoll_area_received(&recv, (size_t) recv_count *ALL, recv_type, send, true));
 
 GUARD(allgatherv,
       (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNTS counts, DISPS disps,
        TYPE recv_type, COMM),
       (send, send_count, send_type, recv, counts, disps, recv_type, comm),
-      guard_in_sent(comm, send, (size_t) send_count, send_type)
-          || guard_in_all(comm, mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type)));
+      mca_coll_epcoll_area_sent(&send, (size_t) send_count, send_type, true),
+      mca_coll_epcoll_area(&recv, mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type), ALL,
+                           EPCOLL_IN_PLACE(send), true));
 
 GUARD(alltoall,
       (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
        TYPE recv_type, COMM),
       (send, send_count, send_type, recv, recv_count, recv_type, comm),
-      guard_in_sent(comm, send, (size_t) send_count *guard_peers(comm), send_type)
-          || guard_in(comm, recv, (size_t) recv_count *guard_peers(comm), recv_type));
+      mca_coll_epcoll_area_sent(&send, (size_t) send_count *ALL, send_type, true),
+      mca_coll_epcoll_area_received(&recv, (size_t) recv_count *ALL, recv_type, send, true));
 
 #define PARAMETERS_V                                                                     \
     (const void *send, COUNTS send_counts, DISPS send_disps, TYPE send_type, void *recv, \
@@ -266,81 +270,100 @@ GUARD(alltoall,
 #define SEND_V mca_coll_epcoll_blocks_v(send, send_counts, send_disps, send_type)
 #define RECV_V mca_coll_epcoll_blocks_v(recv, recv_counts, recv_disps, recv_type)
 
-GUARD(alltoallv, PARAMETERS_V, ARGUMENTS_V,
-      guard_in_all(comm, SEND_V) || guard_in_all(comm, RECV_V));
+GUARD(alltoallv, PARAMETERS_V, ARGUMENTS_V, mca_coll_epcoll_area(&send, SEND_V, ALL, true, false),
+      mca_coll_epcoll_area(&recv, RECV_V, ALL, EPCOLL_IN_PLACE(send), true));
 
 GUARD(alltoallw,
       (const void *send, COUNTS send_counts, DISPS send_disps, TYPES send_types, void *recv,
        COUNTS recv_counts, DISPS recv_disps, TYPES recv_types, COMM),
       (send, send_counts, send_disps, send_types, recv, recv_counts, recv_disps, recv_types, comm),
-      guard_in_all(comm, mca_coll_epcoll_blocks_w(send, send_counts, send_disps, send_types))
-          || guard_in_all(comm,
-                          mca_coll_epcoll_blocks_w(recv, recv_counts, recv_disps, recv_types)));
+      mca_coll_epcoll_area(&send,
+                           mca_coll_epcoll_blocks_w(send, send_counts, send_disps, send_types), ALL,
+                           true, false),
+      mca_coll_epcoll_area(&recv,
+                           mca_coll_epcoll_blocks_w(recv, recv_counts, recv_disps, recv_types), ALL,
+                           EPCOLL_IN_PLACE(send), true));
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
 #define PARAMETERS_OP \
     (const void *send, void *recv, COUNT count, TYPE type, struct ompi_op_t *op, COMM)
 #define ARGUMENTS_OP (send, recv, count, type, op, comm)
-#define IN_SENT guard_in_sent(comm, send, (size_t) count, type)
-#define IN_RESULT guard_in(comm, recv, (size_t) count, type)
+#define GUARD_OP(name, parameters, arguments, first, second) \
+    GUARD_WITH(name, parameters, arguments, , first, second, op)
+#define SENT mca_coll_epcoll_area_sent(&send, (size_t) count, type, true)
 
-GUARD(allreduce, PARAMETERS_OP, ARGUMENTS_OP, IN_SENT || IN_RESULT);
-GUARD(scan, PARAMETERS_OP, ARGUMENTS_OP, IN_SENT || IN_RESULT);
-GUARD(exscan, PARAMETERS_OP, ARGUMENTS_OP,
-      IN_SENT
-          || ((0 < ompi_comm_rank(comm) || EPCOLL_IN_PLACE(send)) /* else it has no result */
-              && IN_RESULT));
-GUARD(reduce,
-      (const void *send, void *recv, COUNT count, TYPE type, struct ompi_op_t *op, int root, COMM),
-      (send, recv, count, type, op, root, comm),
-      (guard_is_root(comm, root) && IN_RESULT) || (guard_has_block(root) && IN_SENT));
-GUARD(reduce_scatter,
-      (const void *send, void *recv, COUNTS counts, TYPE type, struct ompi_op_t *op, COMM),
-      (send, recv, counts, type, op, comm),
-      guard_in_sent(comm, send, guard_sum(comm, counts), type)
-          || guard_in(comm, recv,
-                      EPCOLL_IN_PLACE(send) ? guard_sum(comm, counts)
-                                            : EPCOLL_COUNT(counts, ompi_comm_rank(comm)),
-                      type));
-GUARD(reduce_scatter_block, PARAMETERS_OP, ARGUMENTS_OP,
-      guard_in_sent(comm, send, (size_t) count *(size_t) ompi_comm_size(comm), type)
-          || guard_in(comm, recv,
-                      EPCOLL_IN_PLACE(send) ? (size_t) count *(size_t) ompi_comm_size(comm)
-                                            : (size_t) count,
-                      type));
+GUARD_OP(allreduce, PARAMETERS_OP, ARGUMENTS_OP, SENT,
+         mca_coll_epcoll_area_received(&recv, (size_t) count, type, send, true));
+GUARD_OP(scan, PARAMETERS_OP, ARGUMENTS_OP, SENT,
+         mca_coll_epcoll_area_received(&recv, (size_t) count, type, send, true));
+GUARD_OP(exscan, PARAMETERS_OP, ARGUMENTS_OP, SENT,
+         mca_coll_epcoll_area_received(&recv, (size_t) count, type, send,
+                                       0 < ompi_comm_rank(comm)
+                                           || EPCOLL_IN_PLACE(send))); /* else it has no result */
+GUARD_OP(reduce,
+         (const void *send, void *recv, COUNT count, TYPE type, struct ompi_op_t *op, int root,
+          COMM),
+         (send, recv, count, type, op, root, comm),
+         mca_coll_epcoll_area_sent(&send, (size_t) count, type, HAS_BLOCK),
+         mca_coll_epcoll_area_received(&recv, (size_t) count, type, send, IS_ROOT));
+GUARD_OP(reduce_scatter,
+         (const void *send, void *recv, COUNTS counts, TYPE type, struct ompi_op_t *op, COMM),
+         (send, recv, counts, type, op, comm),
+         mca_coll_epcoll_area_sent(&send, guard_sum(comm, counts), type, true),
+         mca_coll_epcoll_area_received(&recv,
+                                       EPCOLL_IN_PLACE(send)
+                                           ? guard_sum(comm, counts)
+                                           : EPCOLL_COUNT(counts, ompi_comm_rank(comm)),
+                                       type, send, true));
+GUARD_OP(reduce_scatter_block, PARAMETERS_OP, ARGUMENTS_OP,
+         mca_coll_epcoll_area_sent(&send, (size_t) count *(size_t) ompi_comm_size(comm), type,
+                                   true),
+         mca_coll_epcoll_area_received(&recv,
+                                       EPCOLL_IN_PLACE(send)
+                                           ? (size_t) count *(size_t) ompi_comm_size(comm)
+                                           : (size_t) count,
+                                       type, send, true));
 
 /* ---- neighbours ------------------------------------------------------------------------------ */
 
-GUARD(neighbor_allgather,
-      (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
-       TYPE recv_type, COMM),
-      (send, send_count, send_type, recv, recv_count, recv_type, comm),
-      guard_in_near(comm, mca_coll_epcoll_blocks_one(send, send_count, send_type),
-                    mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type)));
+#define GUARD_NEAR(name, parameters, arguments, send_blocks, recv_blocks)   \
+    GUARD_WITH(name, parameters, arguments,                                 \
+               const mca_coll_epcoll_peers_t peers = guard_neighbors(comm), \
+               mca_coll_epcoll_area_near(&send, send_blocks, &peers, true), \
+               mca_coll_epcoll_area_near(&recv, recv_blocks, &peers, false), NULL)
 
-GUARD(neighbor_allgatherv,
-      (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNTS counts, DISPS disps,
-       TYPE recv_type, COMM),
-      (send, send_count, send_type, recv, counts, disps, recv_type, comm),
-      guard_in_near(comm, mca_coll_epcoll_blocks_one(send, send_count, send_type),
-                    mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type)));
+GUARD_NEAR(neighbor_allgather,
+           (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
+            TYPE recv_type, COMM),
+           (send, send_count, send_type, recv, recv_count, recv_type, comm),
+           mca_coll_epcoll_blocks_one(send, send_count, send_type),
+           mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type));
 
-GUARD(neighbor_alltoall,
-      (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
-       TYPE recv_type, COMM),
-      (send, send_count, send_type, recv, recv_count, recv_type, comm),
-      guard_in_near(comm, mca_coll_epcoll_blocks_equal(send, send_count, send_type),
-                    mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type)));
+GUARD_NEAR(neighbor_allgatherv,
+           (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNTS counts,
+            DISPS disps, TYPE recv_type, COMM),
+           (send, send_count, send_type, recv, counts, disps, recv_type, comm),
+           mca_coll_epcoll_blocks_one(send, send_count, send_type),
+           mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type));
 
-GUARD(neighbor_alltoallv, PARAMETERS_V, ARGUMENTS_V, guard_in_near(comm, SEND_V, RECV_V));
+GUARD_NEAR(neighbor_alltoall,
+           (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
+            TYPE recv_type, COMM),
+           (send, send_count, send_type, recv, recv_count, recv_type, comm),
+           mca_coll_epcoll_blocks_equal(send, send_count, send_type),
+           mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type));
 
-GUARD(neighbor_alltoallw,
-      (const void *send, COUNTS send_counts, mca_coll_epcoll_aints_t send_disps, TYPES send_types,
-       void *recv, COUNTS recv_counts, mca_coll_epcoll_aints_t recv_disps, TYPES recv_types, COMM),
-      (send, send_counts, send_disps, send_types, recv, recv_counts, recv_disps, recv_types, comm),
-      guard_in_near(comm, mca_coll_epcoll_blocks_far(send, send_counts, send_disps, send_types),
-                    mca_coll_epcoll_blocks_far(recv, recv_counts, recv_disps, recv_types)));
+GUARD_NEAR(neighbor_alltoallv, PARAMETERS_V, ARGUMENTS_V, SEND_V, RECV_V);
+
+GUARD_NEAR(neighbor_alltoallw,
+           (const void *send, COUNTS send_counts, mca_coll_epcoll_aints_t send_disps,
+            TYPES send_types, void *recv, COUNTS recv_counts, mca_coll_epcoll_aints_t recv_disps,
+            TYPES recv_types, COMM),
+           (send, send_counts, send_disps, send_types, recv, recv_counts, recv_disps, recv_types,
+            comm),
+           mca_coll_epcoll_blocks_far(send, send_counts, send_disps, send_types),
+           mca_coll_epcoll_blocks_far(recv, recv_counts, recv_disps, recv_types));
 
 /* ---- the module ------------------------------------------------------------------------------ */
 

@@ -29,8 +29,8 @@ typedef struct mca_coll_epcoll_guard_t {
 OBJ_CLASS_DECLARATION(mca_coll_epcoll_guard_t);
 
 /**
- * A module in front of all others of a communicator of endpoints: its functions refuse device
- * memory with MPI_ERR_BUFFER, and otherwise call those that would have served without it.
+ * A module in front of all others of a communicator of endpoints: its functions call those that would
+ * have served without it, with host memory in place of device memory.
  *
  * @param[in] own  our module, which the new one takes over; NULL: we serve nothing here
  *
