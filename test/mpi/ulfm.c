@@ -142,7 +142,7 @@ static void begin_with_dead(member_t *m, MPI_Request requests[])
     MPI_Recv_init(m->memory, 8, MPI_CHAR, m->dead, NEVER, m->comm, &requests[count++]);
     MPI_Precv_init(m->memory, 2, 4, MPI_CHAR, m->dead, NEVER, m->comm, MPI_INFO_NULL,
                    &requests[count++]);
-    MPI_Irecv(m->memory, 8, MPI_CHAR, MPI_ANY_SOURCE, NEVER, m->comm, &requests[count++]);
+    MPI_Irecv(m->memory, 8, MPI_CHAR, m->dead, MPI_ANY_TAG, m->comm, &requests[count++]);
     MPI_Ibarrier(m->comm, &requests[count++]);
     MPI_Irecv(m->memory, 8, MPI_CHAR, m->dead, NEVER, m->comm, &requests[count++]);
     MPI_Startall(2, &requests[3]);

@@ -44,7 +44,7 @@ AC_DEFUN([_OMPI_MPIEXT_ENDPOINTS_WRAP], [
              OMPI_LIBMPI_EXTRA_LDFLAGS="$OMPI_LIBMPI_EXTRA_LDFLAGS $mpiext_endpoints_flag"
              AS_VAR_APPEND([mpiext_endpoints_WRAPPER_EXTRA_LDFLAGS], [" $mpiext_endpoints_flag"])
              AS_CASE([$mpiext_endpoints_seam],
-                 [opal_progress_unregister|ompi_coll_base_allreduce_intra_ring|ompi_errhandler_proc_failed_internal],
+                 [opal_progress_unregister|ompi_coll_base_allreduce_intra_ring|ompi_errhandler_proc_failed_internal|ompi_request_is_failed_fn],
                      [LDFLAGS="$LDFLAGS $mpiext_endpoints_flag"])
          done])
 ])

@@ -28,7 +28,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 12
+#define MPIX_ENDPOINTS_LINK_ABI 13
 
 /** Why endpoints could not be created; each becomes an error code of class MPIX_ERR_ENDPOINTS or
  * of the class named. */
@@ -204,6 +204,35 @@ typedef struct mpix_endpoints_pml_t {
      * @return OMPI_SUCCESS, or an error: none has to be reached by one
      */
     int (*network)(char *provider, char *interface);
+
+    /**
+     * The members of an endpoint communicator that its endpoint has lost, of both groups of an
+     * intercommunicator, in the order in which they were first given out: later groups begin with
+     * what earlier ones had.  Any thread; local.
+     *
+     * @param[in]  acked    those only that have been acknowledged
+     * @param[out] group_p  the caller's, set on success
+     *
+     * @return OMPI_SUCCESS, OMPI_ERR_OUT_OF_RESOURCE
+     */
+    int (*comm_failed)(ompi_communicator_t *comm, bool acked, ompi_group_t **group_p);
+
+    /**
+     * Acknowledge the first members of that group: MPI_ANY_SOURCE works again on this handle once all
+     * are.  Any thread; local.
+     *
+     * @param[in]  wanted   of them; more than there are: all
+     * @param[out] acked_p  so many are by now; set on success
+     *
+     * @return OMPI_SUCCESS, OMPI_ERR_OUT_OF_RESOURCE
+     */
+    int (*comm_ack_failed)(ompi_communicator_t *comm, int wanted, int *acked_p);
+
+    /**
+     * Is this an active receive of an endpoint that waits for the acknowledgement of a loss?  Then
+     * its status has MPI_ERR_PROC_FAILED_PENDING.  Any request of libmpi's, any thread.
+     */
+    bool (*request_is_pending)(struct ompi_request_t *request);
 
     /** What components of ours may ask for: mpix_endpoints_engine gives it to them. */
     const mpix_endpoints_engine_t *engine;

@@ -30,6 +30,7 @@
 #include "pml_epml_module.h"
 #include "pml_epml_notes.h"
 #include "pml_epml_open.h"
+#include "pml_epml_pending.h"
 #include "pml_epml_report.h"
 #include "pml_epml_seen.h"
 #include "pml_epml_serve.h"

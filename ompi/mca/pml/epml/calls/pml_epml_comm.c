@@ -288,6 +288,7 @@ int mca_pml_epml_call_del_comm(ompi_communicator_t *ompi_comm)
     }
     mca_pml_epml_peers_release(comm->peers);
     mca_pml_epml_peers_release(comm->local);
+    free(comm->loss.list);
     free(comm);
     mca_pml_epml_hold_local_end(ompi_comm);
     mca_pml_epml_ep_release(ep);

@@ -45,10 +45,11 @@ static inline bool mca_pml_epml_is_through(const ompi_request_t *request)
  * of endpoints and of clients need their endpoint turned, no more. */
 bool mca_pml_epml_seen_needs_libmpi(size_t count, ompi_request_t **requests);
 
-/** The first request of a list, of Open MPI's own and not complete so far, that fails here and now:
- * with its fault tolerance on it ends requests that wait for a failed process when it is asked for
- * them.  It is complete then, or, where it is one from MPI_ANY_SOURCE, active, and has
- * MPI_ERR_PROC_FAILED_PENDING; Open MPI's functions of one request know what to do with either.
+/** The first request of a list, not complete so far, that fails here and now: with its fault
+ * tolerance on Open MPI ends requests of its own that wait for a failed process when it is asked for
+ * them.  It is complete then, or, where it is one from MPI_ANY_SOURCE, be it of an endpoint, active,
+ * and has MPI_ERR_PROC_FAILED_PENDING; Open MPI's functions of one request know what to do with
+ * either.
  * @return EPML_SEEN_NONE: there is none */
 size_t mca_pml_epml_seen_failed(size_t count, ompi_request_t **requests);
 

@@ -23,6 +23,7 @@
 #include "../cid/cid.h"
 #include "../service/service.h"
 #include "../calls/calls.h"
+#include "../loss/loss.h"
 #include "../engine/engine.h"
 #include "../object/object.h"
 #include "../base/base.h"
@@ -195,5 +196,8 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .number = mca_pml_epml_number,
     .report = mca_pml_epml_report,
     .network = mca_pml_epml_network,
+    .comm_failed = mca_pml_epml_acked_group,
+    .comm_ack_failed = mca_pml_epml_acked_add,
+    .request_is_pending = mca_pml_epml_pending,
     .engine = &mca_pml_epml_service,
 };

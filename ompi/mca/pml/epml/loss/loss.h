@@ -17,6 +17,7 @@
 #ifndef MCA_PML_EPML_LOSS_LAYER_H
 #define MCA_PML_EPML_LOSS_LAYER_H
 
+#include "pml_epml_acked.h"
 #include "pml_epml_leave.h"
 #include "pml_epml_lost.h"
 

@@ -281,8 +281,10 @@ static void cut_off(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 }
 
 /** @param[in,out] untold  set if the launcher does not tell everybody of one of them
+ * @param[in,out] count   increased by the number of those that are lost
  * @return the first rank of a list that is lost, or -1 */
-static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers, bool *untold)
+static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers, bool *untold,
+                       int32_t *count)
 {
     int32_t first = -1;
 
@@ -292,6 +294,7 @@ static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers,
             *untold = *untold
                       || !mca_pml_epml_lost_is_dead(peers->member[i]->proc->super.proc_name.vpid);
             first = i;
+            ++*count;
         }
     }
     return first;
@@ -307,9 +310,11 @@ static bool look_at_comms(mca_pml_epml_ep_t *ep)
     while (NULL != (comm = mca_pml_epml_comms_next(ep, &at))) {
         bool untold = comm->loss.left;
 
-        comm->loss.rank = cut_all(ep, comm->peers, &untold);
+        comm->loss.count = 0;
+        comm->loss.rank = cut_all(ep, comm->peers, &untold, &comm->loss.count);
         comm->loss.member = comm->loss.left || 0 <= comm->loss.rank;
-        if (comm->local != comm->peers && 0 <= cut_all(ep, comm->local, &untold)) {
+        if (comm->local != comm->peers
+            && 0 <= cut_all(ep, comm->local, &untold, &comm->loss.count)) {
             comm->loss.member = true;
         }
         if (untold) {

@@ -349,6 +349,11 @@ typedef struct mca_pml_epml_comm_t {
     /** Members that are lost: written by the layer loss, under the ep's lock. */
     struct {
         int32_t rank;          /**< one in peers whose endpoint is lost, or -1 */
+        int32_t count;         /**< members that are lost, of peers and local */
+        int32_t acked;         /**< so many of them the user has acknowledged */
+        int32_t listed;        /**< members in list */
+        int32_t *list; /**< lost members in the order in which the user was told of them: ranks
+                                * in peers, or ~ranks in local; NULL: never asked for */
         bool member;           /**< some member is lost, of peers, of local or of outer; or left is
                                 * set */
         bool left;             /**< a member has said that it has lost another one */

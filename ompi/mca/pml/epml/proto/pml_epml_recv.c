@@ -9,7 +9,7 @@
  * Receiving on an endpoint communicator: posting, what happens once a message has found its
  * receive, and fragments.  Data that stay with their sender: pml_epml_fetch.c.
  *
- * Tests: p2p_sizes, p2p_types, pack_error, random_traffic, fuzz/epml
+ * Tests: p2p_sizes, p2p_types, pack_error, random_traffic, ulfm_ack, fuzz/epml
  */
 
 #include "ompi_config.h"
@@ -58,7 +58,8 @@ int mca_pml_epml_recv_start_in_doubt(mca_pml_epml_request_t *request, int src, i
     if (NULL == queue) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    if (0 <= mca_pml_epml_lost_blocks(request->comm, src, tag)) {
+    if (0 <= mca_pml_epml_lost_blocks(request->comm, src, tag)
+        && !mca_pml_epml_lost_pends(request)) {
         return MPI_ERR_PROC_FAILED;
     }
     epml_match_post(&ep->match, queue, &request->posted);
@@ -229,7 +230,7 @@ static void recv_lost_unmatched(mca_pml_epml_request_t *request)
 {
     const int rank = mca_pml_epml_lost_blocks(request->comm, request->rank, request->tag);
 
-    if (0 <= rank) {
+    if (0 <= rank && !mca_pml_epml_lost_pends(request)) {
         epml_match_unpost(&request->ep->match, &request->posted);
         request->req_ompi.req_status.MPI_SOURCE = rank;
         request->req_ompi.req_status.MPI_TAG = request->tag;

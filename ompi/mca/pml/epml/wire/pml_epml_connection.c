@@ -9,7 +9,7 @@
  * An endpoint's connections to peers in other processes, made at first use, and which of them are
  * lost. A peer that is lost stays lost for this endpoint.
  *
- * Tests: cut, fault, ways
+ * Tests: cut, fault, ulfm_ack, ways
  */
 
 #include "ompi_config.h"
@@ -20,6 +20,9 @@
 #include "pml_epml_flow.h"
 
 #include "ompi/constants.h"
+#if OPAL_ENABLE_FT_MPI
+#    include "ompi/runtime/params.h"
+#endif
 
 /* ---- who is lost ----------------------------------------------------------------------------- */
 
@@ -59,6 +62,17 @@ bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *ep, const mca_pml_epml_p
     return true;
 }
 
+bool mca_pml_epml_lost_pends(const mca_pml_epml_request_t *request)
+{
+#if OPAL_ENABLE_FT_MPI
+    return ompi_ftmpi_enabled && !request->blocking && MPI_ANY_SOURCE == request->rank
+           && MPI_ANY_TAG <= request->tag;
+#else
+    (void) request;
+    return false;
+#endif
+}
+
 int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
 {
     if (tag < MPI_ANY_TAG) {
@@ -69,7 +83,7 @@ int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
         return 0 <= src ? src : 0 <= comm->loss.rank ? comm->loss.rank : 0;
     }
     if (MPI_ANY_SOURCE == src) {
-        return comm->loss.rank;
+        return comm->loss.acked < comm->loss.count ? comm->loss.rank : -1;
     }
     return 0 <= src && src < comm->peers->count
                    && mca_pml_epml_lost_is(comm->ep, comm->peers->member[src])

@@ -86,6 +86,11 @@ bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t
 /** Likewise, for an operation that is about to fail: the user has been told of a death first. */
 bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
 
+/** Does a receive that cannot be served because of a loss stay active until the loss is acknowledged
+ * (MPI_ERR_PROC_FAILED_PENDING)?  With Open MPI's fault tolerance: nonblocking ones of the user's from
+ * MPI_ANY_SOURCE. */
+bool mca_pml_epml_lost_pends(const mca_pml_epml_request_t *request);
+
 /** May a receive or probe of this source and tag never be served, on a communicator with a lost
  * member?  Under the lock.  @return the rank that is lost, or -1 */
 int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag);

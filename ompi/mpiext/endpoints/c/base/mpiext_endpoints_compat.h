@@ -89,13 +89,15 @@
 #else
 #    define MPIX_ENDPOINTS_SEAMS_FAULTS(X) MPIX_ENDPOINTS_SEAMS_FAULTS_5(X)
 #endif
-#define MPIX_ENDPOINTS_SEAMS_FAULTS_5(X) \
-    X(ompi_comm_revoke_internal)         \
-    X(ompi_comm_shrink_internal)         \
-    X(ompi_comm_get_failed_internal)     \
-    X(ompi_comm_ack_failed_internal)     \
-    X(ompi_comm_failure_ack_internal)    \
-    X(ompi_comm_set_rank_failed)         \
+#define MPIX_ENDPOINTS_SEAMS_FAULTS_5(X)    \
+    X(ompi_comm_revoke_internal)            \
+    X(ompi_comm_shrink_internal)            \
+    X(ompi_comm_get_failed_internal)        \
+    X(ompi_comm_ack_failed_internal)        \
+    X(ompi_comm_failure_ack_internal)       \
+    X(ompi_comm_failure_get_acked_internal) \
+    X(ompi_request_is_failed_fn)            \
+    X(ompi_comm_set_rank_failed)            \
     X(ompi_errhandler_proc_failed_internal)
 
 /** Can endpoints open files?  In Open MPI's own tree the linker would have to lead calls between

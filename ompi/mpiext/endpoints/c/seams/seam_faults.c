@@ -10,17 +10,17 @@
  *
  * It is about processes.  A failed one is entered into each communicator whose group has its proc:
  * of an endpoint communicator those are the endpoints of index 0 alone.  A revocation is sent to
- * processes by the slot of a communicator, which differs between the handles of endpoints.  So its
- * calls get an error here, at each member, without communication; and a failed process leaves the
- * state of a handle as it is, since pml/epml ends what waits for lost peers (docs/losses.md) and
- * still receives from the others with MPI_ANY_SOURCE.  MPIX_Comm_agree and MPIX_Comm_iagree are
+ * processes by the slot of a communicator, which differs between the handles of endpoints.  So a
+ * failed process leaves the state of a handle as it is: pml/epml ends what waits for lost peers
+ * (docs/losses.md), says who they are, and keeps what has been acknowledged.  Revoking and shrinking
+ * get an error here, at each member, without communication; MPIX_Comm_agree and MPIX_Comm_iagree are
  * refused by coll/epcoll.
  *
  * libmpi looks at the groups of all communicators in its table when it hears of a failure, in
  * whatever thread that is, and another one may be about to free a handle: at that time many do.  So
  * a handle leaves the table before its groups go, and not while libmpi looks.
  *
- * Tests: ulfm, comm_refused
+ * Tests: ulfm, ulfm_ack, comm_refused
  */
 
 #include "ompi_config.h"
@@ -31,8 +31,11 @@
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/errhandler/errhandler.h"
+#include "ompi/mca/common/ep/common_ep_link.h"
+#include "ompi/request/request.h"
 #include "ompi/runtime/params.h"
 
+#include <limits.h>
 #include <pthread.h>
 
 #if OPAL_ENABLE_FT_MPI
@@ -103,7 +106,7 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_get_failed_internal)(ompi_communicator_t *comm
                                                        ompi_group_t **failed)
 {
     return OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))
-               ? MPI_ERR_UNSUPPORTED_OPERATION
+               ? mpix_endpoints_table()->comm_failed(comm, false, failed)
                : MPIX_ENDPOINTS_ORIGINAL(ompi_comm_get_failed_internal)(comm, failed);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_get_failed_internal);
@@ -112,18 +115,42 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_ack_failed_internal)(ompi_communicator_t *comm
                                                        int *acked)
 {
     return OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))
-               ? MPI_ERR_UNSUPPORTED_OPERATION
+               ? mpix_endpoints_table()->comm_ack_failed(comm, wanted, acked)
                : MPIX_ENDPOINTS_ORIGINAL(ompi_comm_ack_failed_internal)(comm, wanted, acked);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_ack_failed_internal);
 
 int MPIX_ENDPOINTS_SEAM(ompi_comm_failure_ack_internal)(ompi_communicator_t *comm)
 {
+    int acked;
+
     return OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))
-               ? MPI_ERR_UNSUPPORTED_OPERATION
+               ? mpix_endpoints_table()->comm_ack_failed(comm, INT_MAX, &acked)
                : MPIX_ENDPOINTS_ORIGINAL(ompi_comm_failure_ack_internal)(comm);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_failure_ack_internal);
+
+/* Called by MPIX_Comm_agree as well. */
+int MPIX_ENDPOINTS_SEAM(ompi_comm_failure_get_acked_internal)(ompi_communicator_t *comm,
+                                                              ompi_group_t **acked)
+{
+    return OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))
+               ? mpix_endpoints_table()->comm_failed(comm, true, acked)
+               : MPIX_ENDPOINTS_ORIGINAL(ompi_comm_failure_get_acked_internal)(comm, acked);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_failure_get_acked_internal);
+
+/* Called by all of libmpi's waiting for requests that are not complete, where fault tolerance is
+ * on.  Of type COLL, for libmpi, are those of endpoints, which it never takes for failed. */
+bool MPIX_ENDPOINTS_SEAM_SHARED(ompi_request_is_failed_fn)(ompi_request_t *request)
+{
+    const mpix_endpoints_pml_t *table = mpix_endpoints_table();
+
+    return (OMPI_REQUEST_COLL == request->req_type && NULL != table
+            && table->request_is_pending(request))
+           || MPIX_ENDPOINTS_ORIGINAL(ompi_request_is_failed_fn)(request);
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_request_is_failed_fn);
 
 /* Called for each communicator when a process has failed, in libmpi's progress. */
 int MPIX_ENDPOINTS_SEAM(ompi_comm_set_rank_failed)(ompi_communicator_t *comm, int rank, bool remote)
