@@ -57,7 +57,8 @@ static void return_endpoint(mca_smsc_endpoint_t *endpoint)
 static int copy_from(mca_smsc_endpoint_t *endpoint, void *local, void *remote, size_t size,
                      void *registration)
 {
-    const epshm_neighbour_t *peer = mca_btl_epshm_neighbour_find(1 - me.proc_name.vpid);
+    const epshm_neighbour_t *peer = mca_btl_epshm_neighbour_find(&(opal_process_name_t){
+        .jobid = me.proc_name.jobid, .vpid = 1 - me.proc_name.vpid});
 
     (void) endpoint;
     (void) registration;

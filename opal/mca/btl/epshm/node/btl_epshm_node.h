@@ -58,6 +58,7 @@ typedef struct epshm_node_peer_t {
     struct epshm_node_peer_t *next, *prev; /**< of the module's, in a ring */
     epshm_door_t *door;                    /**< its */
     uint64_t addressee;                    /**< its number */
+    uint64_t own_word;                     /**< this process, in words for its door */
     epshm_retired_t *memory;               /**< of its pipe */
     mca_btl_ep_module_t *module;           /**< whose */
     uint64_t tail_seen;                    /**< out.tail when it was last seen to have moved */

@@ -32,14 +32,14 @@ static bool in_grow(epshm_node_module_t *module)
     return true;
 }
 
-/** A process of this job.  NULL: none that is mapped. */
-static epshm_neighbour_t *neighbour_of(epshm_node_module_t *module, opal_vpid_t vpid)
+/** A process by its number.  NULL: none that is mapped. */
+static epshm_neighbour_t *neighbour_of(epshm_node_module_t *module, uint32_t number)
 {
-    epshm_neighbour_t **known = &module->known[vpid % EPSHM_NODE_KNOWN];
+    epshm_neighbour_t **known = &module->known[number % EPSHM_NODE_KNOWN];
 
-    if (OPAL_UNLIKELY(NULL == *known || vpid != (*known)->name.vpid)) {
+    if (OPAL_UNLIKELY(NULL == *known || number != (*known)->number)) {
         /* It has been mapped: nobody sends to a process that has not seen his address. */
-        epshm_neighbour_t *found = mca_btl_epshm_neighbour_find(vpid);
+        epshm_neighbour_t *found = mca_btl_epshm_neighbour_of(number);
 
         if (NULL == found) {
             return NULL;
@@ -66,7 +66,7 @@ static _Atomic uint64_t *element_open(epshm_node_module_t *module, uint64_t word
     const uint64_t lines = word & ((UINT64_C(1) << EPSHM_DOOR_OFFSET_BITS) - 1);
     const uint64_t offset = lines * EPSHM_PIPE_LINE;
     epshm_neighbour_t *neighbour = neighbour_of(module,
-                                                (opal_vpid_t) (word >> EPSHM_DOOR_OFFSET_BITS) - 1);
+                                                (uint32_t) (word >> EPSHM_DOOR_OFFSET_BITS) - 1);
     epshm_pipe_in_t pipe;
 
     if (NULL == neighbour) {

@@ -84,7 +84,7 @@ int mca_btl_epshm_node_copy(const void *blob, size_t length, void *local, uint64
         || !mca_btl_epshm_node_address_read(blob, length, &address)) {
         return OPAL_ERR_NOT_AVAILABLE;
     }
-    neighbour = mca_btl_epshm_neighbour_find(address.process.vpid);
+    neighbour = mca_btl_epshm_neighbour_find(&address.process);
     if (NULL == neighbour
         && OPAL_SUCCESS
                != mca_btl_epshm_neighbour_attach(&address.process, address.stamp, address.size,

@@ -75,7 +75,7 @@ static char *path_of(const mca_btl_ep_memory_name_t *name, int *rc)
 
     *rc = OPAL_ERR_NOT_AVAILABLE;
     if (mca_btl_epshm_node_address_read(name->address, name->address_length, &address)) {
-        const epshm_neighbour_t *neighbour = mca_btl_epshm_neighbour_find(address.process.vpid);
+        const epshm_neighbour_t *neighbour = mca_btl_epshm_neighbour_find(&address.process);
 
         seen = mca_btl_epshm_segment_secret(address.stamp, &secret);
         if (!seen && NULL != neighbour && address.stamp == neighbour->stamp) {

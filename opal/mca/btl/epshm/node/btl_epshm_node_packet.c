@@ -250,8 +250,7 @@ int mca_btl_epshm_node_packet_get(epshm_node_peer_t *peer, size_t size,
 int mca_btl_epshm_node_packet_push(epshm_node_packet_t *packet, epshm_node_peer_t *peer,
                                    uint8_t kind, mca_btl_base_tag_t tag, size_t size)
 {
-    const uint64_t word = ((uint64_t) OPAL_PROC_MY_NAME.vpid + 1) << EPSHM_DOOR_OFFSET_BITS
-                          | packet->memory.block.offset / EPSHM_PIPE_LINE;
+    const uint64_t word = peer->own_word | packet->memory.block.offset / EPSHM_PIPE_LINE;
     epshm_node_module_t *module = (epshm_node_module_t *) peer->module;
 
     uint64_t rc;

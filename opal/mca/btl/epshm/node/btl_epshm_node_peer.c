@@ -90,6 +90,16 @@ static void peer_leave(epshm_node_module_t *module, epshm_node_peer_t *peer)
     }
 }
 
+/** How a process finds this one in a word in its door: all but the offset. */
+static uint64_t own_word_for(const epshm_node_module_t *module, const opal_process_name_t *name)
+{
+    epshm_node_address_t own;
+
+    memcpy(&own, module->super.ep_address, sizeof(own));
+    return ((uint64_t) mca_btl_epshm_neighbour_number(&own.process, own.stamp, name->jobid) + 1)
+           << EPSHM_DOOR_OFFSET_BITS;
+}
+
 int mca_btl_epshm_node_connect(mca_btl_ep_module_t *ep_module, const void *blob, size_t length,
                                struct mca_btl_base_endpoint_t **endpoint_p)
 {
@@ -107,6 +117,7 @@ int mca_btl_epshm_node_connect(mca_btl_ep_module_t *ep_module, const void *blob,
         return rc;
     }
     peer->addressee = address.addressee;
+    peer->own_word = own_word_for(module, &address.process);
     peer->door = (epshm_door_t *) (peer->neighbour->base + address.door);
     peer->module = ep_module;
     peer_enter(module, peer);

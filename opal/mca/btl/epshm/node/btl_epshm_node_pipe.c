@@ -95,8 +95,7 @@ static bool close_idle(epshm_node_module_t *module)
  * and where nobody is behind it any more, as if it had been left. */
 static void announce(epshm_node_peer_t *peer)
 {
-    const uint64_t word = ((uint64_t) OPAL_PROC_MY_NAME.vpid + 1) << EPSHM_DOOR_OFFSET_BITS
-                          | peer->memory->block.offset / EPSHM_PIPE_LINE;
+    const uint64_t word = peer->own_word | peer->memory->block.offset / EPSHM_PIPE_LINE;
     const uint64_t rc = epshm_door_push(peer->door, &peer->out.pipe->next, word);
 
     if (OPAL_UNLIKELY(EPSHM_DOOR_BROKEN == rc)) {

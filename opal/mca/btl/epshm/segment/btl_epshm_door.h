@@ -28,7 +28,7 @@
 
 #include "btl_epshm_pipe.h"
 
-/** A word is the process (vpid + 1) in the upper 24 bits and the element's offset in its segment,
+/** A word is the process (its number + 1) in the upper 24 bits and the element's offset in its segment,
  * in lines, below; 0 is none. */
 #define EPSHM_DOOR_OFFSET_BITS 40
 

@@ -9,7 +9,7 @@
  * The other processes of the node: their segments, as they are mapped here.  All slow path, under
  * one lock.
  *
- * Tests: unit/test_epshm_node, unit/test_epshm_broken, descriptors, corrupt
+ * Tests: unit/test_epshm_node, unit/test_epshm_broken, descriptors, corrupt, jobs_spawn
  */
 
 #include "opal_config.h"
@@ -93,6 +93,7 @@ static int neighbour_new(int fd, const opal_process_name_t *name, uint64_t stamp
         goto err_free;
     }
     neighbour->name = *name;
+    neighbour->number = mca_btl_epshm_neighbour_number(name, stamp, OPAL_PROC_MY_NAME.jobid);
     neighbour->stamp = stamp;
     neighbour->base = (unsigned char *) header;
     neighbour->size = size;
@@ -120,13 +121,28 @@ static epshm_neighbour_t *find_neighbour(const opal_process_name_t *name)
     return neighbour;
 }
 
+/** Under the lock. */
+static epshm_neighbour_t *find_number(uint32_t number)
+{
+    epshm_neighbour_t *neighbour = neighbours.first;
+
+    while (NULL != neighbour && number != neighbour->number) {
+        neighbour = neighbour->next;
+    }
+    return neighbour;
+}
+
 /** Open and map.  Under the lock.  @return 0 or an error number */
 static int neighbour_add(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
                          epshm_neighbour_t **neighbour_p)
 {
-    char *path = mca_btl_epshm_segment_path(name, stamp);
+    char *path;
     int fd, rc;
 
+    if (NULL != find_number(mca_btl_epshm_neighbour_number(name, stamp, OPAL_PROC_MY_NAME.jobid))) {
+        return EEXIST;
+    }
+    path = mca_btl_epshm_segment_path(name, stamp);
     if (NULL == path) {
         return ENOMEM;
     }
@@ -162,7 +178,7 @@ int mca_btl_epshm_neighbour_attach(const opal_process_name_t *name, uint64_t sta
     epshm_neighbour_t *neighbour;
     int error = 0;
 
-    if (name->jobid != OPAL_PROC_MY_NAME.jobid || name->vpid == OPAL_PROC_MY_NAME.vpid) {
+    if (name->jobid == OPAL_PROC_MY_NAME.jobid && name->vpid == OPAL_PROC_MY_NAME.vpid) {
         return OPAL_ERR_UNREACH;
     }
     opal_mutex_lock(&neighbours.lock);
@@ -181,15 +197,36 @@ int mca_btl_epshm_neighbour_attach(const opal_process_name_t *name, uint64_t sta
     return OPAL_SUCCESS;
 }
 
-epshm_neighbour_t *mca_btl_epshm_neighbour_find(opal_vpid_t vpid)
+epshm_neighbour_t *mca_btl_epshm_neighbour_find(const opal_process_name_t *name)
 {
-    const opal_process_name_t name = {.jobid = OPAL_PROC_MY_NAME.jobid, .vpid = vpid};
     epshm_neighbour_t *neighbour;
 
     opal_mutex_lock(&neighbours.lock);
-    neighbour = find_neighbour(&name);
+    neighbour = find_neighbour(name);
     opal_mutex_unlock(&neighbours.lock);
     return neighbour;
+}
+
+epshm_neighbour_t *mca_btl_epshm_neighbour_of(uint32_t number)
+{
+    epshm_neighbour_t *neighbour;
+
+    opal_mutex_lock(&neighbours.lock);
+    neighbour = find_number(number);
+    opal_mutex_unlock(&neighbours.lock);
+    return neighbour;
+}
+
+/** Numbers have 24 bits less one value, 0, in a word; from here on they are of other jobs. */
+#define NUMBER_OF_OTHERS UINT32_C(0x800000)
+
+uint32_t mca_btl_epshm_neighbour_number(const opal_process_name_t *name, uint64_t stamp,
+                                        opal_jobid_t job)
+{
+    /* The stamp is random. Two neighbours of other jobs with one number: with the second one no
+     * memory is shared. */
+    return job == name->jobid ? name->vpid
+                              : NUMBER_OF_OTHERS + (uint32_t) (stamp % (NUMBER_OF_OTHERS / 2));
 }
 
 bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour)

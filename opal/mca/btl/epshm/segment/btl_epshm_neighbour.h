@@ -27,6 +27,7 @@ BEGIN_C_DECLS
 typedef struct epshm_neighbour_t {
     struct epshm_neighbour_t *next;
     opal_process_name_t name;
+    uint32_t number; /**< in the words of doors, of no other neighbour */
     uint64_t stamp;
     unsigned char *base;
     uint64_t size;
@@ -38,15 +39,25 @@ typedef struct epshm_neighbour_t {
     _Atomic uint64_t proven_ns; /**< when its memory was last seen to be its own; 0: never */
 } epshm_neighbour_t;
 
-/** Map the segment of a process.  Any thread.
+/** Map the segment of a process, of any job.  Any thread.
  *
  * @param[in] name, stamp, size  as in the address of one of its modules
  * @return OPAL_SUCCESS; OPAL_ERR_UNREACH (said why, once) */
 int mca_btl_epshm_neighbour_attach(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
                                    epshm_neighbour_t **neighbour_p);
 
-/** The segment of a process of this job that has been mapped.  Any thread.  @return NULL: none */
-epshm_neighbour_t *mca_btl_epshm_neighbour_find(opal_vpid_t vpid);
+/** The segment of a process that has been mapped.  Any thread.  @return NULL: none */
+epshm_neighbour_t *mca_btl_epshm_neighbour_find(const opal_process_name_t *name);
+
+/** Likewise, by its number. */
+epshm_neighbour_t *mca_btl_epshm_neighbour_of(uint32_t number);
+
+/** The number by which a process is known to processes of a job, this process's own or another one:
+ * in its own job its rank.
+ *
+ * @param[in] name, stamp  of the process */
+uint32_t mca_btl_epshm_neighbour_number(const opal_process_name_t *name, uint64_t stamp,
+                                        opal_jobid_t job);
 
 /** Has the process of a mapped segment ended?  A system call. */
 bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour);
