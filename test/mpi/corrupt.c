@@ -121,7 +121,7 @@ static bool is(const char *name)
 /** A message as the last one, with what that has left out of its header, but for some of it. */
 static void write_nonsense(unsigned char *data, const unsigned char *before)
 {
-    const uint64_t context = UINT64_C(1) << 61;
+    const uint64_t context = UINT64_C(1) << 60;
     const uint32_t number = UINT32_MAX >> 1;
     uint32_t size = CONTEXT - KIND + EPSHM_PIPE_REST + 1;
 

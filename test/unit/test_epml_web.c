@@ -38,7 +38,7 @@ typedef struct made_t {
     int comm[CALLERS_MAX][2], rank[CALLERS_MAX][2];
     int size[COMMS_MAX];
     int process[CALLERS_MAX];
-    uint32_t name[CALLERS_MAX];
+    uint64_t name[CALLERS_MAX];
     uint64_t id[COMMS_MAX];
 } made_t;
 
@@ -66,7 +66,7 @@ static void make(made_t *made, int callers, int comms)
     for (int i = 0; i < callers; ++i) {
         const int first = below(comms), second = below(2 * comms);
 
-        made->name[i] = (uint32_t) (1000 - i);
+        made->name[i] = (uint64_t) (1000 - i);
         made->process[i] = below(5);
         made->comm[i][0] = made->comm[i][1] = -1;
         pass(made, i, 0, first);
@@ -79,7 +79,7 @@ static void make(made_t *made, int callers, int comms)
 static epml_web_caller_t caller_of(const made_t *made, int caller)
 {
     epml_web_caller_t described = {.name = made->name[caller],
-                                   .process = (uint32_t) made->process[caller]};
+                                   .process = (uint64_t) made->process[caller]};
 
     for (int slot = 0; slot < 2; ++slot) {
         if (0 <= made->comm[caller][slot]) {
@@ -212,9 +212,9 @@ static void check_ranks(const made_t *made, const epml_web_view_t views[], int c
     bool over[5] = {false};
 
     TAP_EQ(__builtin_popcountll(bits), views[caller].size);
-    TAP_EQ(made->name[caller], epml_web_name(&webs[caller], views[caller].rank));
+    TAP_EQ(made->name[caller], epml_web_caller(&webs[caller], views[caller].rank)->name);
     for (int rank = 0; rank < views[caller].size; ++rank) {
-        const int other = 1000 - (int) epml_web_name(&webs[caller], rank);
+        const int other = 1000 - (int) epml_web_caller(&webs[caller], rank)->name;
 
         TAP_CHECK(0 != (bits >> other & 1), "who does not hang together");
         TAP_EQ(rank, views[other].rank);
@@ -354,7 +354,7 @@ static void case_library(void)
 
     tap_case("a communicator of processes with that of each one's endpoints");
     for (int i = 0; i < 12; ++i) {
-        made.name[i] = (uint32_t) (1000 - i);
+        made.name[i] = (uint64_t) (1000 - i);
         made.process[i] = i / 4;
         made.comm[i][1] = -1;
         pass(&made, i, 0, i / 4);

@@ -47,7 +47,7 @@ struct ompi_request_t;      /* likewise an MPI_Request */
 struct ompi_win_t;          /* likewise an MPI_Win */
 
 /** Incremented whenever this file changes in a way that a client notices. */
-#define MPIX_ENDPOINTS_ENGINE_ABI 9
+#define MPIX_ENDPOINTS_ENGINE_ABI 10
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
@@ -126,7 +126,7 @@ typedef enum mpix_endpoints_scope_t {
 typedef struct mpix_endpoints_locality_t {
     bool in_process;  /**< in the process of the handle asked */
     bool on_node;     /**< on its node */
-    uint32_t process; /**< rank of its process in the job: the same at all members */
+    uint32_t process; /**< a number of its process, of whichever job: another one elsewhere */
     uint32_t node;    /**< the launcher's number of its node, the same at all members; or
                        * MPIX_ENDPOINTS_NODE_UNKNOWN where the launcher gives none */
 } mpix_endpoints_locality_t;

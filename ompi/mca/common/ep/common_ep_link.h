@@ -40,7 +40,6 @@ typedef enum mpix_endpoints_error_t {
     MPIX_ENDPOINTS_ERR_PROMISE,  /**< same_num_ep was promised and not kept: MPI_ERR_INFO_VALUE */
     MPIX_ENDPOINTS_ERR_INTERN,   /**< something below failed: MPI_ERR_INTERN */
     MPIX_ENDPOINTS_ERR_COMM,     /**< MPI_ERR_COMM: somebody's communicators do not do */
-    MPIX_ENDPOINTS_ERR_JOB,      /**< MPI_ERR_UNSUPPORTED_OPERATION: members of more than one job */
     MPIX_ENDPOINTS_ERR_LOST      /**< MPI_ERR_PROC_FAILED: a member is lost */
 } mpix_endpoints_error_t;
 
@@ -69,6 +68,12 @@ typedef struct mpix_endpoints_pml_t {
 
     /** Is this communicator one of endpoints?  Any thread, any valid communicator. */
     bool (*is_endpoint_comm)(const ompi_communicator_t *comm);
+
+    /** Is this the name of an endpoint that is no process, in whichever job?  Any thread. */
+    bool (*is_endpoint_name)(const opal_process_name_t *name);
+
+    /** Are the endpoints, or processes, of these names in one process?  Any thread. */
+    bool (*same_process)(const opal_process_name_t *name1, const opal_process_name_t *name2);
 
     /**
      * ompi_comm_nextcid and its nonblocking form for a parent that is an endpoint communicator: the

@@ -31,6 +31,7 @@
 #include "pml_epml_framework.h"
 #include "pml_epml_hdr.h"
 #include "pml_epml_idle.h"
+#include "pml_epml_job.h"
 #include "pml_epml_lost_launcher.h"
 #include "pml_epml_match.h"
 #include "pml_epml_match_table.h"

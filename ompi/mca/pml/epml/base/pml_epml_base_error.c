@@ -23,6 +23,7 @@
 #include "ompi_config.h"
 
 #include "pml_epml_base_error.h"
+#include "pml_epml_job.h"
 #include "pml_epml_lost_launcher.h"
 #include "pml_epml.h"
 
@@ -43,7 +44,7 @@ static struct {
 static bool is_survived(int32_t flags, const opal_proc_t *proc)
 {
     if (0 != (flags & MCA_BTL_ERROR_FLAGS_ADD_ACCELERATOR_IPC) || NULL == proc
-        || proc->proc_name.jobid != OMPI_PROC_MY_NAME->jobid
+        || 0 == mca_pml_epml_job_size(proc->proc_name.jobid)
         || OMPI_MPI_STATE_FINALIZE_PAST_COMM_SELF_DESTRUCT <= ompi_mpi_state) {
         return false;
     }
@@ -52,7 +53,7 @@ static bool is_survived(int32_t flags, const opal_proc_t *proc)
         return false; /* the base PML knows what to do */
     }
 #endif
-    return mca_pml_epml_lost_wait(proc->proc_name.vpid);
+    return mca_pml_epml_lost_wait(&proc->proc_name);
 }
 
 static void on_error(struct mca_btl_base_module_t *btl, int32_t flags, opal_proc_t *proc,

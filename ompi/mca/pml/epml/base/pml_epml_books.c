@@ -21,6 +21,7 @@
 
 #include "pml_epml_books.h"
 #include "pml_epml_clock.h"
+#include "pml_epml_job.h"
 #include "pml_epml_lost_launcher.h"
 
 #include "ompi/runtime/ompi_rte.h"
@@ -86,20 +87,20 @@ static void read_table(const pmix_data_array_t *table)
         books.lives = calloc(ompi_process_info.num_procs, 1);
     }
     for (size_t i = 0; i < count; ++i) {
+        opal_process_name_t name;
         const bool known = books.all
                            || (NULL != node && NULL != procs[i].hostname
                                && 0 == strcmp(node, procs[i].hostname));
 
-        if (!PMIX_CHECK_NSPACE(procs[i].proc.nspace, ompi_process_info.myprocid.nspace)
-            || procs[i].proc.rank >= ompi_process_info.num_procs) {
+        if (!mca_pml_epml_job_name(&procs[i].proc, &name)) {
             continue;
         }
-        if (NULL != books.lives) {
-            books.lives[procs[i].proc.rank] = known && PMIX_PROC_STATE_UNDEF < procs[i].state
-                                              && PMIX_PROC_STATE_UNTERMINATED > procs[i].state;
+        if (NULL != books.lives && OMPI_PROC_MY_NAME->jobid == name.jobid) {
+            books.lives[name.vpid] = known && PMIX_PROC_STATE_UNDEF < procs[i].state
+                                     && PMIX_PROC_STATE_UNTERMINATED > procs[i].state;
         }
         if (PMIX_PROC_STATE_ERROR <= procs[i].state) {
-            mca_pml_epml_lost_process(procs[i].proc.rank);
+            mca_pml_epml_lost_process(&name);
         }
     }
 }
@@ -126,25 +127,36 @@ static void on_answer(pmix_status_t status, pmix_info_t info[], size_t ninfo, vo
     atomic_fetch_sub_explicit(&books.asking, 1, memory_order_release);
 }
 
-/** The question, always the same; PMIx reads it while it is asked. */
-static pmix_query_t question;
-
-void mca_pml_epml_books_ask(void)
+/** The question for a job, always the same: PMIx reads it while it is asked.  Under the lock. */
+static void put_question(pmix_query_t *query, pmix_info_t *job, const char *nspace)
 {
     static char *keys[] = {PMIX_QUERY_PROC_TABLE, NULL};
-    static pmix_info_t job;
 
+    if (NULL == query->keys) {
+        books.all = answers_for_all();
+        PMIX_INFO_LOAD(job, PMIX_NSPACE, nspace, PMIX_STRING);
+        *query = (pmix_query_t){.keys = keys, .qualifiers = job, .nqual = 1};
+    }
+}
+
+void mca_pml_epml_books_ask(opal_jobid_t id)
+{
+    static pmix_query_t own_query;
+    static pmix_info_t own_job;
+    mca_pml_epml_job_t *job = mca_pml_epml_job_find(id);
+    pmix_query_t *query = NULL != job ? &job->question.query : &own_query;
+
+    if (NULL != job && '\0' == job->nspace[0]) {
+        return;
+    }
     opal_mutex_lock(&books.lock);
     books.open = true;
-    if (NULL == question.keys) {
-        books.all = answers_for_all();
-        PMIX_INFO_LOAD(&job, PMIX_NSPACE, ompi_process_info.myprocid.nspace, PMIX_STRING);
-        question = (pmix_query_t){.keys = keys, .qualifiers = &job, .nqual = 1};
-    }
+    put_question(query, NULL != job ? &job->question.job : &own_job,
+                 NULL != job ? job->nspace : ompi_process_info.myprocid.nspace);
     opal_mutex_unlock(&books.lock);
     /* Relaxed: PMIx hands the question to its thread in order. */
     atomic_fetch_add_explicit(&books.asking, 1, memory_order_relaxed);
-    if (PMIX_SUCCESS != PMIx_Query_info_nb(&question, 1, on_answer, NULL)) {
+    if (PMIX_SUCCESS != PMIx_Query_info_nb(query, 1, on_answer, NULL)) {
         atomic_fetch_sub_explicit(&books.asking, 1, memory_order_relaxed);
         atomic_store_explicit(&books.mute, true, memory_order_relaxed);
     }
@@ -184,7 +196,11 @@ bool mca_pml_epml_books_watch(void)
     }
     opal_mutex_unlock(&books.lock);
     if (ask) {
-        mca_pml_epml_books_ask();
+        mca_pml_epml_books_ask(OMPI_PROC_MY_NAME->jobid);
+        for (const mca_pml_epml_job_t *job = mca_pml_epml_job_next(NULL); NULL != job;
+             job = mca_pml_epml_job_next(job)) {
+            mca_pml_epml_books_ask(job->id);
+        }
     }
     return atomic_load_explicit(&books.mute, memory_order_relaxed)
            || (0 == atomic_load_explicit(&books.answered_ns, memory_order_relaxed)
@@ -192,17 +208,17 @@ bool mca_pml_epml_books_watch(void)
 }
 
 /** Ask, and wait for the answer, unless there is one that is not old.  @return is there one? */
-static bool ask_and_wait(opal_vpid_t vpid)
+static bool ask_and_wait(const opal_process_name_t *name)
 {
     const uint64_t before = atomic_load_explicit(&books.answered_ns, memory_order_relaxed);
 
     if (0 != before && mca_pml_epml_now_ns() - before < 1000 * mca_pml_epml_books_interval()) {
         return true;
     }
-    mca_pml_epml_books_ask();
+    mca_pml_epml_books_ask(OMPI_PROC_MY_NAME->jobid);
     /* Naps are counted, not time: a machine that stands still does so for the launcher, too. */
     for (unsigned int us = 0;
-         us < 1000 * mca_pml_epml_component.launcher_wait && !mca_pml_epml_lost_is_dead(vpid)
+         us < 1000 * mca_pml_epml_component.launcher_wait && !mca_pml_epml_lost_is_dead(name)
          && before == atomic_load_explicit(&books.answered_ns, memory_order_relaxed)
          && !atomic_load_explicit(&books.mute, memory_order_relaxed);
          us += NAP_US) {
@@ -211,14 +227,19 @@ static bool ask_and_wait(opal_vpid_t vpid)
     return before != atomic_load_explicit(&books.answered_ns, memory_order_relaxed);
 }
 
-bool mca_pml_epml_books_lives(opal_vpid_t vpid)
+bool mca_pml_epml_books_lives(const opal_process_name_t *name)
 {
-    bool lives = ask_and_wait(vpid);
+    bool lives;
 
+    if (OMPI_PROC_MY_NAME->jobid != name->jobid) {
+        return false;
+    }
+    lives = ask_and_wait(name);
     opal_mutex_lock(&books.lock);
-    lives = lives && NULL != books.lives && 0 != books.lives[vpid % ompi_process_info.num_procs];
+    lives = lives && NULL != books.lives
+            && 0 != books.lives[name->vpid % ompi_process_info.num_procs];
     opal_mutex_unlock(&books.lock);
-    return lives && !mca_pml_epml_lost_is_dead(vpid);
+    return lives && !mca_pml_epml_lost_is_dead(name);
 }
 
 bool mca_pml_epml_books_close(void)

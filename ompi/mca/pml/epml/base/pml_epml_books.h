@@ -21,9 +21,10 @@
 
 BEGIN_C_DECLS
 
-/** Ask the launcher for its table of processes; those that are dead are noted when it comes
- * (mca_pml_epml_lost_process).  Any thread; returns at once. */
-void mca_pml_epml_books_ask(void);
+/** Ask the launcher for its table of the processes of a job, the own one or another one that has been
+ * met; those that are dead are noted when it comes (mca_pml_epml_lost_process).  Any thread; returns
+ * at once. */
+void mca_pml_epml_books_ask(opal_jobid_t job);
 
 /** Microseconds that should be between two questions. */
 uint64_t mca_pml_epml_books_interval(void);
@@ -34,8 +35,8 @@ uint64_t mca_pml_epml_books_interval(void);
 bool mca_pml_epml_books_watch(void);
 
 /** Does the launcher say that the process of an endpoint lives?  Waits for its answer, for
- * pml_epml_launcher_wait at most.  Any thread. */
-bool mca_pml_epml_books_lives(opal_vpid_t vpid);
+ * pml_epml_launcher_wait at most; it is asked for the own job only.  Any thread. */
+bool mca_pml_epml_books_lives(const opal_process_name_t *name);
 
 /** No answer is taken any more.  @return may one still come? */
 bool mca_pml_epml_books_close(void);

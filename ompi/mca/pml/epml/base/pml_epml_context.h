@@ -19,12 +19,19 @@
 BEGIN_C_DECLS
 
 /**
- * Draw context ids that no live communicator of any process has, nor will get: first, first + 1, ...
+ * Draw context ids that no live communicator of the members has, nor will get: first, first + 1, ...
  * first + count - 1.  Local, any thread.
  */
 uint64_t mca_pml_epml_context_ids(uint32_t count);
 
-/** May a process of this job have drawn this id? */
+/** Likewise, for what members of other jobs come to know before they are met. */
+uint64_t mca_pml_epml_context_wide_ids(uint32_t count);
+
+/** This process is about to have a communicator with members of another job: all ids that it draws
+ * from now on are wide, as any communicator may be derived from that one.  Any thread. */
+void mca_pml_epml_context_widen(void);
+
+/** May a process have drawn this id? */
 bool mca_pml_epml_context_may_be(uint64_t id);
 
 END_C_DECLS

@@ -95,7 +95,7 @@ static bool wait_for_fence(void)
         quiet += step;
         if (0 < mca_pml_epml_component.ask && quiet >= mca_pml_epml_books_interval()) {
             quiet = 0;
-            mca_pml_epml_books_ask();
+            mca_pml_epml_books_ask(OMPI_PROC_MY_NAME->jobid);
         }
     }
     return true;

@@ -17,6 +17,7 @@
 
 #include "pml_epml.h"
 #include "pml_epml_books.h"
+#include "pml_epml_job.h"
 #include "pml_epml_lost_launcher.h"
 
 #include "ompi/constants.h"
@@ -30,7 +31,7 @@ _Atomic uint32_t mca_pml_epml_lost_news = 0;
 
 #define BITS 64
 
-/** The processes of the job that are dead. */
+/** The processes of the own job that are dead; those of others: mca_pml_epml_job_t. */
 static struct {
     opal_mutex_t lock; /**< of starting and stopping */
     bool started;
@@ -41,7 +42,7 @@ static struct {
     bool told;            /**< the user knows */
 } lost = {.lock = OPAL_MUTEX_STATIC_INIT, .handler = SIZE_MAX, .telling = OPAL_MUTEX_STATIC_INIT};
 
-/** @return the bits, or NULL.  Any thread, also one of a process without endpoints. */
+/** @return the own job's bits, or NULL.  Any thread, also one of a process without endpoints. */
 static inline _Atomic uint64_t *the_dead(void)
 {
     /* Acquire: that they are clear before their address; partner: the release in
@@ -66,14 +67,26 @@ bool mca_pml_epml_lost_anybody(void)
 
 /* ---- the launcher's news --------------------------------------------------------------------- */
 
-void mca_pml_epml_lost_process(opal_vpid_t vpid)
+/** The bits of a process's job, or NULL. */
+static inline _Atomic uint64_t *the_dead_of(opal_jobid_t id)
 {
-    const uint64_t bit = UINT64_C(1) << (vpid % BITS);
+    mca_pml_epml_job_t *job;
 
-    if (vpid >= ompi_process_info.num_procs || NULL == the_dead()
-        || 0
-               != (atomic_fetch_or_explicit(&the_dead()[vpid / BITS], bit, memory_order_relaxed)
-                   & bit)) {
+    if (OPAL_LIKELY(OMPI_PROC_MY_NAME->jobid == id)) {
+        return the_dead();
+    }
+    job = mca_pml_epml_job_find(id);
+    return NULL != job ? job->dead : NULL;
+}
+
+void mca_pml_epml_lost_process(const opal_process_name_t *name)
+{
+    const opal_vpid_t vpid = mca_pml_epml_name_process(name).vpid;
+    const uint64_t bit = UINT64_C(1) << (vpid % BITS);
+    _Atomic uint64_t *dead = the_dead_of(name->jobid);
+
+    if (NULL == dead
+        || 0 != (atomic_fetch_or_explicit(&dead[vpid / BITS], bit, memory_order_relaxed) & bit)) {
         return;
     }
     mca_pml_epml_lost_set_anybody();
@@ -92,11 +105,11 @@ static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *so
     (void) results;
     (void) nresults;
     for (size_t i = 0; i < ninfo; ++i) {
-        const pmix_proc_t *proc = info[i].value.data.proc;
+        opal_process_name_t name;
 
         if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && PMIX_PROC == info[i].value.type
-            && PMIX_CHECK_NSPACE(proc->nspace, ompi_process_info.myprocid.nspace)) {
-            mca_pml_epml_lost_process(proc->rank);
+            && mca_pml_epml_job_name(info[i].value.data.proc, &name)) {
+            mca_pml_epml_lost_process(&name);
         }
     }
     /* Open MPI has a handler of its own for its communicators; it is next. */
@@ -105,10 +118,10 @@ static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *so
     }
 }
 
-bool mca_pml_epml_lost_is_dead(opal_vpid_t vpid)
+bool mca_pml_epml_lost_is_dead(const opal_process_name_t *name)
 {
-    const opal_vpid_t process = vpid % ompi_process_info.num_procs;
-    const _Atomic uint64_t *dead = the_dead();
+    const opal_vpid_t process = mca_pml_epml_name_process(name).vpid;
+    const _Atomic uint64_t *dead = the_dead_of(name->jobid);
 
     /* Relaxed: mca_pml_epml_lost_look has seen the news of it; others may see it early. */
     return NULL != dead
@@ -121,21 +134,21 @@ bool mca_pml_epml_lost_is_dead(opal_vpid_t vpid)
 #define NAP 10
 
 /** Naps are counted, not time: a machine that stands still does so for the launcher, too. */
-bool mca_pml_epml_lost_wait(opal_vpid_t vpid)
+bool mca_pml_epml_lost_wait(const opal_process_name_t *name)
 {
     if (NULL == the_dead()) {
         return false;
     }
     /* It may not tell by itself, and it may not know yet when it is asked at once. */
-    mca_pml_epml_books_ask();
+    mca_pml_epml_books_ask(name->jobid);
     for (unsigned int ms = 0;
-         ms < mca_pml_epml_component.launcher_wait && !mca_pml_epml_lost_is_dead(vpid); ms += NAP) {
+         ms < mca_pml_epml_component.launcher_wait && !mca_pml_epml_lost_is_dead(name); ms += NAP) {
         (void) usleep(1000 * NAP);
     }
-    if (!mca_pml_epml_lost_is_dead(vpid)) {
-        (void) mca_pml_epml_books_lives(vpid);
+    if (!mca_pml_epml_lost_is_dead(name)) {
+        (void) mca_pml_epml_books_lives(name);
     }
-    return mca_pml_epml_lost_is_dead(vpid);
+    return mca_pml_epml_lost_is_dead(name);
 }
 
 void mca_pml_epml_lost_start(void)
@@ -190,31 +203,47 @@ void mca_pml_epml_lost_stop(void)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-int mca_pml_epml_lost_describe_process(opal_vpid_t vpid, char *text, size_t size)
+int mca_pml_epml_lost_describe_process(const opal_process_name_t *name, char *text, size_t size)
 {
-    const opal_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = vpid};
-    opal_proc_t *proc = ompi_proc_for_name(name);
+    const opal_process_name_t process = mca_pml_epml_name_process(name);
+    opal_proc_t *proc = ompi_proc_for_name(process);
     const char *host = NULL != proc ? opal_get_proc_hostname(proc) : NULL;
 
-    return snprintf(text, size, "rank %u on host %s", vpid, NULL != host ? host : "unknown");
+    return snprintf(text, size, "rank %u%s on host %s", process.vpid,
+                    OMPI_PROC_MY_NAME->jobid == process.jobid ? "" : " of another job",
+                    NULL != host ? host : "unknown");
+}
+
+/** The dead of a job, in words.
+ * @param[in] used  of text, which has size bytes
+ * @return likewise, afterwards */
+static size_t list_dead(opal_jobid_t id, char *text, size_t used, size_t size)
+{
+    opal_process_name_t name = {.jobid = id};
+
+    for (; name.vpid < mca_pml_epml_job_size(id); ++name.vpid) {
+        if (!mca_pml_epml_lost_is_dead(&name)) {
+            continue;
+        }
+        if (used > size - 100) {
+            (void) snprintf(text + used, size - used, ", and more");
+            break;
+        }
+        used += (size_t) snprintf(text + used, size - used, 0 == used ? "" : ", ");
+        used += (size_t) mca_pml_epml_lost_describe_process(&name, text + used, size - used);
+        used = used < size ? used : size - 1;
+    }
+    return used;
 }
 
 static void say_who_is_dead(void)
 {
     char text[512] = "";
-    size_t used = 0;
+    size_t used = list_dead(OMPI_PROC_MY_NAME->jobid, text, 0, sizeof(text));
 
-    for (opal_vpid_t vpid = 0; vpid < ompi_process_info.num_procs; ++vpid) {
-        if (!mca_pml_epml_lost_is_dead(vpid)) {
-            continue;
-        }
-        if (used > sizeof(text) - 100) {
-            (void) snprintf(text + used, sizeof(text) - used, ", and more");
-            break;
-        }
-        used += (size_t) snprintf(text + used, sizeof(text) - used, 0 == used ? "" : ", ");
-        used += (size_t) mca_pml_epml_lost_describe_process(vpid, text + used, sizeof(text) - used);
-        used = used < sizeof(text) ? used : sizeof(text) - 1;
+    for (const mca_pml_epml_job_t *job = mca_pml_epml_job_next(NULL); NULL != job;
+         job = mca_pml_epml_job_next(job)) {
+        used = list_dead(job->id, text, used, sizeof(text));
     }
     EPML_SHOW_HELP("process lost", true, text, (unsigned int) OMPI_PROC_MY_NAME->vpid,
                    ompi_process_info.nodename);

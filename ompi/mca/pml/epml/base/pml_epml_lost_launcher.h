@@ -20,7 +20,7 @@
 
 BEGIN_C_DECLS
 
-/** How many processes of the job are known to be dead. */
+/** How many processes are known to be dead. */
 extern _Atomic uint32_t mca_pml_epml_lost_news;
 
 /** Has this process lost anybody, be it a connection to one that lives?  Any thread. */
@@ -33,24 +33,24 @@ void mca_pml_epml_lost_start(void);
 /** The PML goes. */
 void mca_pml_epml_lost_stop(void);
 
-/** Note that a process of the job is dead, by the launcher's word or by what is left of it.  Any
- * thread, PMIx's mostly: no more than a note. */
-void mca_pml_epml_lost_process(opal_vpid_t vpid);
+/** Note that the process of an endpoint is dead, by the launcher's word or by what is left of it.
+ * Any thread, PMIx's mostly: no more than a note. */
+void mca_pml_epml_lost_process(const opal_process_name_t *name);
 
 /** Is the process of an endpoint dead, by the launcher's word? */
-bool mca_pml_epml_lost_is_dead(opal_vpid_t vpid);
+bool mca_pml_epml_lost_is_dead(const opal_process_name_t *name);
 
 /** Wait until it is, or for pml_epml_launcher_wait: who sees a connection to it break mostly sees
  * that before the launcher has said why, or has ended the job.  Not at all while there is nobody
  * who listens to the launcher.  Any thread.  @return is it? */
-bool mca_pml_epml_lost_wait(opal_vpid_t vpid);
+bool mca_pml_epml_lost_wait(const opal_process_name_t *name);
 
 /** Tell the user which processes are dead, once.  Nobody goes on before that is done: the errors
  * that come next may be fatal, and end this process. */
 void mca_pml_epml_lost_tell(void);
 
-/** "rank 3 on host x"  @return as snprintf */
-int mca_pml_epml_lost_describe_process(opal_vpid_t vpid, char *text, size_t size);
+/** "rank 3 on host x", or "rank 3 of another job on host x"  @return as snprintf */
+int mca_pml_epml_lost_describe_process(const opal_process_name_t *name, char *text, size_t size);
 
 /** This process has lost somebody.  Any thread. */
 void mca_pml_epml_lost_set_anybody(void);

@@ -80,7 +80,7 @@ static text_t rank_text(const mca_pml_epml_comm_t *comm, int rank)
 
     if (EPML_MATCH_ANY != rank) {
         snprintf(text.s, sizeof(text.s), "rank %d (process %u)", rank,
-                 mca_pml_epml_name_process(&comm->peers->member[rank]->proc->super.proc_name));
+                 mca_pml_epml_name_process(&comm->peers->member[rank]->proc->super.proc_name).vpid);
     }
     return text;
 }
@@ -175,7 +175,7 @@ static void dump_sends(const view_t *view)
             }
         }
         line("    backlog for an endpoint of process %u: %u messages, %u of them answers",
-             mca_pml_epml_name_process(&peer->proc->super.proc_name), place, control);
+             mca_pml_epml_name_process(&peer->proc->super.proc_name).vpid, place, control);
     }
 }
 

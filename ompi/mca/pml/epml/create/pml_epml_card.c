@@ -10,13 +10,14 @@
  *
  * Called by the rounds of a creation.
  *
- * Tests: create, comm_bridge
+ * Tests: create, comm_bridge, jobs_spawn
  */
 
 #include "ompi_config.h"
 
 #include "../engine/engine.h"
 #include "../object/object.h"
+#include "../base/base.h"
 #include "pml_epml_card.h"
 
 #include "ompi/constants.h"
@@ -46,6 +47,8 @@ void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t 
 
     card->name = *name;
     card->uid = ep->life.uid;
+    card->place = mca_pml_epml_place_own();
+    card->job_size = ompi_process_info.num_procs;
     card->shm_length = (uint16_t) ep->ways.shm->ep_address_length;
     memcpy(card->addresses, ep->ways.shm->ep_address, card->shm_length);
     for (int way = 0; way < EPML_WAYS; ++way) {
@@ -60,18 +63,20 @@ void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t 
     }
 }
 
-bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_size)
+int mca_pml_epml_card_check(const mca_pml_epml_card_t *card, size_t card_size)
 {
     size_t length = card->shm_length;
 
     for (int way = 0; way < EPML_WAYS; ++way) {
         length += card->way_length[way];
         if (MCA_BTL_EP_ADDRESS_MAX < card->way_length[way]) {
-            return false;
+            return OMPI_ERR_BAD_PARAM;
         }
     }
-    return length <= card_size - sizeof(*card) && card->name.jobid == OMPI_PROC_MY_NAME->jobid
-           && OPAL_VPID_MAX >= card->name.vpid;
+    if (length > card_size - sizeof(*card) || (OPAL_VPID_MAX) < card->name.vpid) {
+        return OMPI_ERR_BAD_PARAM;
+    }
+    return mca_pml_epml_job_meet(&card->name, card->job_size, &card->place);
 }
 
 /** How a peer of another process is reached.  @return as mca_pml_epml_card_peer */
@@ -83,8 +88,7 @@ static int set_way(mca_pml_epml_peer_t *peer, const mca_pml_epml_card_t *card,
     int rc = OMPI_SUCCESS;
 
     peer->way = EPML_WAY_NET;
-    if (NULL != node && 0 < card->way_length[EPML_WAY_NODE]
-        && OPAL_PROC_ON_LOCAL_NODE(peer->proc->super.proc_flags)) {
+    if (NULL != node && 0 < card->way_length[EPML_WAY_NODE] && peer->is_near) {
         peer->way = EPML_WAY_NODE;
         rc = node->ep_reach(node, address, card->way_length[EPML_WAY_NODE]);
     } else {
@@ -139,7 +143,7 @@ int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, mca_pml_epml_ep_t *a
     if (NULL == peer) {
         return peer_new(card, any, peer_p);
     }
-    if (peer->proc->super.proc_name.vpid != card->name.vpid) {
+    if (0 != memcmp(&peer->proc->super.proc_name, &card->name, sizeof(card->name))) {
         mca_pml_epml_peer_release(peer); /* a uid is one endpoint's: the card is wrong */
         return OMPI_ERR_BAD_PARAM;
     }

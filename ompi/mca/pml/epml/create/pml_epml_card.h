@@ -23,9 +23,11 @@ BEGIN_C_DECLS
 typedef struct mca_pml_epml_card_t {
     opal_process_name_t name;
     uint64_t uid;
+    mca_pml_epml_place_t place; /**< of its process */
+    uint32_t job_size;          /**< processes of its job */
     uint16_t shm_length;
     uint16_t way_length[EPML_WAYS]; /**< 0: not to be reached that way */
-    uint16_t unused;
+    uint16_t unused[3];
     unsigned char addresses[]; /**< shm_length bytes, then those of the ways, in their order */
 } mca_pml_epml_card_t;
 
@@ -37,8 +39,10 @@ size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep, bool with_node);
 void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *ep, bool with_node,
                              const opal_process_name_t *name);
 
-/** Does the card make sense, having come from a process?  Nothing in it is used before. */
-bool mca_pml_epml_card_is_sound(const mca_pml_epml_card_t *card, size_t card_size);
+/** Does the card make sense, having come from a process?  Nothing in it is used before.  The job
+ * that it is from is known then.
+ * @return OMPI_SUCCESS; OMPI_ERR_BAD_PARAM; OMPI_ERR_OUT_OF_RESOURCE */
+int mca_pml_epml_card_check(const mca_pml_epml_card_t *card, size_t card_size);
 
 /** The peer that a sound card describes, known already or new.
  *

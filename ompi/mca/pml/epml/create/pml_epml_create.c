@@ -156,7 +156,7 @@ static int create_endpoints(ompi_communicator_t *parent, int num_ep, opal_info_t
     *error = MPIX_ENDPOINTS_OK;
     if (!mca_pml_epml_group_is_of_this_job(parent->c_local_group)
         || !mca_pml_epml_group_is_of_this_job(parent->c_remote_group)) {
-        return MPI_ERR_UNSUPPORTED_OPERATION; /* as all members see */
+        mca_pml_epml_context_widen();
     }
     read_info(&creation, info);
     read_parent(&creation);
@@ -182,6 +182,8 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .abi = MPIX_ENDPOINTS_LINK_ABI,
     .create_endpoints = create_endpoints,
     .is_endpoint_comm = mca_pml_epml_is_endpoint_comm,
+    .is_endpoint_name = mca_pml_epml_is_endpoint_name,
+    .same_process = mca_pml_epml_same_process,
     .comm_nextcid = mca_pml_epml_cid_agree,
     .comm_nextcid_nb = mca_pml_epml_cid_agree_nb,
     .comm_activate = mca_pml_epml_cid_activate,

@@ -121,7 +121,7 @@ static void step_max(explore_t *explore, bool draws)
 
         trail->words[0] = explore->error;
         trail->words[1] = draws && 0 == ompi_comm_rank(trail->comm)
-                              ? (int64_t) mca_pml_epml_context_ids(1)
+                              ? (int64_t) mca_pml_epml_context_wide_ids(1)
                               : 0;
     }
     step(explore, start_max);
@@ -287,10 +287,11 @@ static void introduce(explore_t *explore)
     ompi_communicator_t *comm = explore->trail[0].comm;
     const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group,
                                                               ompi_comm_rank(comm));
+    const opal_process_name_t process = mca_pml_epml_name_process(&name);
 
     step_max(explore, true);
-    explore->self = (epml_web_caller_t){.name = name.vpid,
-                                        .process = name.vpid % ompi_process_info.num_procs};
+    explore->self = (epml_web_caller_t){.name = mca_pml_epml_explore_word(&name),
+                                        .process = mca_pml_epml_explore_word(&process)};
     for (int i = 0; i < explore->trails; ++i) {
         const trail_t *trail = &explore->trail[i];
 

@@ -49,6 +49,17 @@ typedef struct mca_pml_epml_explore_t {
     mpix_endpoints_error_t error; /**< what has failed, here or elsewhere */
 } mca_pml_epml_explore_t;
 
+/** A name as a web has it, and back. */
+static inline uint64_t mca_pml_epml_explore_word(const opal_process_name_t *name)
+{
+    return (uint64_t) name->jobid << 32 | name->vpid;
+}
+
+static inline opal_process_name_t mca_pml_epml_explore_name(uint64_t word)
+{
+    return (opal_process_name_t){.jobid = (opal_jobid_t) (word >> 32), .vpid = (opal_vpid_t) word};
+}
+
 /**
  * Explore.  Collective over all that hang together; blocks.  Nobody waits for anybody but members
  * of own communicators who have not called.

@@ -17,7 +17,7 @@
  *
  * Called through the link table.
  *
- * Tests: comm_bridge, comm_inter
+ * Tests: comm_bridge, comm_inter, jobs_spawn
  */
 
 #include "ompi_config.h"
@@ -32,25 +32,22 @@
 #include "ompi/constants.h"
 
 /** "EPML", and a number that is raised whenever what follows changes. */
-#define HELLO_MARK ((UINT64_C(0x45504d4c) << 32) | 3)
+#define HELLO_MARK ((UINT64_C(0x45504d4c) << 32) | 4)
 
-/** Members in more than one process. */
-#define HELLO_SEVERAL_PROCESSES UINT32_MAX
+/** Members in more than one process, or of more than one job. */
+#define HELLO_SEVERAL UINT32_MAX
 
 /** Members on more than one node. */
 #define HELLO_SEVERAL_NODES 0
-
-/** Members of more than one job, which makes no sense of any job's number. */
-#define HELLO_SEVERAL_JOBS UINT32_MAX
 
 /** What leaders tell each other, and then their sides. */
 typedef struct hello_t {
     uint64_t mark;
     int32_t size;      /**< members */
     int32_t endpoints; /**< 1: a communicator of endpoints */
-    uint32_t process;  /**< the one in which all members are, or HELLO_SEVERAL_PROCESSES */
+    uint32_t process;  /**< rank in its job of the one in which all members are, or HELLO_SEVERAL */
     int32_t error;     /**< between leader and own side only */
-    uint32_t job;      /**< of all members, or HELLO_SEVERAL_JOBS */
+    uint32_t job;      /**< of all members, or HELLO_SEVERAL */
     uint32_t node;     /**< a hash of the name of the one where all are, or HELLO_SEVERAL_NODES */
 } hello_t;
 
@@ -65,30 +62,23 @@ static uint32_t common_process(ompi_group_t *group)
         opal_process_name_t name = ompi_group_get_proc_name(group, i);
 
         if (!mca_pml_epml_same_process(&name, &first)) {
-            return HELLO_SEVERAL_PROCESSES;
+            return HELLO_SEVERAL;
         }
     }
-    return first.vpid % ompi_process_info.num_procs;
+    return mca_pml_epml_name_process(&first).vpid;
 }
 
 static uint32_t common_job(ompi_group_t *group)
 {
-    return mca_pml_epml_group_is_of_this_job(group) ? OMPI_PROC_MY_NAME->jobid : HELLO_SEVERAL_JOBS;
+    return mca_pml_epml_group_is_of_this_job(group) ? OMPI_PROC_MY_NAME->jobid : HELLO_SEVERAL;
 }
 
 /** The one node on which all members of a group are.  That two names have one hash does no harm:
  * memory cannot be shared then, which everybody will learn. */
 static uint32_t common_node(ompi_group_t *group)
 {
-    uint32_t hash = UINT32_C(2166136261); /* Fowler, Noll, Vo */
-
-    if (0 != (mca_pml_epml_group_ways(group) & EPML_WITH_NET)) {
-        return HELLO_SEVERAL_NODES;
-    }
-    for (const char *name = ompi_process_info.nodename; '\0' != *name; ++name) {
-        hash = (hash ^ (unsigned char) *name) * UINT32_C(16777619);
-    }
-    return HELLO_SEVERAL_NODES == hash ? 1 : hash;
+    return 0 != (mca_pml_epml_group_ways(group) & EPML_WITH_NET) ? HELLO_SEVERAL_NODES
+                                                                 : mca_pml_epml_place_own().host;
 }
 
 /** The leader's arguments, which nobody else's need to be like. */
@@ -147,7 +137,8 @@ static int say_hello(mca_pml_epml_meeting_t *meeting, hello_t hellos[2])
 /** By which ways everybody is reached. */
 static unsigned int ways_needed(const hello_t *mine, const hello_t *theirs)
 {
-    if (HELLO_SEVERAL_PROCESSES != mine->process && mine->process == theirs->process) {
+    if (HELLO_SEVERAL != mine->process && mine->process == theirs->process
+        && mine->job == theirs->job) {
         return 0;
     }
     return HELLO_SEVERAL_NODES != mine->node && mine->node == theirs->node
@@ -164,7 +155,7 @@ static int fit(const mca_pml_epml_creation_t *creation)
         for (int j = 0; j < creation->local.total; ++j) {
             const mca_pml_epml_card_t *mine = epml_side_card(&creation->local, j);
 
-            if (theirs->name.vpid == mine->name.vpid && theirs->name.jobid == mine->name.jobid) {
+            if (0 == memcmp(&theirs->name, &mine->name, sizeof(mine->name))) {
                 return MPI_ERR_COMM;
             }
         }
@@ -237,8 +228,8 @@ int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_lea
         || (OMPI_SUCCESS != rc && !meeting.owes)) {
         return rc;
     }
-    if (hellos[0].job != hellos[1].job || HELLO_SEVERAL_JOBS == hellos[0].job) {
-        return MPI_ERR_UNSUPPORTED_OPERATION; /* as everybody sees, on both sides */
+    if (hellos[0].job != hellos[1].job || HELLO_SEVERAL == hellos[0].job) {
+        mca_pml_epml_context_widen();
     }
     rc = create(&meeting, hellos, rc, &handle, error);
     if (OMPI_SUCCESS == rc) {

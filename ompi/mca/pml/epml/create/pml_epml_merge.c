@@ -17,7 +17,7 @@
  *
  * Called through the link table.
  *
- * Tests: merge, merge_errors, comm_nomem
+ * Tests: merge, merge_errors, comm_nomem, jobs_spawn
  */
 
 #include "ompi_config.h"
@@ -46,16 +46,11 @@ static opal_process_name_t name_of(ompi_communicator_t *comm)
     return ompi_group_get_proc_name(comm->c_local_group, ompi_comm_rank(comm));
 }
 
-/** What the members of a communicator all see, or this one alone.  @return an error, or OK */
+/** What this member alone sees.  @return an error, or OK */
 static mpix_endpoints_error_t check(ompi_communicator_t *const comms[], int count)
 {
     const opal_process_name_t first = name_of(comms[0]), last = name_of(comms[count - 1]);
 
-    for (int i = 0; i < count; ++i) {
-        if (!mca_pml_epml_group_is_of_this_job(comms[i]->c_local_group)) {
-            return MPIX_ENDPOINTS_ERR_JOB;
-        }
-    }
     /* Two endpoints are two callers. */
     return first.vpid == last.vpid ? MPIX_ENDPOINTS_OK : MPIX_ENDPOINTS_ERR_COMM;
 }
@@ -65,18 +60,16 @@ static bool find_ways(const merge_t *merge, int members, unsigned int *ways)
 {
     *ways = 0;
     for (int i = 0; i < members; ++i) {
-        const opal_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid,
-                                          .vpid = epml_web_name(&merge->explore.web, i)};
+        const opal_process_name_t process
+            = mca_pml_epml_explore_name(epml_web_caller(&merge->explore.web, i)->process);
+        const ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(process);
 
-        if (!mca_pml_epml_name_is_here(&name)) {
-            ompi_proc_t *proc = mca_pml_epml_proc_get(&name);
-
-            if (NULL == proc) {
-                return false;
-            }
-            *ways |= OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags) ? EPML_WITH_NODE
-                                                                     : EPML_WITH_NET;
-            mca_pml_epml_proc_put(proc);
+        if (NULL == proc) {
+            return false;
+        }
+        *ways |= mca_pml_epml_proc_ways(proc);
+        if (OMPI_PROC_MY_NAME->jobid != process.jobid) {
+            mca_pml_epml_context_widen();
         }
     }
     return true;
@@ -92,7 +85,8 @@ static int fit(const mca_pml_epml_creation_t *creation)
     for (int i = 0; i < creation->local.total; ++i) {
         const mca_pml_epml_card_t *card = epml_side_card(&creation->local, i);
 
-        if (epml_web_name(&merge->explore.web, i) != card->name.vpid) {
+        if (epml_web_caller(&merge->explore.web, i)->name
+            != mca_pml_epml_explore_word(&card->name)) {
             return OMPI_ERR_BAD_PARAM;
         }
     }

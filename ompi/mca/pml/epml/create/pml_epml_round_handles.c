@@ -75,7 +75,7 @@ static bool card_belongs_to(const mca_pml_epml_card_t *card, int index, const om
 {
     const opal_process_name_t *name = &member->super.proc_name;
 
-    return 0 == index ? card->name.vpid == name->vpid
+    return 0 == index ? 0 == memcmp(&card->name, name, sizeof(*name))
                       : mca_pml_epml_same_process(&card->name, name);
 }
 
@@ -86,17 +86,19 @@ static int make_peers_of(creation_t *creation, epml_side_t *side, int member, in
                                                   : NULL;
     int rc = OMPI_SUCCESS;
 
-    if (NULL != proc && OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags)) {
-        creation->on_node += side->counts[member];
-    }
     for (int i = 0; OMPI_SUCCESS == rc && i < side->counts[member]; ++i) {
         const mca_pml_epml_card_t *card = epml_side_card(side, rank + i);
 
-        if (!mca_pml_epml_card_is_sound(card, side->card_size)
-            || (NULL != proc && !card_belongs_to(card, i, proc))) {
-            return OMPI_ERR_BAD_PARAM;
+        rc = mca_pml_epml_card_check(card, side->card_size);
+        if (OMPI_SUCCESS == rc && NULL != proc && !card_belongs_to(card, i, proc)) {
+            rc = OMPI_ERR_BAD_PARAM;
         }
-        rc = mca_pml_epml_card_peer(card, creation->eps[0], &side->peers->member[rank + i]);
+        if (OMPI_SUCCESS == rc) {
+            rc = mca_pml_epml_card_peer(card, creation->eps[0], &side->peers->member[rank + i]);
+        }
+    }
+    if (OMPI_SUCCESS == rc && NULL != proc && mca_pml_epml_proc_is_near(proc)) {
+        creation->on_node += side->counts[member];
     }
     return rc;
 }

@@ -161,7 +161,7 @@ static int end_of_comm(const epml_web_t *web, int first, int count)
 
 static int compare_words(const void *left, const void *right)
 {
-    const uint32_t *a = left, *b = right;
+    const uint64_t *a = left, *b = right;
 
     return COMPARE(*a, *b);
 }

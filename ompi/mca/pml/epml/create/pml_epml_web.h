@@ -34,8 +34,8 @@ typedef struct epml_web_edge_t {
 
 /** Who calls, as callers tell each other. */
 typedef struct epml_web_caller_t {
-    uint32_t name;    /**< nobody else's */
-    uint32_t process; /**< where it is */
+    uint64_t name;                        /**< nobody else's */
+    uint64_t process;                     /**< where it is */
     epml_web_edge_t edge[EPML_WEB_EDGES]; /**< size 0: none; the first one is one */
 } epml_web_caller_t;
 
@@ -65,7 +65,7 @@ typedef struct epml_web_comm_t {
 typedef struct epml_web_place_t {
     int process_found; /**< when the first one of this process was found */
     int found;
-    uint32_t process;
+    uint64_t process;
     int known;
 } epml_web_place_t;
 
@@ -77,7 +77,7 @@ typedef struct epml_web_t {
     epml_web_comm_t *comms;
     int *queue;
     epml_web_place_t *places; /**< room */
-    uint32_t *words;          /**< room */
+    uint64_t *words;          /**< room */
 } epml_web_t;
 
 /** What the members of a communicator know together. */
@@ -130,10 +130,10 @@ typedef struct epml_web_view_t {
  */
 void epml_web_lay_out(epml_web_t *web, const epml_web_caller_t *own, epml_web_view_t *view);
 
-/** After that: the name of a member. */
-static inline uint32_t epml_web_name(const epml_web_t *web, int rank)
+/** After that: a member. */
+static inline const epml_web_caller_t *epml_web_caller(const epml_web_t *web, int rank)
 {
-    return web->known[web->places[rank].known].caller.name;
+    return &web->known[web->places[rank].known].caller;
 }
 
 #endif /* MCA_PML_EPML_WEB_H */

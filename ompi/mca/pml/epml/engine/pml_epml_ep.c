@@ -35,7 +35,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pm
     }
     memset((void *) ep, 0, sizeof(*ep));
     atomic_init(&ep->life.references, 1);
-    ep->life.uid = mca_pml_epml_context_ids(1); /* as unique as those are */
+    ep->life.uid = mca_pml_epml_context_wide_ids(1); /* other jobs know it, too */
     epml_lock_init(&ep->lock, mca_pml_epml_lock_streak(level));
     ep->engine.turn = mca_pml_epml_ep_progress_locked;
     ep->engine.net_interval = 1;
@@ -101,8 +101,8 @@ void mca_pml_epml_ep_finalize(void)
     mca_pml_epml_transports_close();
     mca_pml_epml_intern_finalize();
     mca_pml_epml_clients_finalize();
-    mca_pml_epml_who_finalize();
     mca_pml_epml_kept_finalize();
     mca_pml_epml_peers_finalize();
     mca_pml_epml_procs_finalize();
+    mca_pml_epml_jobs_finalize();
 }

@@ -35,8 +35,7 @@
 /** "rank 3 on host x, endpoint [[1,2],3]" */
 static void describe_peer(const opal_process_name_t *name, char *text, size_t size)
 {
-    const opal_vpid_t process = name->vpid % ompi_process_info.num_procs;
-    const int used = mca_pml_epml_lost_describe_process(process, text, size);
+    const int used = mca_pml_epml_lost_describe_process(name, text, size);
 
     if ((size_t) used < size) {
         (void) snprintf(text + used, size - (size_t) used, ", endpoint %s", OMPI_NAME_PRINT(name));
@@ -71,12 +70,12 @@ void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
 
 /** When a transport loses a peer, its process has mostly died, and the launcher is about to say so,
  * or to end the job, with the cause that the transport does not know. */
-static void wait_for_launcher(mca_pml_epml_ep_t *ep, opal_vpid_t vpid)
+static void wait_for_launcher(mca_pml_epml_ep_t *ep, const opal_process_name_t *name)
 {
     if (0 != ep->loss.launcher_ns && mca_pml_epml_now_ns() - ep->loss.launcher_ns < WAIT_AGAIN_NS) {
         return;
     }
-    (void) mca_pml_epml_lost_wait(vpid);
+    (void) mca_pml_epml_lost_wait(name);
     ep->loss.launcher_ns = mca_pml_epml_now_ns();
 }
 
@@ -148,13 +147,13 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module, struct mca_btl_base_e
             continue;
         }
         if (module->ep_dead) {
-            mca_pml_epml_lost_process(connection->name.vpid % ompi_process_info.num_procs);
+            mca_pml_epml_lost_process(&connection->name);
         } else if (0 != connection->peer_id) {
-            wait_for_launcher(ep, connection->name.vpid);
+            wait_for_launcher(ep, &connection->name);
         }
         mca_pml_epml_lost_note(ep, connection);
         /* Else the user is told by mca_pml_epml_lost_tell. */
-        unknown = unknown || !mca_pml_epml_lost_is_dead(connection->name.vpid);
+        unknown = unknown || !mca_pml_epml_lost_is_dead(&connection->name);
     }
     return unknown;
 }
@@ -166,7 +165,7 @@ bool mca_pml_epml_lost_lives(mca_btl_ep_module_t *module, struct mca_btl_base_en
 
     for (uint32_t i = 0; NULL != ep && i < ep->wire.connection_size; ++i) {
         if (endpoint == ep->wire.connections[i].endpoint) {
-            const bool lives = mca_pml_epml_books_lives(ep->wire.connections[i].name.vpid);
+            const bool lives = mca_pml_epml_books_lives(&ep->wire.connections[i].name);
 
             if (!lives) {
                 ep->loss.launcher_ns = mca_pml_epml_now_ns(); /* it has been waited for */
@@ -292,7 +291,7 @@ static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers,
         if (mca_pml_epml_lost_is(ep, peers->member[i])) {
             cut_off(ep, peers->member[i]);
             *untold = *untold
-                      || !mca_pml_epml_lost_is_dead(peers->member[i]->proc->super.proc_name.vpid);
+                      || !mca_pml_epml_lost_is_dead(&peers->member[i]->proc->super.proc_name);
             first = i;
             ++*count;
         }

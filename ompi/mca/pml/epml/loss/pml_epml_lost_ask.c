@@ -133,7 +133,7 @@ static inline bool is_neighbour(const mca_pml_epml_peer_t *peer)
 /** Note a member's process.  @return had it been noted? */
 static bool note_process(unsigned char *noted, const mca_pml_epml_peer_t *peer)
 {
-    const opal_vpid_t process = mca_pml_epml_name_process(&peer->proc->super.proc_name);
+    const uint32_t process = mca_pml_epml_process_number(&peer->proc->super.proc_name);
     const unsigned char bit = (unsigned char) (1u << process % 8);
     const bool was = 0 != (noted[process / 8] & bit);
 
@@ -173,7 +173,7 @@ void mca_pml_epml_lost_look_after(mca_pml_epml_comm_t *comm)
 
     mca_pml_epml_lock(ep);
     if (0 > comm->loss.rank) {
-        unsigned char *noted = calloc(ompi_process_info.num_procs / 8 + 1, 1);
+        unsigned char *noted = calloc(mca_pml_epml_process_numbers() / 8 + 1, 1);
 
         look_after_neighbours(comm, noted);
         free(noted);

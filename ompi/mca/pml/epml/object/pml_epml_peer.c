@@ -131,6 +131,7 @@ mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc, uint64_t uid)
     }
     atomic_init(&peer->references, 1);
     peer->proc = proc;
+    peer->is_near = mca_pml_epml_proc_is_near(proc);
     peer->uid = uid;
     opal_mutex_lock(&known.lock);
     slot_get(peer);

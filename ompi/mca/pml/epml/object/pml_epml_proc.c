@@ -12,7 +12,7 @@
  * of which its groups consist.  An endpoint is one more name of the job, with a vpid that no
  * launcher gives out, so that groups of endpoints are ordinary groups.  The vpid tells whose
  * endpoint it is: process p of a job of n has the vpids n + p, 2n + p, 3n + p, ...  Nobody has to
- * be asked for a new one.
+ * be asked for a new one.  The endpoints of another job are known with its n (pml_epml_job.c).
  *
  * The procs of endpoints are in a table of our own, not in Open MPI's, which is made for procs that
  * stay: it is read without a lock.  Ours come and go, and the same one may come again, since its
@@ -20,7 +20,7 @@
  * just going, the table has a reference of its own, which is the last to go, under the lock under
  * which names are looked up.
  *
- * Tests: comm_bridge, comm_flat, comm_groups
+ * Tests: comm_bridge, comm_flat, comm_groups, jobs_spawn
  */
 
 #include "ompi_config.h"
@@ -46,7 +46,7 @@ typedef struct epml_proc_t {
 static struct {
     opal_mutex_t lock;
     bool open;
-    opal_hash_table_t by_vpid; /**< of all; each entry is a reference */
+    opal_hash_table_t by_name; /**< of all; each entry is a reference */
     epml_proc_t *idle;         /**< those without users, that some group still has */
     size_t idle_count;
     size_t idle_look; /**< at that many, look which are free */
@@ -56,30 +56,42 @@ static struct {
 
 bool mca_pml_epml_is_endpoint_name(const opal_process_name_t *name)
 {
-    return name->jobid == OMPI_PROC_MY_NAME->jobid && name->vpid >= ompi_process_info.num_procs
-           && name->vpid <= OPAL_VPID_MAX;
-}
+    const uint32_t processes = mca_pml_epml_job_size(name->jobid);
 
-/** The process whose endpoint it is; of a process, itself. */
-static opal_process_name_t process_of(const opal_process_name_t *name)
-{
-    return (opal_process_name_t){.jobid = name->jobid,
-                                 .vpid = name->vpid % ompi_process_info.num_procs};
-}
-
-opal_vpid_t mca_pml_epml_name_process(const opal_process_name_t *name)
-{
-    return process_of(name).vpid;
+    return 0 < processes && name->vpid >= processes && name->vpid <= OPAL_VPID_MAX;
 }
 
 bool mca_pml_epml_same_process(const opal_process_name_t *name1, const opal_process_name_t *name2)
 {
-    return name1->jobid == name2->jobid && process_of(name1).vpid == process_of(name2).vpid;
+    return name1->jobid == name2->jobid
+           && mca_pml_epml_name_process(name1).vpid == mca_pml_epml_name_process(name2).vpid;
 }
 
 bool mca_pml_epml_name_is_here(const opal_process_name_t *name)
 {
     return mca_pml_epml_same_process(name, OMPI_PROC_MY_NAME);
+}
+
+bool mca_pml_epml_proc_is_near(const ompi_proc_t *proc)
+{
+    const opal_process_name_t *name = &proc->super.proc_name;
+
+    return OMPI_PROC_MY_NAME->jobid == name->jobid
+               ? OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags)
+               : mca_pml_epml_place_own().host == mca_pml_epml_place_host(name);
+}
+
+unsigned int mca_pml_epml_proc_ways(const ompi_proc_t *proc)
+{
+    const opal_process_name_t *name = &proc->super.proc_name;
+
+    if (mca_pml_epml_name_is_here(name)) {
+        return 0;
+    }
+    if (OMPI_PROC_MY_NAME->jobid != name->jobid && 0 == mca_pml_epml_place_host(name)) {
+        return EPML_WITH_NODE | EPML_WITH_NET;
+    }
+    return mca_pml_epml_proc_is_near(proc) ? EPML_WITH_NODE : EPML_WITH_NET;
 }
 
 unsigned int mca_pml_epml_group_ways(ompi_group_t *group)
@@ -90,10 +102,7 @@ unsigned int mca_pml_epml_group_ways(ompi_group_t *group)
         opal_process_name_t name = ompi_group_get_proc_name(group, i);
 
         if (!mca_pml_epml_name_is_here(&name)) {
-            const ompi_proc_t *proc = ompi_group_peer_lookup(group, i);
-
-            ways |= OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags) ? EPML_WITH_NODE
-                                                                    : EPML_WITH_NET;
+            ways |= mca_pml_epml_proc_ways(ompi_group_peer_lookup(group, i));
         }
     }
     return ways;
@@ -111,13 +120,18 @@ bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+static uint64_t key_of(const opal_process_name_t *name)
+{
+    return mca_pml_epml_scatter((uint64_t) name->jobid << 32 | name->vpid);
+}
+
 /** The proc of an endpoint's name, or NULL.  Under the lock. */
-static epml_proc_t *find_vpid(opal_vpid_t vpid)
+static epml_proc_t *find_name(const opal_process_name_t *name)
 {
     void *proc = NULL;
 
     if (procs.open) {
-        (void) opal_hash_table_get_value_uint64(&procs.by_vpid, mca_pml_epml_scatter(vpid), &proc);
+        (void) opal_hash_table_get_value_uint64(&procs.by_name, key_of(name), &proc);
     }
     return proc;
 }
@@ -152,8 +166,8 @@ static void idle_free(epml_proc_t *proc)
     /* If ours is the last reference, nobody can get another one but through the lock. */
     if (1 == proc->super.super.super.super.obj_reference_count) {
         idle_remove(proc);
-        (void) opal_hash_table_remove_value_uint64(
-            &procs.by_vpid, mca_pml_epml_scatter(proc->super.super.proc_name.vpid));
+        (void) opal_hash_table_remove_value_uint64(&procs.by_name,
+                                                   key_of(&proc->super.super.proc_name));
         OBJ_RELEASE(proc);
     }
 }
@@ -175,13 +189,14 @@ static void idle_sweep(void)
 /** Make the proc of an endpoint's name, without users.  Under the lock.  @return NULL: no memory */
 static epml_proc_t *proc_new(const opal_process_name_t *name)
 {
-    const ompi_proc_t *process = (ompi_proc_t *) ompi_proc_for_name(process_of(name));
+    const ompi_proc_t *process
+        = (ompi_proc_t *) ompi_proc_for_name(mca_pml_epml_name_process(name));
     epml_proc_t *proc;
 
     if (!procs.open) {
-        OBJ_CONSTRUCT(&procs.by_vpid, opal_hash_table_t);
-        if (OPAL_SUCCESS != opal_hash_table_init(&procs.by_vpid, 64)) {
-            OBJ_DESTRUCT(&procs.by_vpid);
+        OBJ_CONSTRUCT(&procs.by_name, opal_hash_table_t);
+        if (OPAL_SUCCESS != opal_hash_table_init(&procs.by_name, 64)) {
+            OBJ_DESTRUCT(&procs.by_name);
             return NULL;
         }
         procs.open = true;
@@ -198,9 +213,7 @@ static epml_proc_t *proc_new(const opal_process_name_t *name)
 #if OPAL_ENABLE_FT_MPI
     proc->super.proc_active = true;
 #endif
-    if (OPAL_SUCCESS
-        != opal_hash_table_set_value_uint64(&procs.by_vpid, mca_pml_epml_scatter(name->vpid),
-                                            proc)) {
+    if (OPAL_SUCCESS != opal_hash_table_set_value_uint64(&procs.by_name, key_of(name), proc)) {
         OBJ_RELEASE(proc);
         return NULL;
     }
@@ -219,7 +232,7 @@ opal_process_name_t mca_pml_epml_name_new(void)
     do {
         /* After billions of endpoints the names start again; those still in use are passed over. */
         name.vpid = processes + OMPI_PROC_MY_NAME->vpid + processes * (next++ % names);
-    } while (NULL != find_vpid(name.vpid));
+    } while (NULL != find_name(&name));
     opal_mutex_unlock(&procs.lock);
     return name;
 }
@@ -237,7 +250,7 @@ ompi_proc_t *mca_pml_epml_proc_get(const opal_process_name_t *name)
         return process;
     }
     opal_mutex_lock(&procs.lock);
-    proc = find_vpid(name->vpid);
+    proc = find_name(name);
     if (NULL == proc) {
         proc = proc_new(name);
     }
@@ -274,14 +287,14 @@ void mca_pml_epml_procs_finalize(void)
         return;
     }
     /* Groups that the user has not freed keep theirs. */
-    for (int rc = opal_hash_table_get_first_key_uint64(&procs.by_vpid, &key, &value, &node);
+    for (int rc = opal_hash_table_get_first_key_uint64(&procs.by_name, &key, &value, &node);
          OPAL_SUCCESS == rc;
-         rc = opal_hash_table_get_next_key_uint64(&procs.by_vpid, &key, &value, node, &node)) {
+         rc = opal_hash_table_get_next_key_uint64(&procs.by_name, &key, &value, node, &node)) {
         epml_proc_t *proc = value;
 
         OBJ_RELEASE(proc);
     }
-    OBJ_DESTRUCT(&procs.by_vpid);
+    OBJ_DESTRUCT(&procs.by_name);
     procs.open = false;
     procs.idle = NULL;
     procs.idle_count = 0;

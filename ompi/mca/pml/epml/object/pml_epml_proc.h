@@ -27,19 +27,23 @@ bool mca_pml_epml_same_process(const opal_process_name_t *name1, const opal_proc
 /** Does the endpoint, or process, of this name live in this process? */
 bool mca_pml_epml_name_is_here(const opal_process_name_t *name);
 
-/** The rank in the job of the process that it lives in. */
-opal_vpid_t mca_pml_epml_name_process(const opal_process_name_t *name);
+/** Is the process, or the endpoint, of a proc on this node?  Of another job's it is not known before
+ * a card of that process has come: false. */
+bool mca_pml_epml_proc_is_near(const ompi_proc_t *proc);
 
-/** By which ways are the members of a group reached?  @return set of EPML_WITH_* */
+/** By which way is it reached, or by which ones may it be?  @return set of EPML_WITH_* */
+unsigned int mca_pml_epml_proc_ways(const ompi_proc_t *proc);
+
+/** Likewise for the members of a group. */
 unsigned int mca_pml_epml_group_ways(ompi_group_t *group);
 
-/** Are all members of a group of this process's job?  Endpoints are known in their job only. */
+/** Are all members of a group of this process's job? */
 bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group);
 
 /** A name that no endpoint of this job has.  Any thread. */
 opal_process_name_t mca_pml_epml_name_new(void);
 
-/** The proc of a process or an endpoint of this job, made if need be.  Any thread.
+/** The proc of a process or an endpoint of a job that is known, made if need be.  Any thread.
  * @return to be given back with mca_pml_epml_proc_put; NULL without memory */
 ompi_proc_t *mca_pml_epml_proc_get(const opal_process_name_t *name);
 void mca_pml_epml_proc_put(ompi_proc_t *proc);

@@ -77,6 +77,7 @@ typedef struct mca_pml_epml_peer_t {
     ompi_proc_t *proc;                   /**< a reference of ours */
     struct mca_btl_base_endpoint_t *shm; /**< its inbox, if it lives in this process, else NULL */
     _Atomic bool full; /**< lives here and is full, see pml_epml_flow.h; written by itself only */
+    bool is_near;      /**< on this node */
     mca_btl_ep_disconnect_fn_t shm_disconnect;
     uint64_t id;             /**< unique in this process for ever */
     uint64_t uid;            /**< of its endpoint, see mca_pml_epml_ep_t */

@@ -24,9 +24,7 @@ BEGIN_C_DECLS
 static inline bool mca_pml_epml_who_reaches(const mca_pml_epml_peer_t *peer,
                                             mpix_endpoints_scope_t reach)
 {
-    return NULL != peer->shm
-           || (MPIX_ENDPOINTS_SCOPE_NODE == reach
-               && OPAL_PROC_ON_LOCAL_NODE(peer->proc->super.proc_flags));
+    return NULL != peer->shm || (MPIX_ENDPOINTS_SCOPE_NODE == reach && peer->is_near);
 }
 
 /** See place and members in mpix_endpoints_engine_t; of the own group.
@@ -35,9 +33,6 @@ void mca_pml_epml_who_place(const mca_pml_epml_comm_t *comm, int rank,
                             mpix_endpoints_locality_t *place);
 int mca_pml_epml_who_members(const mca_pml_epml_comm_t *comm, mpix_endpoints_scope_t reach,
                              mpix_endpoints_members_t *members);
-
-/** The PML goes: forget the launcher's numbers. */
-void mca_pml_epml_who_finalize(void);
 
 END_C_DECLS
 

@@ -44,7 +44,7 @@ bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t
     if (NULL != peer->shm) {
         return false;
     }
-    if (ep->wire.broken[peer->way] || mca_pml_epml_lost_is_dead(peer->proc->super.proc_name.vpid)) {
+    if (ep->wire.broken[peer->way] || mca_pml_epml_lost_is_dead(&peer->proc->super.proc_name)) {
         return true;
     }
     connection = mca_pml_epml_connection_entry(ep, peer);
@@ -56,7 +56,7 @@ bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *ep, const mca_pml_epml_p
     if (!mca_pml_epml_lost_is(ep, peer)) {
         return false;
     }
-    if (mca_pml_epml_lost_is_dead(peer->proc->super.proc_name.vpid)) {
+    if (mca_pml_epml_lost_is_dead(&peer->proc->super.proc_name)) {
         mca_pml_epml_lost_tell(); /* mca_pml_epml_lost_look may not have come to it yet */
     }
     return true;

@@ -73,7 +73,7 @@ void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *pe
     }
     EPML_SHOW_HELP("no way back", true, (unsigned int) OMPI_PROC_MY_NAME->vpid,
                    ompi_process_info.nodename,
-                   (unsigned int) mca_pml_epml_name_process(&peer->proc->super.proc_name));
+                   (unsigned int) mca_pml_epml_name_process(&peer->proc->super.proc_name).vpid);
 }
 
 int mca_pml_epml_backlog_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, int rc,

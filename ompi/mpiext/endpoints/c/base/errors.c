@@ -206,8 +206,6 @@ int mpix_endpoints_error_code_of(mpix_endpoints_error_t error, int rc)
         return MPI_ERR_INTERN;
     case MPIX_ENDPOINTS_ERR_COMM:
         return MPI_ERR_COMM;
-    case MPIX_ENDPOINTS_ERR_JOB:
-        return MPI_ERR_UNSUPPORTED_OPERATION;
     case MPIX_ENDPOINTS_ERR_LOST:
         return MPI_ERR_PROC_FAILED;
     case MPIX_ENDPOINTS_OK:

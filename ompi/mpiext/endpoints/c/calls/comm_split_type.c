@@ -46,14 +46,10 @@ typedef struct libmpi_t {
 /** Names of processes or endpoints, of any job: do they share memory? */
 static bool same_address_space(opal_process_name_t name1, opal_process_name_t name2)
 {
-    uint32_t processes = mpix_endpoints_job_size();
+    const mpix_endpoints_pml_t *table = mpix_endpoints_table();
 
-    if (name1.jobid != name2.jobid) {
-        return false;
-    }
-    return ompi_proc_local_proc->super.proc_name.jobid == name1.jobid
-               ? name1.vpid % processes == name2.vpid % processes
-               : name1.vpid == name2.vpid;
+    return NULL != table ? table->same_process(&name1, &name2)
+                         : name1.jobid == name2.jobid && name1.vpid == name2.vpid;
 }
 
 /** The first member of a group that shares memory with name, or the group's size. */

@@ -26,12 +26,12 @@
 /** Has this group members that no launcher knows? */
 static bool group_has_endpoints(ompi_group_t *group)
 {
-    opal_jobid_t job = ompi_proc_local_proc->super.proc_name.jobid;
+    const mpix_endpoints_pml_t *table = mpix_endpoints_table();
 
     for (int i = 0; i < group->grp_proc_count; ++i) {
         opal_process_name_t name = ompi_group_get_proc_name(group, i);
 
-        if (job == name.jobid && mpix_endpoints_job_size() <= name.vpid) {
+        if (table->is_endpoint_name(&name)) {
             return true;
         }
     }
