@@ -24,7 +24,7 @@
  *
  * Guards: osc_epwin_lock.c, osc_epwin_flush.c, osc_epwin_fence.c, osc_epwin_pscw.c, osc_epwin_free.c,
  * osc_epwin_create.c, osc_epwin_am_link.c, osc_epwin_am_hold.c, osc_epwin_am_result.c,
- * osc_epwin_apply.c
+ * osc_epwin_accumulate_lock.c
  */
 
 #include "win_death.h"

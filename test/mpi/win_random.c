@@ -25,8 +25,8 @@
  *
  * Options: --phases N, --bytes N (of a cell), --shared 0 (members of a node share no memory)
  *
- * Guards: osc_epwin_walk.c, osc_epwin_apply.c, osc_epwin_range.c, osc_epwin_put_get.c,
- * osc_epwin_accumulate.c
+ * Guards: osc_epwin_walk.c, osc_epwin_apply.c, osc_epwin_word.c, osc_epwin_accumulate_lock.c,
+ * osc_epwin_range.c, osc_epwin_put_get.c, osc_epwin_accumulate.c
  */
 
 #include "win_random.h"

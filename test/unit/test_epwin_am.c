@@ -10,7 +10,7 @@
  * locks and their order; posts; errors of dynamic windows; the number of messages; losses; no memory;
  * and random changes of messages, which must write nothing outside of the window.
  *
- * Guards: osc/epwin/am, osc_epwin_apply.c
+ * Guards: osc/epwin/am, osc_epwin_apply.c, osc_epwin_word.c
  */
 
 #include "test_epwin_am.h"

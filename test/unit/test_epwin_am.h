@@ -37,9 +37,11 @@ static inline void *malloc_or_not(size_t size)
 #include "ompi/mca/osc/epwin/am/osc_epwin_am_result.c"
 #undef malloc
 #include "ompi/mca/osc/epwin/base/osc_epwin_enter.c"
+#include "ompi/mca/osc/epwin/target/osc_epwin_accumulate_lock.c"
 #include "ompi/mca/osc/epwin/target/osc_epwin_apply.c"
 #include "ompi/mca/osc/epwin/target/osc_epwin_range.c"
 #include "ompi/mca/osc/epwin/target/osc_epwin_walk.c"
+#include "ompi/mca/osc/epwin/target/osc_epwin_word.c"
 
 enum {
     MEMBERS = 4,
