@@ -84,6 +84,10 @@ our @ENTRIES = (
       plain => 0, quick => [], args => '--flags 10' },
     { program => 'win_flush', variant => 'threads', configs => ['1x2'], plain => 0, quick => ['1x2'],
       args => '--rounds 200000' },
+    # Large counts, with Open MPI 6.
+    { program => 'win_counts', configs => [qw(1x2 2x1/node)], longer => ['2x1/tcp'], plain => 0 },
+    { program => 'win_counts', variant => 'accumulate', long => 1, configs => [qw(1x2 2x1/node)],
+      quick => [], plain => 0, args => '--accumulate 1', timeout => 300 },
     # Several threads on a handle.
     { program => 'win_threads', configs => [qw(1x4 2x2)], longer => [qw(1x1 4x1/tcp 3x3/node)],
       plain => 0 },

@@ -15,7 +15,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_random, win_errors
+ * Tests: win_random, win_errors, win_counts
  */
 
 #include "ompi_config.h"

@@ -13,7 +13,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_random, win_net, win_errors
+ * Tests: win_random, win_net, win_errors, win_counts
  */
 
 #include "ompi_config.h"

@@ -13,7 +13,7 @@
  *
  * Called by the layers calls and am.
  *
- * Tests: win_random, win_net
+ * Tests: win_random, win_net, win_counts
  */
 
 #include "ompi_config.h"
