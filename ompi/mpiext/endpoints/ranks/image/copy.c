@@ -21,7 +21,7 @@
  * place is in the executable's block of each thread), and what becomes read-only, as pointers are
  * stored after loading.
  *
- * Tests: ranks_basic, ranks_library
+ * Tests: ranks_basic, ranks_library, install/ranks_debug
  */
 
 #define _GNU_SOURCE
@@ -190,6 +190,25 @@ static const char *name_versions(mpix_ranks_object_t *object, const mpix_ranks_s
     return NULL;
 }
 
+/** Debuggers compare the section of the file with what the dynamic linker has loaded, and take a
+ * difference for addresses that have been moved. */
+static void lead_section(const mpix_ranks_elf_t *elf, const ElfW(Phdr) * segments)
+{
+    ElfW(Shdr) *section = (ElfW(Shdr) *) (elf->file + elf->header->e_shoff);
+    int dynamic = 0;
+
+    while (PT_DYNAMIC != segments[dynamic].p_type) {
+        ++dynamic;
+    }
+    for (int i = 0; i < elf->header->e_shnum; ++i) {
+        if (SHT_DYNAMIC == section[i].sh_type) {
+            section[i].sh_addr = segments[dynamic].p_vaddr;
+            section[i].sh_offset = segments[dynamic].p_offset;
+            section[i].sh_size = segments[dynamic].p_filesz;
+        }
+    }
+}
+
 static const char *make_annex(mpix_ranks_object_t *object, size_t align)
 {
     const mpix_ranks_elf_t *elf = &object->elf;
@@ -219,7 +238,17 @@ static const char *make_annex(mpix_ranks_object_t *object, size_t align)
     memcpy(object->annex + segments + elf->header->e_phnum * sizeof(ElfW(Phdr)), dynamic,
            (size_t) count * sizeof(*dynamic));
     free(dynamic);
+    lead_section(elf, (const ElfW(Phdr) *) (object->annex + segments));
     return NULL;
+}
+
+/** Of a file that has been cut off, or never had some, there may be none. */
+static bool has_sections(const mpix_ranks_elf_t *elf)
+{
+    const size_t begin = elf->header->e_shoff, count = elf->header->e_shnum;
+
+    return 0 != count && sizeof(ElfW(Shdr)) == elf->header->e_shentsize && begin < elf->size
+           && count * sizeof(ElfW(Shdr)) <= elf->size - begin && 0 == begin % _Alignof(ElfW(Shdr));
 }
 
 const char *mpix_ranks_copy_prepare(mpix_ranks_object_t *object, const mpix_ranks_set_t *set,
@@ -234,7 +263,7 @@ const char *mpix_ranks_copy_prepare(mpix_ranks_object_t *object, const mpix_rank
     find_ends(elf, &object->annex_address, &content);
     object->annex_address = round_up(object->annex_address, align);
     slots.address = object->annex_address;
-    if (elf->size - content > TAIL_MAX && !mpix_ranks_copy_are_files()) {
+    if ((elf->size - content > TAIL_MAX && !mpix_ranks_copy_are_files()) || !has_sections(elf)) {
         elf->header->e_shoff = 0;
         elf->header->e_shnum = elf->header->e_shstrndx = 0;
     } else {

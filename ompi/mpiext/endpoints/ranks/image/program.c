@@ -10,7 +10,7 @@
  * and changed code is mapped over its own, from a file like a copy's: systems may forbid code to be
  * written where it is (PR_SET_MDWE).
  *
- * Tests: ranks_basic, ranks_library (hardened)
+ * Tests: ranks_basic, ranks_library (hardened), install/ranks_debug
  */
 
 #define _GNU_SOURCE
@@ -22,9 +22,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/** The instruction that debuggers put where a breakpoint is (int3); only x86-64's code is changed. */
+enum { BREAKPOINT = (char) 0xcc };
 
 /** Instructions reach 2 GiB; below an executable there is nothing, as a rule. */
 static char *map_near(const char *base, size_t size)
@@ -71,6 +75,46 @@ static const char *map_code(const mpix_ranks_elf_t *elf, const ElfW(Phdr) * segm
     return wrong;
 }
 
+/** Breakpoints of a debugger: places of code, as offsets in the file, where memory has one and the file
+ * has not.  Code that is mapped over its own would lose them. */
+static void find_breakpoints(const mpix_ranks_elf_t *elf, const ElfW(Phdr) * segment,
+                             const char *base, mpix_ranks_list_t *places)
+{
+    const char *file = elf->file + segment->p_offset;
+    const char *memory = base + segment->p_vaddr;
+
+    for (size_t i = 0; i < segment->p_filesz; ++i) {
+        if (file[i] != memory[i] && BREAKPOINT == memory[i]) {
+            *(size_t *) mpix_ranks_list_add(places, sizeof(size_t)) = segment->p_offset + i;
+        }
+    }
+}
+
+static bool is_code(const ElfW(Phdr) * segment)
+{
+    return PT_LOAD == segment->p_type && 0 != (segment->p_flags & PF_X);
+}
+
+/** Change the code in the file, with breakpoints as they are: a changed instruction begins as before. */
+static const char *change_code(const mpix_ranks_elf_t *elf, mpix_ranks_object_t *program,
+                               const char *base, mpix_ranks_slots_t *slots)
+{
+    mpix_ranks_list_t places = {0};
+    const char *wrong;
+
+    for (int i = 0; i < elf->segment_count; ++i) {
+        if (is_code(&elf->segments[i])) {
+            find_breakpoints(elf, &elf->segments[i], base, &places);
+        }
+    }
+    wrong = mpix_ranks_patch(elf, &program->ranges, true, slots);
+    for (int i = 0; i < places.count; ++i) {
+        elf->file[MPIX_RANKS_ITEMS(places, size_t)[i]] = BREAKPOINT;
+    }
+    free(places.items);
+    return wrong;
+}
+
 const char *mpix_ranks_program_lead(const mpix_rank_t *rank, mpix_ranks_object_t *program)
 {
     char *base = (char *) program->map->l_addr;
@@ -95,14 +139,14 @@ const char *mpix_ranks_program_lead(const mpix_rank_t *rank, mpix_ranks_object_t
         return wrong;
     }
     slots.address = (ElfW(Addr))(page - base);
-    wrong = mpix_ranks_patch(&elf, &program->ranges, true, &slots);
+    wrong = change_code(&elf, program, base, &slots);
     slot = MPIX_RANKS_ITEMS(list, mpix_ranks_pointer_t);
     for (int i = 0; i < list.count; ++i) {
         ((void **) page)[i] = MPIX_RANKS_WORLD == slot[i].target ? (void *) rank->world
                                                                  : (void *) rank->self;
     }
     for (int i = 0; NULL == wrong && 0 != list.count && i < elf.segment_count; ++i) {
-        if (PT_LOAD == elf.segments[i].p_type && 0 != (elf.segments[i].p_flags & PF_X)) {
+        if (is_code(&elf.segments[i])) {
             wrong = map_code(&elf, &elf.segments[i], base);
         }
     }
