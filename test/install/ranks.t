@@ -137,7 +137,9 @@ SKIP: {
          'as many threads as the user says');
 }
 
-like(printed("$run -n 2 -ranks 3 epinfo"), qr/, 6 ranks as threads with 1 endpoint each\n.*^  ranks +3 as threads of this process; not bound/ms,
+my $epinfo = printed("$run -n 2 -ranks 3 epinfo");
+unlike($epinfo, qr/^epmpirun -ranks: /m, 'epinfo: nothing that ranks share is set by several');
+like($epinfo, qr/, 6 ranks as threads with 1 endpoint each\n.*^  ranks +3 as threads of this process; not bound/ms,
      'epinfo');
 # The example: the same with processes and with threads.
 is(system("mpicc -o $folder/heat $top/examples/heat.c -lm"), 0, 'heat.c compiles');

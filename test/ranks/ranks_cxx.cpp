@@ -184,9 +184,26 @@ void check_threads()
 
 } // namespace
 
+/** Of processes, and of ranks to which libstdc++ is private. */
+static void check_flags()
+{
+    if (1 == ranks_rank()) {
+        std::cout << std::hex << std::setprecision(3);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK((1 == ranks_rank()) == (0 != (std::cout.flags() & std::ios::hex)));
+    CHECK((1 == ranks_rank() ? 3 : 6) == std::cout.precision());
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::cout << std::dec;
+    ranks_case("flags of std::cout");
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
+    if (argc > 1) {
+        check_flags();
+    }
     check_statics();
     check_types();
     check_exceptions();

@@ -21,6 +21,7 @@
 
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,15 +65,17 @@ static void say_hangs(int signal)
     (void) !write(STDERR_FILENO, text, sizeof(text) - 1);
 }
 
-/** In one process of the job. */
-static void watch(void)
+/** In one process of the job, or one rank.  @return whether it is this one */
+static bool watch(void)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *seconds = getenv("EPINFO_PATIENCE");
 
-    if (NULL != rank && 0 == strcmp(rank, "0")) {
-        (void) signal(SIGALRM, say_hangs);
-        (void) alarm(NULL != seconds ? (unsigned int) atoi(seconds) : PATIENCE);
+    if (NULL == rank || 0 != strcmp(rank, "0")) {
+        return false;
     }
+    (void) signal(SIGALRM, say_hangs);
+    (void) alarm(NULL != seconds ? (unsigned int) atoi(seconds) : PATIENCE);
+    return true;
 }
 
 /** @return the number of endpoints; 0: the usage is to be shown; -1: it is wrong */
@@ -282,19 +285,22 @@ static int run(int count)
 int main(int argc, char **argv)
 {
     const int count = read_arguments(argc, argv);
+    bool is_watching;
     int level, status;
 
     if (0 >= count) {
         fputs(usage, 0 == count ? stdout : stderr);
         return 0 == count ? 0 : 2;
     }
-    watch();
+    is_watching = watch();
     describe_ranks = (void (*)(char *, size_t)) dlsym(RTLD_DEFAULT, "mpix_ranks_describe");
     if (MPI_SUCCESS != MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level)) {
         return 1;
     }
     status = run(count);
-    (void) alarm(0);
+    if (is_watching) {
+        (void) alarm(0); /* where ranks are threads they share it */
+    }
     (void) MPI_Finalize();
     return status;
 }

@@ -84,6 +84,8 @@ our @ENTRIES = (
               configs => ['1r3'], quick => [], plain => 0 } }
         [O0 => '-O0 -g'], [lto => '-O2 -flto=auto'], [got => '-O2 -mno-direct-extern-access'],
         [relr => '-O2 -Wl,-z,pack-relative-relocs']),
+    { program => 'ranks_cxx', variant => 'private', env => 'MPIX_RANKS_PRIVATE=libstdc++.so.6', args => 'flags',
+      configs => ['1r3'], quick => [], plain => 0 },
     (map { +{ program => 'ranks_fortran.F90', variant => $_, interface => $_, configs => ['1r4'],
               longer => ['2r2'] } } qw(mpifh mpi f08)),
 
