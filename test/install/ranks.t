@@ -26,12 +26,12 @@ delete $ENV{OMP_NUM_THREADS};
 
 sub compile
 {
-    my ($name, $text, $compiler) = @_;
+    my ($name, $text, $compiler, $behind) = @_;
 
     open(my $out, '>', "$folder/$name.c") or die $!;
     print $out $text;
     close $out or die $!;
-    is(system("$compiler -o $folder/$name $folder/$name.c"), 0, "$name compiles");
+    is(system("$compiler -o $folder/$name $folder/$name.c " . ($behind // '')), 0, "$name compiles");
 }
 
 compile('hello', <<'END', 'mpicc -fopenmp');
@@ -145,8 +145,8 @@ like($epinfo, qr/, 6 ranks as threads with 1 endpoint each\n.*^  ranks +3 as thr
 is(system("mpicc -o $folder/heat $top/examples/heat.c -lm"), 0, 'heat.c compiles');
 is(printed("$run -n 2 -ranks 2 $folder/heat 20"), printed("mpirun --oversubscribe -n 4 $folder/heat 20"), 'heat');
 
-# A tool of the profiling interface: its MPI_Init comes once for each rank; linked into the program it
-# counts its rank alone, preloaded all ranks of the process, which have ended when as many have as began.
+# A tool of the profiling interface: its MPI_Init comes once for each rank; linked into the program, or a library
+# of it, it counts its rank alone, preloaded all ranks of the process, which have ended when as many have as began.
 my $tool = <<'END';
 #include <mpi.h>
 #include <stdatomic.h>
@@ -192,11 +192,14 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-compile('tool', $tool, 'mpicc -shared -fPIC');
+compile('libtool.so', $tool, 'mpicc -shared -fPIC');
 compile('linked', $program . $tool =~ s/^#include <mpi.h>\n//r, 'mpicc');
 compile('plain', $program, 'mpicc');
 is(printed("$run -n 1 -ranks 3 $folder/linked"), "tool: 1 inits, 1 sends\n" x 3, 'a tool in the program');
-is(printed("LD_PRELOAD=$folder/tool $run -n 1 -ranks 3 $folder/plain"), "tool: 3 inits, 3 sends\n", 'a tool that is preloaded');
+is(printed("LD_PRELOAD=$folder/libtool.so $run -n 1 -ranks 3 $folder/plain"), "tool: 3 inits, 3 sends\n", 'a tool that is preloaded');
+
+compile('with_library', $program, 'mpicc', "-L$folder -Wl,-rpath,$folder -Wl,--no-as-needed -ltool");
+is(printed("$run -n 1 -ranks 3 $folder/with_library"), "tool: 1 inits, 1 sends\n" x 3, 'a tool in a library of the program');
 
 # What is said, and that the job fails.
 sub says
