@@ -8,7 +8,7 @@
  *
  * libmpix_world begins: which functions stand behind ours, and when threads have a world of their own.
  *
- * Tests: world_c
+ * Tests: world_c, world_tools
  */
 
 #define _GNU_SOURCE 1

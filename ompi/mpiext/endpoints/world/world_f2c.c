@@ -12,7 +12,7 @@
  *
  * Part of both libmpix_world and libmpix_ranks.
  *
- * Tests: world_c, ranks_fortran, ranks_mpi
+ * Tests: world_c, world_fortran, ranks_fortran, ranks_mpi
  */
 
 #include "ompi_config.h"
