@@ -7,7 +7,7 @@
 # world_python.py THREADS: mpi4py as it is, under epmpirun -world: MPI.COMM_WORLD and MPI.COMM_SELF of each
 # Python thread are its endpoint's, in a function that knows nothing of endpoints.
 #
-# Guards: wrappers.awk, comm_world.c
+# Guards: comm_world.c
 
 import ctypes
 import sys

@@ -10,7 +10,7 @@
  * its own handle of a communicator; and what libmpix_world and libmpix_ranks ask, for which
  * MPI_COMM_WORLD is that.
  *
- * Tests: world_c, world_attach, world_fortran
+ * Tests: world_c, world_attach, world_fortran, world_python
  */
 
 #include "ompi_config.h"
