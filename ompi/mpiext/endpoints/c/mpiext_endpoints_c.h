@@ -202,6 +202,100 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Init_endpoint(int *argc, char ***argv, int cou
                                                 int thread_level, MPIX_Endpoint endpoints[]);
 
 /**
+ * As MPIX_Init_endpoint, without handles: threads attach by number (MPIX_Thread_attach_index).
+ *
+ * @param[in]  requested  MPI_THREAD_...
+ * @param[out] provided   the level of each endpoint: requested, but MPI_THREAD_FUNNELED in place of
+ *                        MPI_THREAD_SINGLE if count is more than 1; unchanged on failure; may be NULL
+ *
+ * Source: Dinan et al. 2014, section 3.1 (MPI_Init_endpoints).
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Init_endpoints(int *argc, char ***argv, int count, int requested,
+                                                int *provided);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Init_endpoints(int *argc, char ***argv, int count, int requested,
+                                                 int *provided);
+
+/**
+ * Begin MPI in two phases: the first tells this process's place in the job, the second makes its
+ * endpoints.  Other processes may use this, or MPIX_Init_endpoint, MPI_Init or MPI_Init_thread, whose
+ * calls return after the second phase of all.  Between the phases MPI has not begun for the program:
+ * it may call MPI_Get_version, MPI_Initialized and MPI_Finalize, which makes one endpoint; other
+ * calls are what they are before MPI_Init.
+ *
+ * @param[in]  argc, argv     as for MPI_Init
+ * @param[out] max_endpoints  as many as this process may create (MPIX_Query_endpoints_number)
+ * @param[out] size, rank     of and in MPI_COMM_WORLD
+ * @param[in]  count          endpoints of this process, 1 to max_endpoints
+ * @param[out] endpoints      count handles, as those of MPIX_Init_endpoint; untouched on failure
+ *
+ * The level of the endpoints is MPI_THREAD_MULTIPLE; threads choose theirs when they attach
+ * (MPIX_Thread_attach_level).  By one thread of each process, which need not be the same for both.
+ *
+ * @retval MPI_SUCCESS
+ * @retval (an error code of class MPIX_ERR_ENDPOINTS)  the first one's: MPI has begun before, a place
+ *         for a result is missing, a process takes no part.  The second one's: it was called before
+ *         the first or twice (an error of this process alone); count is less than 1 or more than
+ *         max_endpoints, no array.  In all processes that take part, and MPI has begun, without
+ *         endpoints
+ * @retval MPI_ERR_OTHER  the second: MPI has not begun, or has ended
+ *
+ * Errors are raised as those of calls without a communicator.  Source: Hybrid Programming Working
+ * Group, May 2010, section 0.2.2 (MPI_INIT_ENDPOINT, MPI_ENDPOINT_CREATE).
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Init_endpoint_begin(int *argc, char ***argv, int *max_endpoints,
+                                                     int *size, int *rank);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Init_endpoint_begin(int *argc, char ***argv, int *max_endpoints,
+                                                      int *size, int *rank);
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoint_create(int count, MPIX_Endpoint endpoints[]);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoint_create(int count, MPIX_Endpoint endpoints[]);
+
+/**
+ * Begin MPI by a call of each thread of the process, as the threads of a PGAS program do.  As many
+ * threads as the launcher was told endpoints (epmpirun -endpoints; 1 without) call it, once each;
+ * they wait for each other, and all return the same.  The process has an endpoint for each thread
+ * that wants one, in the order of the threads' numbers, and such a thread is attached to its own;
+ * the others are attached to none.  If MPI has begun by MPI_Init or MPI_Init_thread already (as
+ * OpenCoarrays does) it is collective over MPI_COMM_WORLD.
+ *
+ * @param[in] index  of the thread in the process, from 0 on
+ * @param[in] flag   does it want an endpoint?
+ *
+ * MPIX_Init_UPCMPI has no index: it takes the order of the runtime's variable MYTHREAD if there is
+ * one, or else that in which the threads of the process have been made.
+ *
+ * @retval MPI_SUCCESS
+ * @retval (an error code of class MPIX_ERR_ENDPOINTS)  as MPIX_Init_endpoint; or an index is out of
+ *         range, or of two threads
+ *
+ * Source: Hybrid Programming Working Group, May 2010, section 0.8.3 (MPI_INIT_UPCMPI,
+ * MPI_INIT_CAFMPI).
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Init_endpoint_thread(int index, int flag);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Init_endpoint_thread(int index, int flag);
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Init_UPCMPI(int *argc, char ***argv, int flag);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Init_UPCMPI(int *argc, char ***argv, int flag);
+
+/**
+ * The PGAS programs of the job: those that the launcher's line has between colons.  Local; any
+ * thread, any time; no error handler is called.
+ *
+ * @param[out] num_progs    their number; config: the same number comes in
+ * @param[out] my_prog      which one this process belongs to, from 0 on
+ * @param[out] num_threads  num_progs numbers: the threads of each, which are the endpoints that the
+ *                          launcher was told (1 without) times its processes
+ *
+ * @retval MPI_SUCCESS
+ * @retval MPI_ERR_ARG    an argument is NULL, or num_progs is not their number
+ * @retval MPI_ERR_OTHER  the launcher has not said how many processes there are
+ *
+ * Source: as above (MPI_GET_UPC_NUMPROGS, MPI_GET_UPC_CONFIG).
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Get_UPC_numprogs(int *num_progs);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Get_UPC_numprogs(int *num_progs);
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Get_UPC_config(int num_progs, int *my_prog, int num_threads[]);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Get_UPC_config(int num_progs, int *my_prog, int num_threads[]);
+
+/**
  * Attach the calling thread to an endpoint: MPIX_COMM_ENDPOINTS, MPIX_COMM_PROCESS and
  * MPIX_COMM_SELF are that endpoint's from now on.  Local.  A thread that is attached, as all are at
  * first, has to be detached before.
@@ -214,6 +308,21 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Init_endpoint(int *argc, char ***argv, int cou
  */
 MPIX_ENDPOINTS_DECLSPEC int MPIX_Thread_attach(MPIX_Endpoint endpoint);
 MPIX_ENDPOINTS_DECLSPEC int PMPIX_Thread_attach(MPIX_Endpoint endpoint);
+
+/**
+ * The same, at a level of the caller's: all that are attached to an endpoint at the same time have the
+ * same, which the first one chooses; MPIX_CURRENT_THREAD_LEVEL tells it.
+ *
+ * @param[in] required  MPI_THREAD_SINGLE to the endpoint's MPIX_MAX_THREAD_LEVEL, which
+ *                      MPIX_Thread_attach takes
+ *
+ * @retval (an error code of class MPIX_ERR_ENDPOINTS)  as MPIX_Thread_attach; or no such level; or
+ *         others are attached at another one
+ *
+ * Source: Hybrid Programming Working Group, May 2010, section 0.2.2 (MPI_THREAD_ATTACH).
+ */
+MPIX_ENDPOINTS_DECLSPEC int MPIX_Thread_attach_level(MPIX_Endpoint endpoint, int required);
+MPIX_ENDPOINTS_DECLSPEC int PMPIX_Thread_attach_level(MPIX_Endpoint endpoint, int required);
 
 /**
  * Detach the calling thread from its endpoint.  Local.  What it has started on it goes on, and any
@@ -389,9 +498,10 @@ MPIX_ENDPOINTS_DECLSPEC MPIX_Endpoint MPIX_Endpoint_f2c(MPI_Fint endpoint);
 MPIX_ENDPOINTS_DECLSPEC MPIX_Endpoint PMPIX_Endpoint_f2c(MPI_Fint endpoint);
 #endif
 
-/** Predefined keyvals: the thread level that attaching to the endpoint gives, which is the one that
- * it began with, and the same again, with no value while no thread is attached (pointers to int;
- * of the first endpoint, where threads are by default, there always is one); its number in the process (likewise); the cores that the process may use, as a list like
+/** Predefined keyvals: the highest thread level that attaching to the endpoint gives, which is the one
+ * that it began with; the one that threads are attached with at the time of the question, with no
+ * value while none is (pointers to int; of the first endpoint, where threads are by default, there
+ * always is one); its number in the process (likewise); the cores that the process may use, as a list like
  * "0-3,8" (pointer to char); the NUMA node, by the system's number, that has all of these (pointer
  * to int; no value if there are several); libfabric's provider and the interface by which others
  * reach it (pointers to char; no value as long as nobody has to).  Values do not change. */
@@ -492,6 +602,16 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoints_keyval(void);
  * Source: Dinan et al. 2014, section 3.2; MPI Forum ticket 380.
  */
 #define MPIX_ALIASED 0x4551
+
+/**
+ * Thread levels of MPI_Init_thread, above MPI_THREAD_MULTIPLE: a thread belongs to no endpoint before
+ * it has called MPIX_Thread_attach_index, which it may do once; or any time.  Each endpoint may be
+ * used by several threads at once.
+ *
+ * Source: draft of chapter 12 for MPI 3, section 12.4.3 (MPI_THREAD_ATTACH, MPI_THREAD_REATTACH).
+ */
+#define MPIX_THREAD_ATTACH (MPI_THREAD_MULTIPLE + 1)
+#define MPIX_THREAD_REATTACH (MPI_THREAD_MULTIPLE + 2)
 
 /**
  * Split type of MPI_Comm_split_type: those that share an address space, that is the endpoints of a

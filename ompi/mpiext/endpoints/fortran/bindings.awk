@@ -240,6 +240,7 @@ BEGIN {
         f2c[t[i]] = "P" t[i + 1] "_f2c"
         c2f[t[i]] = "P" t[i + 1] "_c2f"
     }
+    c2f["int"] = "" # of an array
     about = "Made of calls.txt and mpiext_endpoints_c.h by bindings.awk."
     if ("c" == make) {
         print "/* " about " */\n\n#include \"ompi/mpiext/endpoints/c/fortran/fortran.h\""

@@ -50,7 +50,8 @@ static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
     = "MPIX_ERR_ENDPOINTS: libmpix_endpoints cannot reach Open MPI's functions, for the reason "
       "that was printed",
     [MPIX_ENDPOINTS_CAUSE_INITIALIZED]
-    = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint after another initialization of MPI",
+    = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint, or a relative of it, after another initialization "
+      "of MPI",
     [MPIX_ENDPOINTS_CAUSE_COUNT_WRONG]
     = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint was asked for less than no endpoint by a process",
     [MPIX_ENDPOINTS_CAUSE_LEVEL_WRONG]
@@ -62,6 +63,15 @@ static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
     = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint was called, but a process does not take part: it "
       "loaded libmpi before libmpix_endpoints, began with a session, or is one of more than 256 "
       "without MPIX_ENDPOINTS_STATIC=1",
+    [MPIX_ENDPOINTS_CAUSE_NO_PLACE]
+    = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint_begin was given no place for a result by a process",
+    [MPIX_ENDPOINTS_CAUSE_COUNT_NONE]
+    = "MPIX_ERR_ENDPOINTS: MPIX_Endpoint_create was asked for less than one endpoint by a process",
+    [MPIX_ENDPOINTS_CAUSE_NO_PHASE]
+    = "MPIX_ERR_ENDPOINTS: MPIX_Endpoint_create is called once, after MPIX_Init_endpoint_begin",
+    [MPIX_ENDPOINTS_CAUSE_THREADS]
+    = "MPIX_ERR_ENDPOINTS: MPIX_Init_endpoint_thread was called by threads of a process whose "
+      "numbers are not 0 to one less than the launcher's (epmpirun -endpoints), each once",
     [MPIX_ENDPOINTS_CAUSE_NO_ENDPOINT]
     = "MPIX_ERR_ENDPOINTS: a thread cannot be attached to what is no endpoint that its process has "
       "had since it began MPI",
@@ -71,6 +81,14 @@ static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
     [MPIX_ENDPOINTS_CAUSE_TAKEN]
     = "MPIX_ERR_ENDPOINTS: another thread is attached to the endpoint, and the thread level allows "
       "one",
+    [MPIX_ENDPOINTS_CAUSE_LEVEL]
+    = "MPIX_ERR_ENDPOINTS: MPIX_Thread_attach_level was given no thread level of MPI's, or more "
+      "than the endpoint's MPIX_MAX_THREAD_LEVEL",
+    [MPIX_ENDPOINTS_CAUSE_DIFFERS]
+    = "MPIX_ERR_ENDPOINTS: other threads are attached to the endpoint at another thread level",
+    [MPIX_ENDPOINTS_CAUSE_FOR_LIFE]
+    = "MPIX_ERR_ENDPOINTS: at this thread level a thread belongs to its endpoint for life; it "
+      "attaches once at MPIX_THREAD_ATTACH, any time at MPIX_THREAD_REATTACH, never below",
     [MPIX_ENDPOINTS_CAUSE_DETACHED]
     = "MPIX_ERR_ENDPOINTS: MPIX_Thread_detach by a thread that is attached to no endpoint",
     [MPIX_ENDPOINTS_CAUSE_ATTRIBUTE]

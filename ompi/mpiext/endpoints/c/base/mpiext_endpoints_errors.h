@@ -21,18 +21,25 @@ BEGIN_C_DECLS
 /** The causes of error class MPIX_ERR_ENDPOINTS, and those of MPI_ERR_SPAWN that are ours; each has
  * an error code of its own. */
 typedef enum mpix_endpoints_cause_t {
-    MPIX_ENDPOINTS_CAUSE_LIMIT,         /**< more than the launcher, or a parameter, allows */
-    MPIX_ENDPOINTS_CAUSE_RESOURCE,      /**< the fabric or the memory allows no more */
-    MPIX_ENDPOINTS_CAUSE_NOT_SELECTED,  /**< no pml/epml in this run */
-    MPIX_ENDPOINTS_CAUSE_SEAMS,         /**< libmpi cannot be reached */
-    MPIX_ENDPOINTS_CAUSE_INITIALIZED,   /**< MPIX_Init_endpoint: MPI has begun before */
-    MPIX_ENDPOINTS_CAUSE_COUNT_WRONG,   /**< likewise: a negative number */
-    MPIX_ENDPOINTS_CAUSE_LEVEL_WRONG,   /**< likewise: no thread level, or not enough of one */
-    MPIX_ENDPOINTS_CAUSE_NO_ARRAY,      /**< likewise: no place for handles */
-    MPIX_ENDPOINTS_CAUSE_ABSENT,        /**< likewise: a process takes no part */
+    MPIX_ENDPOINTS_CAUSE_LIMIT,        /**< more than the launcher, or a parameter, allows */
+    MPIX_ENDPOINTS_CAUSE_RESOURCE,     /**< the fabric or the memory allows no more */
+    MPIX_ENDPOINTS_CAUSE_NOT_SELECTED, /**< no pml/epml in this run */
+    MPIX_ENDPOINTS_CAUSE_SEAMS,        /**< libmpi cannot be reached */
+    MPIX_ENDPOINTS_CAUSE_INITIALIZED,  /**< MPIX_Init_endpoint: MPI has begun before */
+    MPIX_ENDPOINTS_CAUSE_COUNT_WRONG,  /**< likewise: a negative number */
+    MPIX_ENDPOINTS_CAUSE_LEVEL_WRONG,  /**< likewise: no thread level, or not enough of one */
+    MPIX_ENDPOINTS_CAUSE_NO_ARRAY,     /**< likewise: no place for handles */
+    MPIX_ENDPOINTS_CAUSE_ABSENT,       /**< likewise: a process takes no part */
+    MPIX_ENDPOINTS_CAUSE_NO_PLACE,     /**< MPIX_Init_endpoint_begin: no place for a result */
+    MPIX_ENDPOINTS_CAUSE_COUNT_NONE,   /**< MPIX_Endpoint_create: less than one */
+    MPIX_ENDPOINTS_CAUSE_NO_PHASE, /**< likewise: not behind MPIX_Init_endpoint_begin, or twice */
+    MPIX_ENDPOINTS_CAUSE_THREADS,  /**< MPIX_Init_endpoint_thread: threads and numbers differ */
     MPIX_ENDPOINTS_CAUSE_NO_ENDPOINT,   /**< attaching: none of this process */
     MPIX_ENDPOINTS_CAUSE_ATTACHED,      /**< attaching: the thread is attached */
     MPIX_ENDPOINTS_CAUSE_TAKEN,         /**< attaching: another one is, and the level is for one */
+    MPIX_ENDPOINTS_CAUSE_LEVEL,         /**< attaching: no level, or more than the endpoint has */
+    MPIX_ENDPOINTS_CAUSE_DIFFERS,       /**< attaching: others are there at another level */
+    MPIX_ENDPOINTS_CAUSE_FOR_LIFE,      /**< attaching, detaching: the level does not allow it */
     MPIX_ENDPOINTS_CAUSE_DETACHED,      /**< detaching: the thread is not attached */
     MPIX_ENDPOINTS_CAUSE_ATTRIBUTE,     /**< attributes: no endpoint of this process */
     MPIX_ENDPOINTS_CAUSE_SPAWN,         /**< from here on class MPI_ERR_SPAWN: no memory to do so */

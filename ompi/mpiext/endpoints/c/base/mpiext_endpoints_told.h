@@ -19,6 +19,9 @@ BEGIN_C_DECLS
 /** How many endpoints a process may have, in its environment. */
 #define MPIX_ENDPOINTS_NUMBER_VARIABLE "MPIX_ENDPOINTS"
 
+/** Which thread level, 0 to 5, likewise. */
+#define MPIX_ENDPOINTS_LEVEL_VARIABLE "MPIX_THREAD_LEVEL"
+
 /** What a variable of the environment says.  Any thread, any time.
  *
  * @param[in] low, high  what makes sense

@@ -39,55 +39,18 @@ static int comm_error_to_abi(int (*function)(MPI_Comm, int *, int *), abi_comm_t
     return error_to_abi(function(ompi_convert_abi_comm_intern_comm(comm), first, second));
 }
 
-/* ---- beginning ------------------------------------------------------------------------------- */
-
-/** A call of one of the three. */
-typedef struct arguments_t {
-    int *argc;
-    char ***argv;
-    int required; /**< of MPI_Init_thread, in the MPI ABI; provided likewise */
-    int *provided;
-    int code; /**< what libmpi_abi has returned, in the MPI ABI; raised already */
-} arguments_t;
-
-static int init_by_libmpi(void *arguments, int level)
+EXPORT int PMPI_Comm_free(abi_comm_t *comm)
 {
-    typedef int (*init_fn_t)(int *, char ***);
+    typedef int (*comm_free_fn_t)(abi_comm_t *);
     static _Atomic(void *) found;
-    init_fn_t original = (init_fn_t) mpix_endpoints_next_function("PMPI_Init", &found);
-    arguments_t *a = arguments;
+    comm_free_fn_t original = (comm_free_fn_t) mpix_endpoints_next_function("PMPI_Comm_free",
+                                                                            &found);
+    MPI_Comm own = NULL != comm ? ompi_convert_abi_comm_intern_comm(*comm) : NULL;
 
-    (void) level;
-    a->code = NULL != original ? original(a->argc, a->argv) : MPI_ERR_INTERN_ABI_INTERNAL;
-    return MPI_SUCCESS == a->code ? MPI_SUCCESS : MPI_ERR_OTHER;
-}
-
-static int init_thread_by_libmpi(void *arguments, int level)
-{
-    typedef int (*init_thread_fn_t)(int *, char ***, int, int *);
-    static _Atomic(void *) found;
-    init_thread_fn_t original = (init_thread_fn_t) mpix_endpoints_next_function("PMPI_Init_thread",
-                                                                                &found);
-    arguments_t *a = arguments;
-
-    (void) level;
-    a->code = NULL != original ? original(a->argc, a->argv, a->required, a->provided)
-                               : MPI_ERR_INTERN_ABI_INTERNAL;
-    return MPI_SUCCESS == a->code ? MPI_SUCCESS : MPI_ERR_OTHER;
-}
-
-static int init_level_by_libmpi(void *arguments, int level)
-{
-    arguments_t *a = arguments;
-
-    a->required = ompi_convert_ts_level_ompi_to_standard(level);
-    return init_thread_by_libmpi(a, level);
-}
-
-/** What is libmpi_abi's is in its ABI. */
-static int init_result(const arguments_t *arguments, int code)
-{
-    return MPI_SUCCESS != arguments->code ? arguments->code : error_to_abi(code);
+    if (mpix_endpoints_call_keeps(own)) {
+        return error_to_abi(mpix_endpoints_call_refuse_free(own, "MPI_Comm_free"));
+    }
+    return NULL != original ? original(comm) : MPI_ERR_INTERN_ABI_INTERNAL;
 }
 
 /** A level that is none in the MPI ABI is none in Open MPI's. */
@@ -104,74 +67,16 @@ static int level_from_abi(int level)
     }
 }
 
-static int init_endpoint(int *argc, char ***argv, int count, int thread_level,
-                         struct mpix_endpoint_t *endpoints[], mpix_endpoints_init_fn_t init)
-{
-    int provided;
-    arguments_t arguments = {.argc = argc, .argv = argv, .provided = &provided};
-
-    return init_result(&arguments,
-                       mpix_endpoints_call_init_endpoint(count, level_from_abi(thread_level),
-                                                         endpoints, init, &arguments));
-}
-
-EXPORT int PMPIX_Init_endpoint(int *argc, char ***argv, int count, int thread_level,
-                               struct mpix_endpoint_t *endpoints[])
-{
-    return init_endpoint(argc, argv, count, thread_level, endpoints, init_level_by_libmpi);
-}
-
-EXPORT int PMPI_Init(int *argc, char ***argv)
-{
-    arguments_t arguments = {.argc = argc, .argv = argv};
-
-    return init_result(&arguments,
-                       mpix_endpoints_call_init("MPI_Init", init_by_libmpi, &arguments));
-}
-
-EXPORT int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-{
-    arguments_t arguments = {
-        .argc = argc, .argv = argv, .required = required, .provided = provided};
-
-    return init_result(&arguments, mpix_endpoints_call_init("MPI_Init_thread",
-                                                            init_thread_by_libmpi, &arguments));
-}
-
-EXPORT int PMPI_Query_thread(int *provided)
-{
-    typedef int (*query_thread_fn_t)(int *);
-    static _Atomic(void *) found;
-    query_thread_fn_t original
-        = (query_thread_fn_t) mpix_endpoints_next_function("PMPI_Query_thread", &found);
-    const int level = mpix_endpoints_call_thread_level();
-
-    if (0 <= level && NULL != provided) {
-        *provided = ompi_convert_ts_level_ompi_to_standard(level);
-        return MPI_SUCCESS;
-    }
-    return NULL != original ? original(provided) : MPI_ERR_INTERN_ABI_INTERNAL;
-}
-
-EXPORT int PMPI_Comm_free(abi_comm_t *comm)
-{
-    typedef int (*comm_free_fn_t)(abi_comm_t *);
-    static _Atomic(void *) found;
-    comm_free_fn_t original = (comm_free_fn_t) mpix_endpoints_next_function("PMPI_Comm_free",
-                                                                            &found);
-    MPI_Comm own = NULL != comm ? ompi_convert_abi_comm_intern_comm(*comm) : NULL;
-
-    if (mpix_endpoints_call_keeps(own)) {
-        return error_to_abi(mpix_endpoints_call_refuse_free(own, "MPI_Comm_free"));
-    }
-    return NULL != original ? original(comm) : MPI_ERR_INTERN_ABI_INTERNAL;
-}
-
 /* ---- threads --------------------------------------------------------------------------------- */
 
 EXPORT int PMPIX_Thread_attach(struct mpix_endpoint_t *endpoint)
 {
     return error_to_abi(mpix_endpoints_call_attach(endpoint));
+}
+
+EXPORT int PMPIX_Thread_attach_level(struct mpix_endpoint_t *endpoint, int required)
+{
+    return error_to_abi(mpix_endpoints_call_attach_level(endpoint, level_from_abi(required)));
 }
 
 EXPORT int PMPIX_Thread_detach(void)
@@ -321,33 +226,12 @@ EXPORT int PMPIX_Endpoints_keyval(void)
     return ompi_convert_attr_key_ompi_to_standard(mpix_endpoints_call_keyval());
 }
 
-MPIX_ENDPOINTS_OR_TOOL(Init, PMPI_Init, (int *argc, char ***argv), (argc, argv));
-MPIX_ENDPOINTS_OR_TOOL(Init_thread, PMPI_Init_thread,
-                       (int *argc, char ***argv, int required, int *provided),
-                       (argc, argv, required, provided));
-MPIX_ENDPOINTS_OR_TOOL(Query_thread, PMPI_Query_thread, (int *provided), (provided));
 MPIX_ENDPOINTS_OR_TOOL(Comm_free, PMPI_Comm_free, (abi_comm_t * comm), (comm));
-
-/** A tool that has MPI_Init_thread begins with it. */
-static int init_level_by_tool(void *arguments, int level)
-{
-    arguments_t *a = arguments;
-
-    a->code = MPI_Init_thread(a->argc, a->argv, ompi_convert_ts_level_ompi_to_standard(level),
-                              a->provided);
-    return MPI_SUCCESS == a->code ? MPI_SUCCESS : MPI_ERR_OTHER;
-}
-
-EXPORT __attribute__((weak)) int MPIX_Init_endpoint(int *argc, char ***argv, int count,
-                                                    int thread_level,
-                                                    struct mpix_endpoint_t *endpoints[])
-{
-    return init_endpoint(argc, argv, count, thread_level, endpoints, init_level_by_tool);
-}
 
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
 EXPORT WEAK(MPIX_Thread_attach);
+EXPORT WEAK(MPIX_Thread_attach_level);
 EXPORT WEAK(MPIX_Thread_detach);
 EXPORT WEAK(MPIX_Thread_attach_index);
 EXPORT WEAK(MPIX_Thread_attach_rank);

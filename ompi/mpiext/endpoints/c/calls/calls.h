@@ -87,25 +87,60 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_split_type(MPI_Comm comm, int split_
                                                        mpix_endpoints_split_type_fn_t libmpi,
                                                        void *arguments);
 
-/** libmpi's own MPI_Init or MPI_Init_thread, with the caller's arguments, but for the level. */
+/** libmpi's own MPI_Init or MPI_Init_thread, with the caller's arguments; from level 0 on its
+ * MPI_Init_thread with that level. */
 typedef int (*mpix_endpoints_init_fn_t)(void *arguments, int level);
 
 struct mpix_endpoint_t;
 
 /** MPIX_Init_endpoint.
  *
- * @param[in] libmpi     its MPI_Init_thread, with this level; called once, unless MPI has begun
+ * @param[in] libmpi     called once, unless MPI has begun
  * @param[in] arguments  for libmpi */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init_endpoint(int count, int level,
                                                           struct mpix_endpoint_t *endpoints[],
                                                           mpix_endpoints_init_fn_t libmpi,
                                                           void *arguments);
 
-/** MPI_Init, MPI_Init_thread.  libmpi's leaves out the level.
+/** MPIX_Init_endpoints.  provided may be NULL. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init_endpoints(int count, int requested, int *provided,
+                                                           mpix_endpoints_init_fn_t libmpi,
+                                                           void *arguments);
+
+/** MPIX_Init_endpoint_begin, MPIX_Endpoint_create. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init_begin(int *maximum, int *size, int *rank,
+                                                       mpix_endpoints_init_fn_t libmpi,
+                                                       void *arguments);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_endpoint_create(int count,
+                                                            struct mpix_endpoint_t *endpoints[]);
+
+/** MPIX_Init_endpoint_thread; MPIX_Init_UPCMPI, which has no index. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init_thread(int index, int flag,
+                                                        mpix_endpoints_init_fn_t libmpi,
+                                                        void *arguments);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init_pgas(int flag, mpix_endpoints_init_fn_t libmpi,
+                                                      void *arguments);
+
+/** MPIX_Get_UPC_numprogs, MPIX_Get_UPC_config. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_numprogs(int *num_progs);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_config(int num_progs, int *my_prog, int num_threads[]);
+
+/** MPI_Init, MPI_Init_thread.
  *
- * @param[in] name  of the function, for errors */
-MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init(const char *name, mpix_endpoints_init_fn_t libmpi,
-                                                 void *arguments);
+ * @param[in]  name      of the function, for errors
+ * @param[in]  required  Open MPI's, or MPIX_THREAD_ATTACH or _REATTACH as there
+ * @param[out] provided  likewise, written where that is not libmpi's; may be NULL */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_init(const char *name, int required, int *provided,
+                                                 mpix_endpoints_init_fn_t libmpi, void *arguments);
+
+/** MPI_Initialized: what libmpi has said becomes what holds for the calling thread. */
+MPIX_ENDPOINTS_CALL void mpix_endpoints_call_initialized(int *flag);
+
+/** MPI_Is_thread_main: the flag, or -1 if libmpi is to be asked. */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_is_main(void);
+
+/** MPI_Finalize.  @param[in] libmpi  its own, which may be called later */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_finalize(int (*libmpi)(void));
 
 /** The calling thread is one of that endpoint's, as after MPIX_Thread_attach_index.  Before MPI begins
  * and after it has ended nothing happens: a library may have started the thread late. */
@@ -129,6 +164,8 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_refuse_free(MPI_Comm comm, const cha
 
 /** MPIX_Thread_attach and its relatives. */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_attach(struct mpix_endpoint_t *endpoint);
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_attach_level(struct mpix_endpoint_t *endpoint,
+                                                         int level);
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_detach(void);
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_attach_index(int index);
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_attach_rank(int rank, MPI_Comm comm);

@@ -42,10 +42,11 @@ BEGIN_C_DECLS
 extern const char mpix_endpoints_has_Buffer_attach, mpix_endpoints_has_Buffer_detach,
     mpix_endpoints_has_Comm_disconnect, mpix_endpoints_has_Comm_free, mpix_endpoints_has_Comm_spawn,
     mpix_endpoints_has_Comm_spawn_multiple, mpix_endpoints_has_Comm_split_type,
-    mpix_endpoints_has_Init, mpix_endpoints_has_Init_thread, mpix_endpoints_has_Query_thread,
-    mpix_endpoints_has_Request_get_status, mpix_endpoints_has_Win_allocate,
-    mpix_endpoints_has_Win_allocate_shared, mpix_endpoints_has_Win_create,
-    mpix_endpoints_has_Win_create_dynamic;
+    mpix_endpoints_has_Finalize, mpix_endpoints_has_Init, mpix_endpoints_has_Init_thread,
+    mpix_endpoints_has_Initialized, mpix_endpoints_has_Is_thread_main,
+    mpix_endpoints_has_Query_thread, mpix_endpoints_has_Request_get_status,
+    mpix_endpoints_has_Win_allocate, mpix_endpoints_has_Win_allocate_shared,
+    mpix_endpoints_has_Win_create, mpix_endpoints_has_Win_create_dynamic;
 #else
 #    define MPIX_ENDPOINTS_FUNCTION(name) PMPI_##name
 #    define MPIX_ENDPOINTS_NEXT(name)                                                       \

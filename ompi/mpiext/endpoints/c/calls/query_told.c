@@ -20,15 +20,18 @@
 
 #include <limits.h>
 
-#define LEVEL_VARIABLE "MPIX_THREAD_LEVEL"
-
 int mpix_endpoints_call_told(int *number, int *thread_level)
 {
+    int level;
+
     if (NULL == number || NULL == thread_level) {
         return MPI_ERR_ARG;
     }
     *number = mpix_endpoints_told(MPIX_ENDPOINTS_NUMBER_VARIABLE, 1, INT_MAX);
-    *thread_level = mpix_endpoints_told(LEVEL_VARIABLE, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
+    level = mpix_endpoints_told(MPIX_ENDPOINTS_LEVEL_VARIABLE, MPI_THREAD_SINGLE,
+                                MPIX_THREAD_REATTACH);
+    /* Threads that attach themselves, to what MPIX_Init_endpoint has made. */
+    *thread_level = MPI_THREAD_MULTIPLE < level ? MPI_THREAD_MULTIPLE : level;
     return MPI_SUCCESS;
 }
 

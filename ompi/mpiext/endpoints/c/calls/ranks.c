@@ -25,7 +25,7 @@ void mpix_endpoints_call_enter_endpoint(struct mpix_endpoint_t *endpoint)
 
     if (OMPI_MPI_STATE_INIT_COMPLETED <= state
         && OMPI_MPI_STATE_FINALIZE_PAST_COMM_SELF_DESTRUCT > state) {
-        (void) mpix_endpoints_attach(endpoint, true);
+        (void) mpix_endpoints_attach(endpoint, -1, true);
     }
 }
 

@@ -68,13 +68,23 @@ MPIX_ENDPOINTS_EXPORT const mpix_endpoints_engine_t *mpix_endpoints_engine(uint3
 
 /** See MPIX_ENDPOINTS_FUNCTION_DEFINED. */
 static const char *const functions[] __attribute__((used)) = {
-    &mpix_endpoints_has_Buffer_attach,       &mpix_endpoints_has_Buffer_detach,
-    &mpix_endpoints_has_Comm_disconnect,     &mpix_endpoints_has_Comm_free,
-    &mpix_endpoints_has_Comm_spawn,          &mpix_endpoints_has_Comm_spawn_multiple,
-    &mpix_endpoints_has_Comm_split_type,     &mpix_endpoints_has_Init,
-    &mpix_endpoints_has_Init_thread,         &mpix_endpoints_has_Query_thread,
-    &mpix_endpoints_has_Request_get_status,  &mpix_endpoints_has_Win_allocate,
-    &mpix_endpoints_has_Win_allocate_shared, &mpix_endpoints_has_Win_create,
+    &mpix_endpoints_has_Buffer_attach,
+    &mpix_endpoints_has_Buffer_detach,
+    &mpix_endpoints_has_Comm_disconnect,
+    &mpix_endpoints_has_Comm_free,
+    &mpix_endpoints_has_Comm_spawn,
+    &mpix_endpoints_has_Comm_spawn_multiple,
+    &mpix_endpoints_has_Comm_split_type,
+    &mpix_endpoints_has_Finalize,
+    &mpix_endpoints_has_Init,
+    &mpix_endpoints_has_Init_thread,
+    &mpix_endpoints_has_Initialized,
+    &mpix_endpoints_has_Is_thread_main,
+    &mpix_endpoints_has_Query_thread,
+    &mpix_endpoints_has_Request_get_status,
+    &mpix_endpoints_has_Win_allocate,
+    &mpix_endpoints_has_Win_allocate_shared,
+    &mpix_endpoints_has_Win_create,
     &mpix_endpoints_has_Win_create_dynamic};
 
 #endif

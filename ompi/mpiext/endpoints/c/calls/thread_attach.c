@@ -6,13 +6,13 @@
 /**
  * @file
  *
- * MPIX_Thread_attach, _detach, _attach_index and _attach_rank.
+ * MPIX_Thread_attach, _detach, _attach_level, _attach_index and _attach_rank.
  *
  * MPIX_Thread_attach_rank also attaches to endpoints that were created later: comm_world.c.
  *
  * What the text leaves undefined is an error here.
  *
- * Tests: static_attach, static_orphan, world_attach
+ * Tests: static_attach, static_orphan, attach_level, levels, world_attach
  */
 
 #include "ompi_config.h"
@@ -37,7 +37,7 @@ __attribute__((noinline)) static int raise_cause(mpix_endpoints_cause_t cause, c
     return OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, name);
 }
 
-static inline int attach(mpix_endpoint_t *endpoint, bool moves, const char *name)
+static inline int attach(mpix_endpoint_t *endpoint, int level, bool moves, const char *name)
 {
     int cause;
 
@@ -45,14 +45,25 @@ static inline int attach(mpix_endpoint_t *endpoint, bool moves, const char *name
                       || !mpix_endpoints_process_has(endpoint))) {
         return raise_cause(MPIX_ENDPOINTS_CAUSE_NO_ENDPOINT, name);
     }
-    cause = mpix_endpoints_attach(endpoint, moves);
+    cause = mpix_endpoints_attach(endpoint, level, moves);
     return OPAL_LIKELY(OMPI_SUCCESS == cause) ? MPI_SUCCESS
                                               : raise_cause((mpix_endpoints_cause_t) cause, name);
 }
 
 int mpix_endpoints_call_attach(struct mpix_endpoint_t *endpoint)
 {
-    return attach(endpoint, false, "MPIX_Thread_attach");
+    return attach(endpoint, -1, false, "MPIX_Thread_attach");
+}
+
+int mpix_endpoints_call_attach_level(struct mpix_endpoint_t *endpoint, int level)
+{
+    static const char name[] = "MPIX_Thread_attach_level";
+
+    if (mpix_endpoints_process_has(endpoint)
+        && (MPI_THREAD_SINGLE > level || endpoint->level < level)) {
+        return raise_cause(MPIX_ENDPOINTS_CAUSE_LEVEL, name);
+    }
+    return attach(endpoint, level, false, name);
 }
 
 int mpix_endpoints_call_detach(void)
@@ -72,7 +83,7 @@ int mpix_endpoints_call_attach_index(int index)
 {
     const bool is_there = 0 <= index && mpix_endpoints_process_count() > index;
 
-    return attach(is_there ? mpix_endpoints_process_endpoint(index) : NULL, true,
+    return attach(is_there ? mpix_endpoints_process_endpoint(index) : NULL, -1, true,
                   "MPIX_Thread_attach_index");
 }
 
@@ -104,16 +115,21 @@ int mpix_endpoints_call_attach_rank(int rank, MPI_Comm comm)
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_COMM, name);
     }
     if (!mpix_endpoints_is_endpoint_comm(comm) || is_of_static(comm->c_local_group)) {
-        return attach(mpix_endpoints_process_member(comm->c_local_group, rank), true, name);
+        return attach(mpix_endpoints_process_member(comm->c_local_group, rank), -1, true, name);
     }
     handle = 0 <= rank ? mpix_endpoints_call_handle_of(comm, rank) : NULL;
-    return NULL != handle ? mpix_endpoints_call_bind(handle, name) : attach(NULL, true, name);
+    return NULL != handle ? mpix_endpoints_call_bind(handle, name) : attach(NULL, -1, true, name);
 }
 
 MPIX_ENDPOINTS_EXPORT int PMPIX_Thread_attach(MPIX_Endpoint endpoint)
     __attribute__((alias("mpix_endpoints_call_attach")));
 MPIX_ENDPOINTS_EXPORT int MPIX_Thread_attach(MPIX_Endpoint endpoint)
     __attribute__((weak, alias("mpix_endpoints_call_attach")));
+
+MPIX_ENDPOINTS_EXPORT int PMPIX_Thread_attach_level(MPIX_Endpoint endpoint, int required)
+    __attribute__((alias("mpix_endpoints_call_attach_level")));
+MPIX_ENDPOINTS_EXPORT int MPIX_Thread_attach_level(MPIX_Endpoint endpoint, int required)
+    __attribute__((weak, alias("mpix_endpoints_call_attach_level")));
 
 MPIX_ENDPOINTS_EXPORT int PMPIX_Thread_detach(void)
     __attribute__((alias("mpix_endpoints_call_detach")));

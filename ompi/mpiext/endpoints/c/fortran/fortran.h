@@ -54,8 +54,11 @@ typedef struct mpix_endpoints_fortran_handle_t {
     MPI_Fint MPI_VAL;
 } mpix_endpoints_fortran_handle_t;
 
-/** MPIX_Init_endpoint: Fortran has no argc and argv. */
+/** MPIX_Init_endpoint and its relatives: Fortran has no argc and argv. */
 int mpix_endpoints_fortran_init(int count, int level, MPIX_Endpoint endpoints[]);
+int mpix_endpoints_fortran_init_endpoints(int count, int requested, int *provided);
+int mpix_endpoints_fortran_begin(int *max_endpoints, int *size, int *rank);
+int mpix_endpoints_fortran_init_pgas(int flag);
 
 /** The error code, for who wants it. */
 static inline void mpix_endpoints_fortran_end(MPI_Fint *ierror, int code)

@@ -20,6 +20,21 @@ int mpix_endpoints_fortran_init(int count, int level, MPIX_Endpoint endpoints[])
     return PMPIX_Init_endpoint(NULL, NULL, count, level, endpoints);
 }
 
+int mpix_endpoints_fortran_init_endpoints(int count, int requested, int *provided)
+{
+    return PMPIX_Init_endpoints(NULL, NULL, count, requested, provided);
+}
+
+int mpix_endpoints_fortran_begin(int *max_endpoints, int *size, int *rank)
+{
+    return PMPIX_Init_endpoint_begin(NULL, NULL, max_endpoints, size, rank);
+}
+
+int mpix_endpoints_fortran_init_pgas(int flag)
+{
+    return PMPIX_Init_UPCMPI(NULL, NULL, flag);
+}
+
 /* ---- operators == and /= of type(MPIX_Endpoint) ---------------------------------------------- */
 
 static MPI_Fint is_equal(const MPI_Fint *one, const MPI_Fint *other)

@@ -7,7 +7,7 @@
  * @file
  *
  * To which endpoint each thread is attached: a pointer of the thread's own, and a count at the
- * endpoint, which only says whether another thread may come where the level is for one.
+ * endpoint with the level that its threads have, which says whether another thread may come.
  *
  * A thread is not known before it calls.  One that has never done so is on the first endpoint, as
  * the text wants, and is counted nowhere, be it the one that has begun MPI: so the first endpoint is
@@ -16,9 +16,12 @@
  * A thread may be bound to a handle of other endpoints as well, which it then is attached to in place
  * of the static one (bound.c).
  *
+ * Where MPI has begun by chapter 12's draft for MPI 3 a thread belongs to none before it attaches, or
+ * is given one at the first of its calls that comes here: any that asks which endpoint is its own.
+ *
  * A thread that ends is detached, by the destructor of a key that it has set when it was attached.
  *
- * Tests: static_attach, static_orphan, world_c, world_attach
+ * Tests: static_attach, static_orphan, attach_level, levels, world_c, world_attach
  */
 
 #include "ompi_config.h"
@@ -26,6 +29,7 @@
 #include "mpiext_endpoints_attached.h"
 #include "mpiext_endpoints_bound.h"
 
+#include <limits.h>
 #include <pthread.h>
 
 #include "ompi/communicator/communicator.h"
@@ -40,35 +44,67 @@ static _Thread_local int watched __attribute__((tls_model("initial-exec")));
 static pthread_key_t key;
 static bool has_key;
 
-/** Is an endpoint for one thread at a time? */
-static bool is_for_one(void)
+/** Stands for the calling thread, as long as it lives. */
+static inline const void *token(void)
 {
-    const int level = mpix_endpoints_process_level();
-
-    return MPI_THREAD_FUNNELED >= (0 <= level ? level : ompi_mpi_thread_provided);
+    return &watched;
 }
 
-/** May a thread come?  @return false: the level is for one, and it is there */
-static bool enter(mpix_endpoint_t *endpoint)
+/** The level of who attaches without saying one. */
+static int level_of(const mpix_endpoint_t *endpoint)
 {
-    int nobody = 0;
+    return 0 <= mpix_endpoints_process_level() ? endpoint->level : ompi_mpi_thread_provided;
+}
+
+/** Count a thread, if it may come.  @return OMPI_SUCCESS, or MPIX_ENDPOINTS_CAUSE_DIFFERS, _TAKEN */
+static int enter(mpix_endpoint_t *endpoint, int level, bool given)
+{
+    int now = atomic_load_explicit(&endpoint->attached, memory_order_relaxed), next;
 
     /* Acquire: orders what a thread that has left has done at this endpoint before what this one
      * does; partner: leave. */
-    if (is_for_one()) {
-        return atomic_compare_exchange_strong_explicit(&endpoint->attached, &nobody, 1,
-                                                       memory_order_acquire, memory_order_relaxed);
-    }
-    (void) atomic_fetch_add_explicit(&endpoint->attached, 1, memory_order_acquire);
-    return true;
+    do {
+        if (MPIX_ENDPOINTS_ONE_THREAD > now) {
+            next = MPIX_ENDPOINTS_ONE_THREAD + level;
+        } else if ((now & MPIX_ENDPOINTS_LEVEL_MASK) != level) {
+            return MPIX_ENDPOINTS_CAUSE_DIFFERS;
+        } else if (MPI_THREAD_FUNNELED >= level && !given) {
+            return MPIX_ENDPOINTS_CAUSE_TAKEN;
+        } else {
+            next = now + MPIX_ENDPOINTS_ONE_THREAD;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&endpoint->attached, &now, next,
+                                                    memory_order_acquire, memory_order_relaxed));
+    return OMPI_SUCCESS;
+}
+
+/** Where threads belong to endpoints: the first one of an endpoint that has none is its main thread.
+ * Relaxed: only a thread itself asks whether it is, and it has written that itself; mpix_endpoints_
+ * thread_finalizes reads under a lock whether there is one, which says what has been. */
+static void become_main(mpix_endpoint_t *endpoint)
+{
+    const void *nobody = NULL;
+
+    (void) atomic_compare_exchange_strong_explicit(&endpoint->main, &nobody, token(),
+                                                   memory_order_relaxed, memory_order_relaxed);
+}
+
+static bool is_main_of(const mpix_endpoint_t *endpoint)
+{
+    return token() == atomic_load_explicit(&endpoint->main, memory_order_relaxed);
 }
 
 static void leave(mpix_endpoint_t *endpoint)
 {
-    if (NULL != endpoint && &mpix_endpoints_none != endpoint) {
-        /* Release: partner: enter. */
-        (void) atomic_fetch_sub_explicit(&endpoint->attached, 1, memory_order_release);
+    if (NULL == endpoint || &mpix_endpoints_none == endpoint) {
+        return;
     }
+    if (OPAL_UNLIKELY(is_main_of(endpoint))) {
+        atomic_store_explicit(&endpoint->main, NULL, memory_order_relaxed);
+    }
+    /* Release: partner: enter. */
+    (void) atomic_fetch_sub_explicit(&endpoint->attached, MPIX_ENDPOINTS_ONE_THREAD,
+                                     memory_order_release);
 }
 
 /** Bind the thread to a handle, or to nothing. */
@@ -118,24 +154,40 @@ static inline void put(mpix_endpoint_t *endpoint)
     }
 }
 
-int mpix_endpoints_attach(mpix_endpoint_t *endpoint, bool moves)
+/** Where chapter 12's rules hold: may a thread attach that is on this endpoint, if on any? */
+static bool may_attach(mpix_endpoints_rule_t rule, const mpix_endpoint_t *before)
 {
-    mpix_endpoint_t *before = mpix_endpoints_own;
+    return MPIX_ENDPOINTS_REATTACH == rule
+           || (MPIX_ENDPOINTS_ATTACH == rule && (NULL == before || &mpix_endpoints_none == before));
+}
 
+int mpix_endpoints_attach(mpix_endpoint_t *endpoint, int level, bool moves)
+{
+    const mpix_endpoints_rule_t rule = mpix_endpoints_process_rule();
+    mpix_endpoint_t *before = mpix_endpoints_own;
+    int rc;
+
+    if (OPAL_UNLIKELY(MPIX_ENDPOINTS_FREE != rule) && !may_attach(rule, before)) {
+        return MPIX_ENDPOINTS_CAUSE_FOR_LIFE;
+    }
     if (moves
         && endpoint == before) { /* not who is there without having said so: nobody counts it */
         set_bound(NULL);
         return OMPI_SUCCESS;
     }
-    if (!moves && &mpix_endpoints_none != before) {
+    if (!moves && &mpix_endpoints_none != mpix_endpoints_attached()) {
         return MPIX_ENDPOINTS_CAUSE_ATTACHED;
     }
-    if (!enter(endpoint)) {
-        return MPIX_ENDPOINTS_CAUSE_TAKEN;
+    rc = enter(endpoint, 0 > level ? level_of(endpoint) : level, false);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
     }
     set_bound(NULL);
     leave(before);
     put(endpoint);
+    if (OPAL_UNLIKELY(MPIX_ENDPOINTS_FREE != rule)) {
+        become_main(endpoint);
+    }
     return OMPI_SUCCESS;
 }
 
@@ -155,11 +207,15 @@ int mpix_endpoints_bind(ompi_communicator_t *comm)
 
 int mpix_endpoints_detach(void)
 {
+    const mpix_endpoints_rule_t rule = mpix_endpoints_process_rule();
     mpix_endpoint_t *before = mpix_endpoints_own;
 
     if (NULL != mpix_endpoints_bound_comm()) {
         set_bound(NULL);
         return OMPI_SUCCESS;
+    }
+    if (MPIX_ENDPOINTS_ASSIGNED == rule || MPIX_ENDPOINTS_ATTACH == rule) {
+        return MPIX_ENDPOINTS_CAUSE_FOR_LIFE;
     }
     if (&mpix_endpoints_none == mpix_endpoints_attached()) {
         return MPIX_ENDPOINTS_CAUSE_DETACHED;
@@ -180,4 +236,55 @@ bool mpix_endpoints_attached_rank(int *rank, int *size)
     *rank = ompi_comm_rank(endpoints);
     *size = ompi_comm_size(endpoints);
     return true;
+}
+
+/* ---- threads that belong to endpoints -------------------------------------------------------- */
+
+/** Of threads that are given an endpoint, and of those that end MPI. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+mpix_endpoint_t *mpix_endpoints_assign(void)
+{
+    mpix_endpoint_t *best = NULL;
+    int fewest = INT_MAX;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < mpix_endpoints_process_count(); ++i) {
+        mpix_endpoint_t *endpoint = mpix_endpoints_process_endpoint(i);
+        /* Relaxed: threads that come are under the lock; one that ends meanwhile may be missed. */
+        const int threads = atomic_load_explicit(&endpoint->attached, memory_order_relaxed)
+                            / MPIX_ENDPOINTS_ONE_THREAD;
+
+        if (fewest > threads) {
+            fewest = threads;
+            best = endpoint;
+        }
+    }
+    (void) enter(best, level_of(best), true);
+    pthread_mutex_unlock(&lock);
+    put(best);
+    become_main(best);
+    return best;
+}
+
+bool mpix_endpoints_thread_is_main(void)
+{
+    return is_main_of(mpix_endpoints_attached());
+}
+
+bool mpix_endpoints_thread_finalizes(void)
+{
+    mpix_endpoint_t *own = mpix_endpoints_attached();
+    bool is_last = true;
+
+    pthread_mutex_lock(&lock);
+    own->is_over |= is_main_of(own);
+    for (int i = 0; i < mpix_endpoints_process_count(); ++i) {
+        const mpix_endpoint_t *endpoint = mpix_endpoints_process_endpoint(i);
+
+        is_last &= endpoint->is_over
+                   || NULL == atomic_load_explicit(&endpoint->main, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lock);
+    return is_last;
 }

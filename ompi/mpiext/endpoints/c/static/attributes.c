@@ -167,13 +167,22 @@ int mpix_endpoints_attribute_set(mpix_endpoint_t *endpoint, int number,
     return rc;
 }
 
-/** Is a thread attached?  Who has never said so is on the first endpoint, and is not counted: there
- * may always be one. */
-static bool has_thread(const mpix_endpoint_t *endpoint)
+/** The level that threads have at the endpoint now, or NULL.  Who has never said so is on the first
+ * endpoint, and is not counted: there may always be one, at the level that it began with. */
+static const int *current_level(const mpix_endpoint_t *endpoint)
 {
-    /* Relaxed: it says what has been, and orders nothing. */
-    return 0 == endpoint->index
-           || 0 < atomic_load_explicit(&endpoint->attached, memory_order_relaxed);
+    static const int levels[] = {
+        [MPI_THREAD_SINGLE] = MPI_THREAD_SINGLE,
+        [MPI_THREAD_FUNNELED] = MPI_THREAD_FUNNELED,
+        [MPI_THREAD_SERIALIZED] = MPI_THREAD_SERIALIZED,
+        [MPI_THREAD_MULTIPLE] = MPI_THREAD_MULTIPLE,
+    };
+    const int level = mpix_endpoints_endpoint_level(endpoint);
+
+    if (0 > level) {
+        return mpix_endpoints_process_first() == endpoint ? &endpoint->level : NULL;
+    }
+    return &levels[level];
 }
 
 /** One that is there from the beginning.  @return false: this keyval is none of those */
@@ -181,10 +190,10 @@ static bool get_predefined(mpix_endpoint_t *endpoint, int number, const void **v
 {
     switch (number) {
     case MPIX_MAX_THREAD_LEVEL:
-        *value = &endpoint->level; /* every attachment gets it, and none more */
+        *value = &endpoint->level; /* no attachment gets more */
         return true;
     case MPIX_CURRENT_THREAD_LEVEL:
-        *value = has_thread(endpoint) ? &endpoint->level : NULL;
+        *value = current_level(endpoint);
         return true;
     case MPIX_ENDPOINT_INDEX:
         *value = &endpoint->index;

@@ -24,7 +24,8 @@ BEGIN_C_DECLS
 enum {
     MPIX_ENDPOINTS_BEGINS_WITHOUT = 0, /**< takes no part: not by a function of ours */
     MPIX_ENDPOINTS_BEGINS_PLAIN,       /**< MPI_Init, MPI_Init_thread */
-    MPIX_ENDPOINTS_BEGINS_STATIC,      /**< MPIX_Init_endpoint */
+    MPIX_ENDPOINTS_BEGINS_STATIC,      /**< with endpoints, whose number it knows */
+    MPIX_ENDPOINTS_BEGINS_PHASES,      /**< and tells later: MPIX_Init_endpoint_begin */
     MPIX_ENDPOINTS_BEGINS_WRONG        /**< and a cause of an error from here on */
 };
 

@@ -31,18 +31,60 @@ typedef struct mpix_endpoint_t {
     _Alignas(64) ompi_communicator_t *endpoints; /**< MPIX_COMM_ENDPOINTS, as this one's handle */
     ompi_communicator_t *process;                /**< MPIX_COMM_PROCESS */
     ompi_communicator_t *self;                   /**< MPIX_COMM_SELF */
-    _Atomic int attached;                        /**< threads that have been attached by a call */
+    _Atomic int attached; /**< MPIX_ENDPOINTS_ONE_THREAD for each thread that has been attached by a
+                             call, or been given the endpoint, and their level */
     int index;            /**< its number in the process */
-    int level;            /**< MPI_THREAD_... */
+    int level;    /**< MPI_THREAD_SINGLE to _MULTIPLE: the most that an attachment can have */
+    bool is_over; /**< its main thread has called MPI_Finalize; under the lock of attached.c */
     mpix_endpoint_attribute_t *attributes; /**< under the lock of attributes.c */
+    _Atomic(const void *) main; /**< its main thread, or NULL; where threads belong to endpoints */
 } mpix_endpoint_t;
+_Static_assert(64 == sizeof(mpix_endpoint_t), "one cache line");
+
+enum { MPIX_ENDPOINTS_ONE_THREAD = 4, MPIX_ENDPOINTS_LEVEL_MASK = 3 };
+_Static_assert(MPIX_ENDPOINTS_LEVEL_MASK >= MPI_THREAD_MULTIPLE, "a level has room");
+
+/** The level that the endpoint's threads have attached with; -1: none has, by a call. */
+static inline int mpix_endpoints_endpoint_level(const mpix_endpoint_t *endpoint)
+{
+    /* Relaxed: it says what has been, and orders nothing. */
+    const int now = atomic_load_explicit(&endpoint->attached, memory_order_relaxed);
+
+    return MPIX_ENDPOINTS_ONE_THREAD > now ? -1 : now & MPIX_ENDPOINTS_LEVEL_MASK;
+}
+
+/** To which endpoint a thread belongs.  In this order: from MPIX_ENDPOINTS_ASSIGNED on the rules of
+ * chapter 12's draft for MPI 3 hold. */
+typedef enum mpix_endpoints_rule_t {
+    MPIX_ENDPOINTS_FREE,     /**< to the first, until it says otherwise (proposals of 2010, 2011) */
+    MPIX_ENDPOINTS_PENDING,  /**< not known yet: MPI is beginning, and will have one of the next */
+    MPIX_ENDPOINTS_ASSIGNED, /**< to one that it is given at its first call, for life */
+    MPIX_ENDPOINTS_ATTACH,   /**< to none, until it attaches to one, once */
+    MPIX_ENDPOINTS_REATTACH  /**< to none, until it attaches to one, any time */
+} mpix_endpoints_rule_t;
+
+/** Any thread, any time. */
+mpix_endpoints_rule_t mpix_endpoints_process_rule(void);
+
+/** It holds from now on.  By the thread that begins MPI, behind what has made the endpoints, but for
+ * MPIX_ENDPOINTS_PENDING, and MPIX_ENDPOINTS_FREE after an error.
+ *
+ * @param[in] level   that MPI_Query_thread tells; the rule may be one of a process without static
+ *                    endpoints
+ * @param[in] is_asp  have the endpoints been made because the launcher has said so? */
+void mpix_endpoints_process_set_rule(mpix_endpoints_rule_t rule, int level, bool is_asp);
+
+/** Has this process begun by MPI_Init or MPI_Init_thread with the endpoints that its launcher was
+ * told of (epmpirun -asp)?  Any thread, any time. */
+bool mpix_endpoints_process_is_asp(void);
 
 /** A place for no endpoint: all three communicators are MPI_COMM_NULL. */
 extern mpix_endpoint_t mpix_endpoints_none;
 
 /**
  * Endpoint number 0, to which a thread is attached that has never said otherwise; or
- * mpix_endpoints_none in a process without endpoints.  Where nobody has used MPIX_Init_endpoint it
+ * mpix_endpoints_none in a process without endpoints, and where threads belong to none before they
+ * attach; or NULL where a thread is given one at its first call.  Where nobody asks for endpoints it
  * stands for the process, with duplicates of MPI_COMM_WORLD and MPI_COMM_SELF, or these themselves.
  */
 extern mpix_endpoint_t *_Atomic mpix_endpoints_first;
@@ -103,10 +145,6 @@ static inline bool mpix_endpoints_process_is_running(void)
 
 /** Has this process been begun with endpoints? */
 bool mpix_endpoints_process_is_static(void);
-
-/** Did the process begin by chapter 12 of the draft for MPI 3 (epmpirun -asp: MPI_Init_thread makes
- * the endpoints, of which MPI_COMM_WORLD consists)? */
-bool mpix_endpoints_process_is_asp(void);
 
 /** Is this an endpoint of the process?  Any pointer. */
 bool mpix_endpoints_process_has(const mpix_endpoint_t *endpoint);

@@ -49,6 +49,10 @@ static struct {
     int level;                  /**< that MPI has begun with; -1: not by a function of ours */
 } own = {.level = -1};
 
+/** Read by any thread, also while MPI begins. */
+static _Atomic int rule = MPIX_ENDPOINTS_FREE;
+static _Atomic bool is_asp;
+
 static void set_first(mpix_endpoint_t *first)
 {
     /* Release: orders the endpoint's contents before the pointer; partner:
@@ -113,6 +117,9 @@ static int make_comms(mpix_endpoint_t endpoints[], ompi_communicator_t *const ha
 
 /** Behind that of endpoints_keyval.c: one of libmpi's predefined ones, as that is. */
 enum { END_KEYVAL = 0x40004571 };
+
+/** Will finalize_begins be called? */
+static bool is_watched;
 
 /** As MPI_Comm_free does with a communicator's attributes: in the calling thread.  Of ours: libmpi's
  * own have theirs. */
@@ -183,6 +190,9 @@ static int watch_finalize(void)
     ompi_communicator_t *self = &ompi_mpi_comm_self.comm;
     int key = END_KEYVAL, rc;
 
+    if (is_watched) { /* endpoints in place of duplicates */
+        return OMPI_SUCCESS;
+    }
     if (OMPI_SUCCESS
         != ompi_attr_create_keyval(COMM_ATTR, copy, remove, &key, NULL, OMPI_KEYVAL_PREDEFINED,
                                    NULL)) {
@@ -190,6 +200,7 @@ static int watch_finalize(void)
     }
     rc = ompi_attr_set_c(COMM_ATTR, self, &self->c_keyhash, key, NULL, true);
     (void) ompi_attr_free_keyval(COMM_ATTR, &key, true);
+    is_watched = MPI_SUCCESS == rc;
     return MPI_SUCCESS == rc ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
@@ -208,6 +219,7 @@ int mpix_endpoints_process_begin(ompi_communicator_t *const handles[], int count
     for (int i = 0; i < count; ++i) {
         endpoints[i] = (mpix_endpoint_t){.endpoints = handles[i], .index = i, .level = level};
         atomic_init(&endpoints[i].attached, 0);
+        atomic_init(&endpoints[i].main, NULL);
     }
     rc = make_comms(endpoints, handles, count);
     if (OMPI_SUCCESS == rc && OMPI_SUCCESS != (rc = watch_finalize())) {
@@ -243,7 +255,31 @@ void mpix_endpoints_process_undo(void)
 
 void mpix_endpoints_process_plain(int level)
 {
-    own.level = level;
+    own.level = plain.level = level;
+}
+
+void mpix_endpoints_process_set_rule(mpix_endpoints_rule_t which, int level, bool by_asp)
+{
+    if (MPIX_ENDPOINTS_ASSIGNED <= which) {
+        own.level = level;
+        set_first(MPIX_ENDPOINTS_ASSIGNED == which ? NULL : &mpix_endpoints_none);
+    }
+    atomic_store_explicit(&is_asp, by_asp, memory_order_relaxed);
+    /* Release: orders the endpoints, and the two above, before the rule; partner:
+     * mpix_endpoints_process_rule. */
+    atomic_store_explicit(&rule, (int) which, memory_order_release);
+}
+
+mpix_endpoints_rule_t mpix_endpoints_process_rule(void)
+{
+    /* Acquire: partner: mpix_endpoints_process_set_rule. */
+    return (mpix_endpoints_rule_t) atomic_load_explicit(&rule, memory_order_acquire);
+}
+
+bool mpix_endpoints_process_is_asp(void)
+{
+    /* Relaxed: threads call MPI behind what has begun it; nothing else is passed on. */
+    return atomic_load_explicit(&is_asp, memory_order_relaxed);
 }
 
 int mpix_endpoints_process_duplicate(void)
@@ -275,6 +311,8 @@ void mpix_endpoints_process_end(void)
     mpix_endpoints_attributes_end(own.endpoints, NULL != own.endpoints ? own.count : 0);
     own.endpoints = NULL;
     own.level = -1;
+    is_watched = false;
+    mpix_endpoints_process_set_rule(MPIX_ENDPOINTS_FREE, -1, false);
 }
 
 int mpix_endpoints_process_count(void)
@@ -295,11 +333,6 @@ int mpix_endpoints_process_level(void)
 bool mpix_endpoints_process_is_static(void)
 {
     return NULL != own.endpoints;
-}
-
-bool mpix_endpoints_process_is_asp(void)
-{
-    return false;
 }
 
 bool mpix_endpoints_process_has(const mpix_endpoint_t *endpoint)

@@ -36,10 +36,12 @@ bool mpix_endpoints_world_is_own(void)
            || (MPIX_ENDPOINTS_WORLD_ASP == world_mode && mpix_endpoints_process_is_asp());
 }
 
-/** The static endpoint that the thread has been attached to by a call, or NULL. */
+/** The static endpoint that the thread has been attached to by a call, or belongs to by chapter 12's
+ * rules; or NULL. */
 static const mpix_endpoint_t *attached_by_call(void)
 {
-    const mpix_endpoint_t *own = mpix_endpoints_own;
+    const mpix_endpoint_t *own = mpix_endpoints_process_is_asp() ? mpix_endpoints_attached()
+                                                                 : mpix_endpoints_own;
 
     return NULL != own && &mpix_endpoints_none != own && mpix_endpoints_process_is_static() ? own
                                                                                             : NULL;
