@@ -51,6 +51,7 @@ sub fails
 # What all programs get if one of them asks for endpoints in a job that may be a large one.
 my $look = '-x MPIX_ENDPOINTS_STATIC=1';
 my $two  = '-x MPIX_ENDPOINTS=2 -x OMP_NUM_THREADS=2';
+my $asp  = "$two -x MPIX_ENDPOINTS_ASP=1";
 my $free = '--bind-to none';
 
 # Not ours: as it came, but for the place of the number of processes.
@@ -74,7 +75,7 @@ is_shown("$free $_ ./app", "-n 2 $free ./app") for qw(--np=2 -np=2 --n=2 -n=2);
 is_shown("$free $_ ./app", "$_ $free ./app" =~ s/(\S+) (.*) \.\/app/$2 $1 .\/app/r) for qw(-n2 -c=2 -N=2 --np2);
 is_shown("--bind-to=none $_ -n 2 ./app", "-n 2 $two --bind-to=none ./app")
     for qw(--endpoints=2 -endpoints=2);
-is_shown("$free $_ -n 4 ./app", "-n 2 $two $free ./app") for qw(--asp=2 --ranks-per-proc=2);
+is_shown("$free $_ -n 4 ./app", "-n 2 $asp $free ./app") for qw(--asp=2 --ranks-per-proc=2);
 is_shown("$free -threadlevel=single ./app", "-x MPIX_THREAD_LEVEL=0 $free ./app");
 is_shown("$free -x OMP_NUM_THREADS=3 -endpoints 2 -n 1 ./app",
          "-n 1 -x MPIX_ENDPOINTS=2 $free -x OMP_NUM_THREADS=3 ./app");
@@ -175,9 +176,9 @@ in_file('tune', "--mca hwloc_base_binding_policy none\n", "--tune=$folder/tune -
 # Where processes with MPI_Init would not look by themselves: above 256, in each program of the line.
 is_shown("-endpoints 2 $free -n 256 ./app", "-n 256 $two $free ./app");
 is_shown("-endpoints 2 $free -n 257 ./app", "-n 257 $two $look $free ./app");
-is_shown("-asp 2 $free -n 512 ./app", "-n 256 $two $free ./app");
+is_shown("-asp 2 $free -n 512 ./app", "-n 256 $asp $free ./app");
 is_shown("-n 200 $free ./a : -endpoints 2 -n 57 ./b",
-         "-n 200 $look $free ./a : -n 57 $two $look ./b");
+         "-n 200 $look -x MPIX_PROGRAMS=1,2 $free ./a : -n 57 $two $look -x MPIX_PROGRAMS=1,2 ./b");
 is_shown("$free -n 300 ./app", "-n 300 $free ./app");
 is_shown("-endpoints 2 -x MPIX_ENDPOINTS_STATIC=0 $free -n 300 ./app",
          "-n 300 $two -x MPIX_ENDPOINTS_STATIC=0 $free ./app");
@@ -187,7 +188,7 @@ is_shown("-endpoints 2 -x MPIX_ENDPOINTS_STATIC=0 $free -n 300 ./app",
 }
 
 # Ranks in address spaces.
-is_shown("$_ 2 $free -n 12 ./app", "-n 6 $two $free ./app")
+is_shown("$_ 2 $free -n 12 ./app", "-n 6 $asp $free ./app")
     for '-asp', '--ranks-per-proc', '-ranks-per-proc';
 fails('-asp 5 -n 12 ./app', '-asp 5 does not divide the 12 ranks of -n');
 fails('-asp 5 ./app', '-asp 5 needs -n');
@@ -211,8 +212,9 @@ is_ranked("--ranks-tag --ranks-files --ranks-verbose -ranks 2 --ranks-share a,b 
 is_ranked("-ranks 2 $free -n 1 -x LD_PRELOAD='a b' -x A=b ./app", "-n 1 -x MPIX_RANKS=2 PRELOAD:a:b $free -x A=b ./app");
 is_ranked("$free -n 1 -x LD_PRELOAD=a ./app", "-n 1 -x LD_PRELOAD=a $free ./app");
 is_ranked("$free -n 1 ./a : -ranks 2 -n 1 ./b : -endpoints 2 -n 1 ./c",
-          "-n 1 -x MPIX_RANKS=1 PRELOAD $free ./a : -n 1 -x MPIX_RANKS=2 PRELOAD ./b : "
-              . "-n 1 $two -x MPIX_RANKS= ./c");
+          "-n 1 -x MPIX_RANKS=1 PRELOAD -x MPIX_PROGRAMS=1,1,2 $free ./a : "
+              . "-n 1 -x MPIX_RANKS=2 PRELOAD -x MPIX_PROGRAMS=1,1,2 ./b : "
+              . "-n 1 $two -x MPIX_RANKS= -x MPIX_PROGRAMS=1,1,2 ./c");
 is_ranked('-ranks auto -np 64 ./app', '--map-by ppr:1:numa --bind-to numa -x MPIX_RANKS_TOTAL=64 PRELOAD ./app');
 is_ranked('-ranks auto -np 64 --map-by ppr:1:package ./app', '-x MPIX_RANKS_TOTAL=64 PRELOAD --map-by ppr:1:package ./app');
 binds('-ranks 2 -n 4', '--map-by numa:PE=2');
@@ -229,15 +231,19 @@ fails("-ranks 2 --ranks-share $_ ./app", '-ranks-share needs names of libraries'
 # Levels.
 is_shown("-threadlevel 1 $free ./app", "-x MPIX_THREAD_LEVEL=1 $free ./app");
 is_shown("--threadlevel multiple $free ./app", "-x MPIX_THREAD_LEVEL=3 $free ./app");
-fails('-threadlevel 4 ./app', '-threadlevel needs 0 to 3');
+is_shown("-threadlevel $_ $free ./app", "-x MPIX_THREAD_LEVEL=4 $free ./app") for 4, 'attach';
+is_shown("-threadlevel $_ $free ./app", "-x MPIX_THREAD_LEVEL=5 $free ./app") for 5, 'reattach';
+fails('-threadlevel 6 ./app', '-threadlevel needs 0 to 5');
 
 # Each program its own.
 is_shown('--bind-to none -n 1 -endpoints 2 ./a -endpoints : -n 4 -asp 2 -threadlevel 2 ./b',
-         "-n 1 $two $free ./a -endpoints : -n 2 $two -x MPIX_THREAD_LEVEL=2 ./b");
+         "-n 1 $two -x MPIX_PROGRAMS=2,2 $free ./a -endpoints : "
+             . "-n 2 $two -x MPIX_THREAD_LEVEL=2 -x MPIX_ENDPOINTS_ASP=1 -x MPIX_PROGRAMS=2,2 ./b");
 # Open MPI 6 hands -x on to the programs behind.
 is_shown('--bind-to none -endpoints 2 -n 1 ./a : -n 2 ./b : -threadlevel 1 ./c',
-         "-n 1 $two $look --bind-to none ./a : -n 2 -x MPIX_ENDPOINTS= $look ./b : "
-             . "-x MPIX_ENDPOINTS= -x MPIX_THREAD_LEVEL=1 $look ./c");
+         "-n 1 $two $look -x MPIX_PROGRAMS=2,1,1 --bind-to none ./a : "
+             . "-n 2 -x MPIX_ENDPOINTS= $look -x MPIX_PROGRAMS=2,1,1 ./b : "
+             . "-x MPIX_ENDPOINTS= -x MPIX_THREAD_LEVEL=1 $look -x MPIX_PROGRAMS=2,1,1 ./c");
 is_shown("-threadlevel 1 $free ./a : -n 2 ./b", "-x MPIX_THREAD_LEVEL=1 $free ./a : -n 2 -x MPIX_THREAD_LEVEL= ./b");
 
 fails("-endpoints $_ ./app", '-endpoints needs a number from 1 on') for qw(x 0 -1 1.5 9999999999);

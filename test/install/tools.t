@@ -7,7 +7,7 @@
 # tools.t BUILD-FOLDER: a tool of MPI's profiling interface sees each call once, whether it is preloaded,
 # linked as a library before ours or behind it, or an archive; by the wrappers and by CMake.
 #
-# Guards: next_function.c, init_endpoint.c
+# Guards: next_function.c, init_endpoint.c, init_libmpi.c, init_mpi.c
 
 use strict;
 use warnings;

@@ -9,7 +9,7 @@
  * MPI_Query_thread tells what MPI_Init_thread has provided, and that counts for threads that are
  * attached, whatever MPI_T_init_thread was asked for since.
  *
- * Guards: init_endpoint.c, process.c
+ * Guards: init_libmpi.c, init_mpi.c, process.c
  */
 
 #include "ept.h"

@@ -16,7 +16,7 @@
  *
  * Errors are returned from the beginning on (parameter mpi_initial_errhandler).
  *
- * Guards: init_endpoint.c, announce.c, errors.c, told.c
+ * Guards: init_endpoint.c, init_make.c, announce.c, errors.c, told.c
  */
 
 #include "static.h"

@@ -13,7 +13,8 @@
  *   --number N, --told-level L  what is to come out
  *   --how i                     begin by MPI_Init, not with as many endpoints as were told
  *
- * Guards: query_told.c, told.c, query_number.c, endpoints_keyval.c, init_endpoint.c
+ * Guards: query_told.c, told.c, query_number.c, endpoints_keyval.c, init_endpoint.c,
+ * init_make.c
  */
 
 #include "static.h"

@@ -14,7 +14,7 @@
  *
  *   --dirt 1   what comes from the heap is not zero
  *
- * Guards: init_endpoint.c, static_comms.c, num_endpoints.c, process.c, duplicate.c, announce.c,
+ * Guards: init_endpoint.c, init_libmpi.c, init_make.c, init_mpi.c, abi_init.c, static_comms.c, num_endpoints.c, process.c, duplicate.c, announce.c,
  * pml_epml_among.c, abi_static.c
  */
 

@@ -71,6 +71,50 @@ our @ENTRIES = (
       quick => [], args => '--counts 4 --level 3', plain => 0, timeout => 240 },
     { program => 'static_attach', variant => 'long', configs => ['1x0'], long => 1, plain => 0,
       args => '--counts 16 --level 3 --million 1000000 --most 50', timeout => 120 },
+    # Two phases, mixed with all ways to begin; and what is wrong with the second, which all hear of.
+    (map { my ($variant, $config, $args, %more) = @$_;
+           +{ program => 'two_phase', variant => $variant, configs => [$config], args => $args,
+              plain => 0, quick => [], timeout => 60, %more } }
+        ['', '3x0', '--how b --counts 231', quick => ['3x0']],
+        [mixed => '4x0', '--how ibst --counts 1321 --level 1'],
+        [late => '2x0', '--how bi --counts 3'],
+        [endpoints => '2x0', '--how s --counts 31 --endpoints 1'],
+        [omit => '2x0', '--how b --omit 1', kind => 'fatal', status => 0, says => 'one endpoint, 0'],
+        [call => '1x0', '--how b --call 1', kind => 'fatal', says => 'error occurred in MPI_Barrier'],
+        [abi => '2x0', '--how bt --counts 3', abi => 1],
+        [tsan => '2x0', '--how bt --counts 3', kind => 'tsan', timeout => 240],
+        (map { [$_ => '3x0', "--how bbi --by 1 --wrong $_", mca => $RETURN] }
+            qw(none limit array place))),
+    { program => 'attach_level', configs => ['1x0'], quick => ['1x0'], args => '--level 3', plain => 0 },
+    { program => 'attach_level', variant => 'funneled', configs => ['1x0'], quick => [],
+      args => '--level 1', plain => 0 },
+    { program => 'attach_level', variant => 'tsan', kind => 'tsan', configs => ['1x0'], quick => [],
+      args => '--level 3', plain => 0, timeout => 240 },
+    { program => 'attach_level', variant => 'abi', abi => 1, configs => ['1x0'], quick => [],
+      args => '--level 3', plain => 0 },
+    # A call by each thread of a PGAS program: figures 7 and 9 of the text, and others.
+    (map { my ($variant, $config, $args, %more) = @$_;
+           +{ program => 'pgas', variant => $variant, configs => [$config],
+              args => "--threads 4 $args", launcher => '-endpoints 4', plain => 0, quick => [], %more } }
+        ['', '2x0', '', quick => ['2x0']], [every => '2x0', '--every 3 --seed 2'],
+        [one => '2x0', '--every 0'], [upc => '2x0', '--upc 1 --every 3 --seed 3'],
+        [later => '2x0', '--later 1 --every 3'], [twice => '2x0', '--twice 1', mca => $RETURN],
+        [abi => '2x0', '--upc 1', abi => 1],
+        [tsan => '1x0', '--every 2', kind => 'tsan', timeout => 240]),
+    # Chapter 12 of the draft for MPI 3.
+    (map { my ($variant, $config, $args, %more) = @$_;
+           +{ program => 'levels', variant => $variant, configs => [$config], args => "--asp 3 $args",
+              launcher => '-endpoints 3 -x MPIX_ENDPOINTS_ASP=1', plain => 0, quick => [], %more } }
+        [single => '2x0', '--required 0 --provided 1'], [funneled => '1x0', '--required 1'],
+        [serialized => '1x0', '--required 2'], [multiple => '2x0', '--required 3', quick => ['2x0']],
+        [attach => '2x0', '--required 4', quick => ['2x0']], [reattach => '2x0', '--required 5'],
+        [all => '2x0', '--required 3 --begin all'], [mains => '2x0', '--required 3 --end mains'],
+        [pool => '2x0', '--required 4 --end pool'],
+        [told => '1x0', '--required 1 --provided 4',
+         launcher => '-endpoints 3 -x MPIX_ENDPOINTS_ASP=1 -threadlevel attach'],
+        [alone => '2x0', '--required 5 --asp 1', launcher => ''],
+        [abi => '2x0', '--required 4', abi => 1],
+        [tsan => '1x0', '--required 3 --end mains', kind => 'tsan', timeout => 240]),
     { program => 'static_orphan', configs => ['2x0'], longer => ['1x0'], args => '--counts 3', quick => ['2x0'],
       plain => 0 },
     { program => 'static_number', configs => ['2x0'], longer => ['1x0'], quick => ['2x0'], plain => 0,
@@ -106,7 +150,7 @@ our @ENTRIES = (
         [number => '-endpoints 3 -threadlevel funneled', '--number 3 --told-level 1', quick => ['2x0']],
         [environment => '-x MPIX_ENDPOINTS=2 -x MPIX_THREAD_LEVEL=3', '--number 2 --told-level 3'],
         [plain => '--endpoints 4', '--number 4 --how i'], [nothing => '', ''],
-        [nonsense => '-x MPIX_ENDPOINTS=0x4 -x MPIX_THREAD_LEVEL=4', '']),
+        [nonsense => '-x MPIX_ENDPOINTS=0x4 -x MPIX_THREAD_LEVEL=6', '']),
     { program => 'static_told', variant => 'abi', abi => 1, configs => ['2x0'], quick => [], plain => 0,
       launcher => '-endpoints 2 -threadlevel multiple', args => '--number 2 --told-level 3' },
     # Children, which the launcher starts, and their endpoints.

@@ -12,7 +12,7 @@
  * when MPI is finalized and may be initialized again after that (sessions), so each use looks
  * whether the entries are still ours.
  *
- * Tests: create_errors, static_errors, static_spawn (errors)
+ * Tests: create_errors, static_errors, two_phase, static_spawn (errors)
  */
 
 #include "ompi_config.h"

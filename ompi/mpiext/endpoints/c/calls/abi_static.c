@@ -10,7 +10,7 @@
  *
  * Endpoints are the same pointers in both ABIs; thread levels are other numbers.
  *
- * Tests: static_world (abi), static_attach (abi)
+ * Tests: static_world (abi), static_attach (abi), attach_level (abi)
  */
 
 /* The names of MPI's functions mean the MPI ABI's here. */

@@ -11,8 +11,8 @@
  *
  * libmpi begins in the first phase, which announces that a number will follow; so the others, be it
  * in their MPI_Init, wait in the creation until it does.  Between the phases the program is where it
- * was before MPI_Init: libmpi's state says that its initialization is under way, so that it refuses
- * calls itself, and MPI_Initialized says no.
+ * was before MPI_Init: libmpi's state says that its initialization is under way, and its count of
+ * users that there is none, so that it refuses calls itself, and MPI_Initialized says no.
  *
  * Tests: two_phase
  */
@@ -34,18 +34,22 @@
 /** Written by the thread that begins MPI, before others are in MPI. */
 static struct {
     bool is_open; /**< the second phase is still to come */
+    int users;    /**< libmpi's count */
     int maximum;  /**< what the first has returned */
 } phases;
 
 static void open_phases(void)
 {
     phases.is_open = true;
+    phases.users = ompi_instance_count;
+    ompi_instance_count = 0;
     ompi_mpi_state = OMPI_MPI_STATE_INIT_STARTED;
 }
 
 static void close_phases(void)
 {
     phases.is_open = false;
+    ompi_instance_count = phases.users;
     ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
 }
 

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The endpoints that a process begins with are made: begin.c.
+ * The endpoints that a process begins with are made: init_make.c.
  */
 
 #ifndef MPIEXT_ENDPOINTS_BEGIN_H

@@ -14,7 +14,7 @@
  *
  * One lock for all: this is for threads that begin, not for what they do over and over.
  *
- * Tests: static_attributes, fortran_calls (static)
+ * Tests: static_attributes, fortran_calls (static), attach_level
  */
 
 #include "ompi_config.h"

@@ -16,7 +16,7 @@
  * Their attributes go before that: MPI_Finalize begins by deleting those of MPI_COMM_SELF, while
  * everything works (MPI 4.1, 11.2.4), and one of these is ours.
  *
- * Tests: static_world, static_attach, query_thread, ranks_mpi
+ * Tests: static_world, static_attach, query_thread, ranks_mpi, levels
  */
 
 #include "ompi_config.h"
