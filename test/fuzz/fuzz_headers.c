@@ -276,7 +276,7 @@ static uint64_t a_uid(fuzz_input_t *input)
 static uint64_t flags(fuzz_input_t *input)
 {
     const uint8_t choice = fuzz_byte(input);
-    const uint8_t sound = choice & (EPML_HDR_FLAG_SYNC | EPML_HDR_FLAG_GET);
+    const uint8_t sound = choice & (EPML_HDR_FLAG_SYNC | EPML_HDR_FLAG_GET | EPML_HDR_FLAG_DEVICE);
 
     if (128 <= choice) {
         return fuzz_byte(input);

@@ -49,7 +49,7 @@ static inline void *managed_memory(struct ept *t, size_t size)
     return get(size);
 }
 
-/** Addresses that the accelerator has been asked about by this thread. */
+/** Addresses that the accelerator has been asked about by this thread; less than 0: nobody counts. */
 static inline long device_looks(struct ept *t)
 {
     long (*looks)(void);
@@ -58,7 +58,7 @@ static inline long device_looks(struct ept *t)
     return looks();
 }
 
-/** Copies from the device to the device, by all threads of the process. */
+/** Copies from the device to the device, by all threads of the process; likewise. */
 static inline long device_copies(struct ept *t)
 {
     long (*copies)(void);

@@ -50,7 +50,8 @@ enum {
     EPML_HDR_FLAG_NODE = 0x04, /**< with GET: of the node side; each direction of a pair has its own
                                 * way */
     EPML_HDR_FLAG_FAIL = 0x08, /**< fragment: without data, the rest cannot be packed */
-    EPML_HDR_FLAG_MORE = 0x10  /**< active message: a piece; the next one of its sender goes on */
+    EPML_HDR_FLAG_MORE = 0x10, /**< active message: a piece; the next one of its sender goes on */
+    EPML_HDR_FLAG_DEVICE = 0x20 /**< with GET, within a process: the data are in device memory */
 };
 
 /** The part that all headers start with. */

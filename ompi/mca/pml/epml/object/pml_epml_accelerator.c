@@ -63,3 +63,10 @@ int mca_pml_epml_request_by_accelerator(mca_pml_epml_request_t *request)
     convertor->flags |= CONVERTOR_ACCELERATOR;
     return OMPI_SUCCESS;
 }
+
+bool mca_pml_epml_request_is_piece_of_device(mca_pml_epml_request_t *request)
+{
+    return request->convertor_set && accelerator_copy == request->convertor.cbmemcpy
+           && mca_pml_epml_is_contiguous(request->buffer, request->count, request->datatype,
+                                         &request->base, &request->size);
+}

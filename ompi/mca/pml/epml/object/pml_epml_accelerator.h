@@ -27,6 +27,9 @@ BEGIN_C_DECLS
  */
 int mca_pml_epml_request_by_accelerator(mca_pml_epml_request_t *request);
 
+/** Are a request's data left to the accelerator, and one piece of memory at base? */
+bool mca_pml_epml_request_is_piece_of_device(mca_pml_epml_request_t *request);
+
 END_C_DECLS
 
 #endif /* MCA_PML_EPML_ACCELERATOR_H */

@@ -349,18 +349,22 @@ void mca_pml_epml_fetch_matched(mca_pml_epml_request_t *request, const mca_pml_e
 {
     struct mca_btl_base_endpoint_t *connection = NULL;
     mca_btl_ep_module_t *module = NULL;
-    const bool get = 0 != (hdr->match.common.flags & EPML_HDR_FLAG_GET)
-                     && OMPI_SUCCESS
-                            == mca_pml_epml_route(request->ep, request->source, &module,
-                                                  &connection)
-                     && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
-                     && (0 != (hdr->match.common.flags & EPML_HDR_FLAG_NODE))
-                            == (module == request->ep->ways.module[EPML_WAY_NODE])
-                     && handle_size
-                            == (NULL != module->super.btl_register_mem
-                                    ? module->super.btl_registration_handle_size
-                                    : 0);
+    bool get = 0 != (hdr->match.common.flags & EPML_HDR_FLAG_GET)
+               && OMPI_SUCCESS
+                      == mca_pml_epml_route(request->ep, request->source, &module, &connection)
+               && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
+               && (0 != (hdr->match.common.flags & EPML_HDR_FLAG_NODE))
+                      == (module == request->ep->ways.module[EPML_WAY_NODE])
+               && handle_size
+                      == (NULL != module->super.btl_register_mem
+                              ? module->super.btl_registration_handle_size
+                              : 0);
 
+    if (OPAL_UNLIKELY(0 != (hdr->match.common.flags & EPML_HDR_FLAG_DEVICE))) {
+        /* Not by the processor, even if our memory is the host's. */
+        get = get && NULL != request->source->shm
+              && OMPI_SUCCESS == mca_pml_epml_request_by_accelerator(request);
+    }
     request->paced = false;
     request->remote_address = hdr->address;
     request->has_remote_handle = 0 < handle_size;

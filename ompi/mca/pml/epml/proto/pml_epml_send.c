@@ -12,10 +12,11 @@
  *   small, synchronous       EAGER with a number, done when the receiver's ACK comes
  *   large, one piece         RNDV with address: the receiver fetches the data, done at its FIN
  *   large, several pieces    RNDV without: at the receiver's CTS the data go out as FRAGs
+ *   large, of a device       as several pieces; to a neighbour, RNDV with address if it is one
  *
  * While the receiver is full (pml_epml_flow.h), everything counts as large.
  *
- * Tests: p2p_sizes, p2p_types, pack_error, random_traffic, fuzz/epml
+ * Tests: p2p_sizes, p2p_types, pack_error, random_traffic, device, fuzz/epml
  */
 
 #include "ompi_config.h"
@@ -149,8 +150,14 @@ static void offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *m
                          struct mca_btl_base_endpoint_t *connection, mca_pml_epml_hdr_rndv_t *hdr,
                          unsigned char *handle)
 {
-    if (!request->contiguous || 0 == request->size
-        || 0 == (module->super.btl_flags & MCA_BTL_FLAGS_GET)) {
+    if (!request->contiguous) {
+        if (module == request->ep->ways.shm && mca_pml_epml_request_is_piece_of_device(request)) {
+            hdr->match.common.flags |= EPML_HDR_FLAG_GET | EPML_HDR_FLAG_DEVICE;
+            hdr->address = (uint64_t) (uintptr_t) request->base;
+        }
+        return;
+    }
+    if (0 == request->size || 0 == (module->super.btl_flags & MCA_BTL_FLAGS_GET)) {
         return;
     }
     if (NULL != module->super.btl_register_mem && NULL == request->local_handle) {
