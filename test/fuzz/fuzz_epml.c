@@ -135,8 +135,8 @@ static void forget_loss(void)
 
         comm->loss.member = false;
         comm->loss.rank = -1;
-        comm->loss.left = comm->loss.passed_on = false;
-        comm->loss.passed_count = 0;
+        comm->loss.left = comm->loss.revoked = false;
+        memset(comm->loss.passing, 0, sizeof(comm->loss.passing));
     }
     memset(fuzz_ep->loss.early, 0, sizeof(fuzz_ep->loss.early));
     fuzz_ep->loss.early_next = 0;

@@ -7,7 +7,7 @@
  * @file
  *
  * Test of ompi/mca/pml/epml/loss/pml_epml_leave.c: who is told that a communicator has been left,
- * each once, whenever the memory ends; what is said of one that is not here yet; an endpoint whose
+ * each once, whenever the memory ends; that it is revoked; what is said of one that is not here yet; an endpoint whose
  * turns look at no losses looks at once.
  *
  * Guards: pml_epml_leave.c, pml_epml_left.c
@@ -66,7 +66,8 @@ int mca_pml_epml_send_control(mca_pml_epml_ep_t *from, mca_pml_epml_peer_t *peer
 
 void mca_pml_epml_lost_look(mca_pml_epml_ep_t *where)
 {
-    TAP_CHECK(&ep == where && comm.loss.left, "not of a communicator that has been left");
+    TAP_CHECK(&ep == where && (comm.loss.left || comm.loss.revoked),
+              "not of a communicator that has been left");
     ++looks;
 }
 
@@ -97,6 +98,12 @@ static void begin(bool is_inter)
     is_here = false;
 }
 
+/** The 1st, 2nd, 4th, ... of the living behind one. */
+static bool is_next(int living)
+{
+    return 0 < living && 0 == (living & (living - 1));
+}
+
 /** All in turn are told once, however often it takes. */
 static void test_tell(bool is_inter, int step)
 {
@@ -104,35 +111,39 @@ static void test_tell(bool is_inter, int step)
 
     begin(is_inter);
     lost = &members[3 + 4];
-    while (!comm.loss.passed_on && 100 > calls++) {
+    while (!comm.loss.passing[0].over && 100 > calls++) {
         room = step;
-        mca_pml_epml_leave_tell(&comm);
+        mca_pml_epml_leave_tell(&comm, EPML_NEWS_LEFT);
     }
     for (int i = 0; i < MEMBERS; ++i) {
         const int behind = (i - 3 + MEMBERS) % MEMBERS;
-        const bool is_next = 0 < behind && 0 == (behind & (behind - 1));
 
-        wrong += (is_next && 4 != behind ? 1 : 0) != told[i];
-        wrong += (is_inter && (is_next || 0 == behind) ? 1 : 0) != told[MEMBERS + i];
+        wrong += (4 != behind && is_next(behind - (4 < behind)) ? 1 : 0) != told[i];
+        wrong += (is_inter && (is_next(behind) || 0 == behind) ? 1 : 0) != told[MEMBERS + i];
         sum += told[i] + told[MEMBERS + i];
     }
     TAP_CHECK(0 == wrong, "%d of %d members are told, or not, as they should not be", wrong,
               2 * MEMBERS);
-    TAP_EQ(is_inter ? 10 : 4, sum);
-    TAP_CHECK(comm.loss.passed_on && calls == (sum + step - 1) / step, "%d calls", calls);
+    TAP_EQ(is_inter ? 11 : 5, sum);
+    TAP_CHECK(comm.loss.passing[0].over && calls == (sum + step - 1) / step, "%d calls", calls);
     room = 100;
-    mca_pml_epml_leave_tell(&comm);
+    mca_pml_epml_leave_tell(&comm, EPML_NEWS_LEFT);
     TAP_EQ(100, room);
 }
 
-static void arrive(uint64_t context, uint64_t uid)
+static void arrive_as(uint64_t context, uint64_t uid, uint8_t flags)
 {
-    const mca_pml_epml_hdr_left_t hdr = {.common = {.kind = EPML_HDR_LEFT},
+    const mca_pml_epml_hdr_left_t hdr = {.common = {.kind = EPML_HDR_LEFT, .flags = flags},
                                          .context = context,
                                          .uid = uid};
 
     TAP_CHECK(mca_pml_epml_left_kind.arrived(&ep, &(const mca_pml_epml_message_t){.hdr = &hdr}),
               "it makes no sense");
+}
+
+static void arrive(uint64_t context, uint64_t uid)
+{
+    arrive_as(context, uid, 0);
 }
 
 static void check_left(bool expected, const char *what)
@@ -192,6 +203,49 @@ static void test_many(void)
     }
 }
 
+static int sum_of_told(void)
+{
+    int sum = 0;
+
+    for (int i = 0; i < 2 * MEMBERS; ++i) {
+        sum += told[i];
+    }
+    return sum;
+}
+
+/** The one that revokes tells all members; those that hear of it some, and after a loss others. */
+static void test_revoked(bool is_inter)
+{
+    ompi_communicator_t handle = {.c_pml_comm = (struct mca_pml_comm_t *) &comm};
+
+    begin(is_inter);
+    comm.comm = &handle;
+    room = 1000;
+    TAP_EQ(OMPI_SUCCESS, mca_pml_epml_revoke(&handle));
+    mca_pml_epml_leave_tell(&comm, EPML_NEWS_REVOKED);
+    TAP_EQ((is_inter ? 2 : 1) * MEMBERS - 1, sum_of_told());
+    TAP_CHECK(comm.loss.revoked && !comm.loss.left, "it is not revoked");
+
+    begin(is_inter);
+    comm.comm = &handle;
+    attach();
+    arrive_as(comm.context, UID + 5, EPML_HDR_FLAG_REVOKE);
+    TAP_CHECK(comm.loss.revoked && !comm.loss.left, "it is not revoked, or left");
+    mca_pml_epml_leave_tell(&comm, EPML_NEWS_REVOKED);
+    TAP_EQ(is_inter ? 11 : 5, sum_of_told());
+    lost = &members[3 + 1];
+    comm.loss.count = 1;
+    mca_pml_epml_leave_tell(&comm, EPML_NEWS_REVOKED);
+    TAP_EQ(2, told[3 + 2]); /* the next one that lives */
+
+    begin(is_inter);
+    comm.comm = &handle;
+    arrive(comm.context, UID + 5);
+    arrive_as(comm.context, UID + 5, EPML_HDR_FLAG_REVOKE);
+    attach();
+    TAP_CHECK(comm.loss.revoked && comm.loss.left, "both came before it was here");
+}
+
 /** Within its process an endpoint loses nobody: its turns do not look. */
 static void test_within(void)
 {
@@ -242,6 +296,10 @@ int main(int argc, char **argv)
     tap_case_done();
     tap_case("how many of them are kept");
     test_many();
+    tap_case_done();
+    tap_case("a revocation reaches all, and others after a loss");
+    test_revoked(false);
+    test_revoked(true);
     tap_case_done();
     tap_case("an endpoint without others outside its process");
     test_within();

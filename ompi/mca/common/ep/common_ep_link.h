@@ -234,6 +234,15 @@ typedef struct mpix_endpoints_pml_t {
     int (*comm_ack_failed)(ompi_communicator_t *comm, int wanted, int *acked_p);
 
     /**
+     * Revoke an endpoint communicator: what waits in it, or is started later, ends with
+     * MPI_ERR_REVOKED, here at once, and at the other members, who pass it on, when they hear of it.
+     * Any thread; local.
+     *
+     * @return OMPI_SUCCESS
+     */
+    int (*comm_revoke)(ompi_communicator_t *comm);
+
+    /**
      * Is this an active receive of an endpoint that waits for the acknowledgement of a loss?  Then
      * its status has MPI_ERR_PROC_FAILED_PENDING.  Any request of libmpi's, any thread.
      */

@@ -216,5 +216,5 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
     if (MPI_ERR_PROC_FAILED == rc) {
         see_loss(handle);
     }
-    return rc;
+    return mca_coll_epcoll_loss_error(handle->comm, rc);
 }

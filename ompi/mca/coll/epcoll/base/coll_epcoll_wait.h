@@ -42,6 +42,20 @@ void mca_coll_epcoll_break_late(const mca_coll_epcoll_handle_t *handle,
 /** What a client's arrived is: another process tells that it has failed. */
 bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t size);
 
+/** The error of a call as libmpi is to have it: of a revoked communicator it is no loss. */
+static inline int mca_coll_epcoll_loss_error(const ompi_communicator_t *comm, int rc)
+{
+#if OPAL_ENABLE_FT_MPI
+    /* Relaxed: what has ended the call has been seen before. */
+    return MPI_ERR_PROC_FAILED == rc && __atomic_load_n(&comm->comm_revoked, __ATOMIC_RELAXED)
+               ? MPI_ERR_REVOKED
+               : rc;
+#else
+    (void) comm;
+    return rc;
+#endif
+}
+
 /** Not the short way of mca_coll_epcoll_ended. */
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);
 

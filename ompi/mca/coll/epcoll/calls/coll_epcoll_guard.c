@@ -122,7 +122,7 @@ static mca_coll_epcoll_peers_t guard_neighbors(ompi_communicator_t *comm)
     int rc;                                                                          \
                                                                                      \
     if (OPAL_UNLIKELY(guard_is_left(guard, comm, next))) {                           \
-        return MPI_ERR_PROC_FAILED;                                                  \
+        return mca_coll_epcoll_loss_error(comm, MPI_ERR_PROC_FAILED);                \
     }                                                                                \
     if (!mca_coll_epcoll_areas_on_device(comm, &areas)) {                            \
         return guard->next.name(GUARD_LIST arguments, next);                         \

@@ -248,7 +248,9 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
         return before == direct->open ? MPIX_ENDPOINTS_STEP_IDLE : MPIX_ENDPOINTS_STEP_PROGRESS;
     }
     /* From then on it may be started again, or gone. */
-    mca_coll_epcoll_component.engine->request_done(direct->request, direct->error);
+    mca_coll_epcoll_component.engine->request_done(
+        direct->request,
+        mca_coll_epcoll_loss_error(direct->request->req_mpi_object.comm, direct->error));
     return MPIX_ENDPOINTS_STEP_DONE;
 }
 
@@ -279,7 +281,7 @@ int mca_coll_epcoll_direct_run(mca_coll_epcoll_handle_t *handle,
     for (uint32_t i = 0; i < direct->messages; ++i) {
         note(direct, mca_coll_epcoll_wait_for(handle, &direct->message[i].request, MPI_SUCCESS));
     }
-    rc = direct->error;
+    rc = mca_coll_epcoll_loss_error(handle->comm, direct->error);
     direct_free(direct);
     return rc;
 }

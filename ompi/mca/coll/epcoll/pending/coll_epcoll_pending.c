@@ -30,7 +30,9 @@
 static void say_ended(mca_coll_epcoll_ended_t *ended)
 {
     if (NULL != ended->request) {
-        mca_coll_epcoll_component.engine->request_done(ended->request, ended->error);
+        mca_coll_epcoll_component.engine->request_done(
+            ended->request,
+            mca_coll_epcoll_loss_error(ended->request->req_mpi_object.comm, ended->error));
         ended->request = NULL;
     }
 }

@@ -37,7 +37,8 @@ typedef enum mca_pml_epml_hdr_kind_t {
     EPML_HDR_WITHDRAW = 14,   /**< to the receiver: forget this rendezvous, unless it is matched */
     EPML_HDR_PART_FAIL = 15,  /**< to the receiver: nothing more comes in this round, there was an
                              * error; as a FIN */
-    EPML_HDR_LEFT = 16,       /**< to a member of a communicator: its collectives cannot succeed */
+    EPML_HDR_LEFT = 16,       /**< to a member of a communicator: its collectives cannot succeed, or
+                               * nothing in it */
     EPML_HDR_AM = 17,         /**< of a client of the engine: match header, its number for a tag */
     EPML_HDR_KINDS = 18
 } mca_pml_epml_hdr_kind_t;
@@ -50,8 +51,9 @@ enum {
     EPML_HDR_FLAG_NODE = 0x04, /**< with GET: of the node side; each direction of a pair has its own
                                 * way */
     EPML_HDR_FLAG_FAIL = 0x08, /**< fragment: without data, the rest cannot be packed */
-    EPML_HDR_FLAG_MORE = 0x10, /**< active message: a piece; the next one of its sender goes on */
-    EPML_HDR_FLAG_DEVICE = 0x20 /**< with GET, within a process: the data are in device memory */
+    EPML_HDR_FLAG_MORE = 0x10,   /**< active message: a piece; the next one of its sender goes on */
+    EPML_HDR_FLAG_DEVICE = 0x20, /**< with GET, within a process: the data are in device memory */
+    EPML_HDR_FLAG_REVOKE = 0x40  /**< LEFT: the communicator is revoked */
 };
 
 /** The part that all headers start with. */

@@ -234,24 +234,6 @@ int mca_pml_epml_call_add_comm(ompi_communicator_t *newcomm)
     return mca_pml_epml_comm_furnish(newcomm);
 }
 
-/** Throw away a message that nobody will receive.  Where somebody is lost, its sender waits for an
- * answer that otherwise nobody would give any more.  Of a collective that has failed for another
- * reason the sender hears, and asks. */
-static void throw_away(mca_pml_epml_comm_t *comm, epml_match_unexpected_t *message)
-{
-    mca_pml_epml_unexpected_t *kept = (mca_pml_epml_unexpected_t *) message;
-
-    if (comm->loss.member && EPML_HDR_RNDV == kept->common.kind) {
-        mca_pml_epml_withdraw_answer(comm->ep,
-                                     comm->peers->member[epml_match_queue_of(message)->source],
-                                     kept->common.request);
-    }
-    comm->may_owe |= EPML_HDR_RNDV == kept->common.kind
-                     && MPI_ANY_TAG > epml_match_queue_of(message)->tag;
-    epml_match_remove(&comm->ep->match, message);
-    mca_pml_epml_unexpected_free(comm->ep, kept);
-}
-
 int mca_pml_epml_call_del_comm(ompi_communicator_t *ompi_comm)
 {
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm(ompi_comm);
@@ -266,14 +248,14 @@ int mca_pml_epml_call_del_comm(ompi_communicator_t *ompi_comm)
     mca_pml_epml_lock(ep);
     mca_pml_epml_comms_remove(comm);
     while (NULL != (message = epml_match_some_of_context(&ep->match, comm->context))) {
-        throw_away(comm, message);
+        mca_pml_epml_withdraw_kept(comm, message);
     }
     /* What members that gave up have not waited for. */
     while (comm->agrees
            && NULL
                   != (message = epml_match_some_of_context(&ep->match,
                                                            comm->context | EPML_AGREE_CONTEXT))) {
-        throw_away(comm, message);
+        mca_pml_epml_withdraw_kept(comm, message);
     }
     mca_pml_epml_part_del_comm(comm);
     mca_pml_epml_am_del_comm(comm);

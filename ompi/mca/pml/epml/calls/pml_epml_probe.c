@@ -53,7 +53,7 @@ static inline int in_vain(const mca_pml_epml_comm_t *comm, int src, int tag)
         return MPI_ERR_NO_MEM; /* it might be the one that was lost */
     }
     return OPAL_UNLIKELY(comm->loss.member) && 0 <= mca_pml_epml_lost_blocks(comm, src, tag)
-               ? MPI_ERR_PROC_FAILED
+               ? mca_pml_epml_loss_error(comm)
                : OMPI_SUCCESS;
 }
 

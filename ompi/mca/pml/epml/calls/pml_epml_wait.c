@@ -130,7 +130,11 @@ static __attribute__((noinline)) int left_error_of(ompi_request_t *request)
     }
     if (OMPI_ERROR == request->req_status.MPI_ERROR
         && mca_pml_epml_lost_member(mca_pml_epml_comm(request->req_mpi_object.comm))) {
-        request->req_status.MPI_ERROR = MPI_ERR_PROC_FAILED;
+        mca_pml_epml_comm_t *comm = mca_pml_epml_comm(request->req_mpi_object.comm);
+
+        mca_pml_epml_lock(comm->ep);
+        request->req_status.MPI_ERROR = mca_pml_epml_loss_error(comm);
+        mca_pml_epml_unlock(comm->ep);
     }
     return request->req_status.MPI_ERROR;
 }

@@ -200,6 +200,7 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .network = mca_pml_epml_network,
     .comm_failed = mca_pml_epml_acked_group,
     .comm_ack_failed = mca_pml_epml_acked_add,
+    .comm_revoke = mca_pml_epml_revoke,
     .request_is_pending = mca_pml_epml_pending,
     .engine = &mca_pml_epml_service,
 };

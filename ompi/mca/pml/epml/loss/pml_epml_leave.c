@@ -10,10 +10,14 @@
  *
  * Who has lost a member of a communicator leaves its collectives, and would leave behind those who
  * have lost nobody: where the connection between two breaks, all others reach both of them.  So it
- * says so (LEFT), to the members 1, 2, 4, 8, ... ranks further on, and each of them, when it hears
- * of it for the first time, does the same.  That is some messages from each, and no connections to
- * everybody; and it gets past members that are lost on the way.  What follows is as if the member
- * that heard it had lost somebody, for collectives alone: it reaches everybody still.
+ * says so (LEFT), to the 1st, 2nd, 4th, 8th, ... of the living members behind it, and each of them,
+ * when it hears of it for the first time, does the same, and again when it loses another one.  That
+ * is some messages from each, and no connections to everybody; and it gets past members that are
+ * lost on the way, as each tells the next one that lives.  What follows is as if the member that
+ * heard it had lost somebody, for collectives alone: it reaches everybody still.
+ *
+ * A revocation (MPIX_Comm_revoke) is passed on in the same way, with a flag.  Members may free the
+ * communicator when they please, and pass nothing on then, so the one that revokes tells all.
  *
  * A creation fails at one member and not at another, where the last words between them are not
  * heard any more.  A member that has the communicator by then leaves it before it frees it.
@@ -22,7 +26,7 @@
  *
  * Called by pml_epml_lost.c, and by others that have learned of it, under the endpoint's lock.
  *
- * Tests: cut (left_), device_coll, unit/test_epml_leave
+ * Tests: cut (left_), device_coll, ulfm_revoke, unit/test_epml_leave
  */
 
 #include "ompi_config.h"
@@ -37,53 +41,72 @@
 
 /** @param[in,out] nth  of those who are to be told; the first ones have been
  * @return false: there was no memory for it */
-static bool tell_one(mca_pml_epml_comm_t *comm, mca_pml_epml_peer_t *peer, uint32_t *nth)
+static bool tell_one(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news, mca_pml_epml_peer_t *peer,
+                     uint32_t *nth)
 {
-    const mca_pml_epml_hdr_left_t hdr = {.common = {.kind = EPML_HDR_LEFT},
-                                         .context = comm->context,
-                                         .uid = comm->ep->life.uid};
+    mca_pml_epml_passing_t *passing = &comm->loss.passing[news];
+    const mca_pml_epml_hdr_left_t hdr = {
+        .common = {.kind = EPML_HDR_LEFT,
+                   .flags = EPML_NEWS_REVOKED == news ? EPML_HDR_FLAG_REVOKE : 0},
+        .context = comm->context,
+        .uid = comm->ep->life.uid};
 
-    if ((*nth)++ < comm->loss.passed_count) {
+    if ((*nth)++ < passing->count) {
         return true;
     }
-    if (!mca_pml_epml_lost_is(comm->ep, peer)
-        && OMPI_ERR_OUT_OF_RESOURCE
-               == mca_pml_epml_send_control(comm->ep, peer, &hdr, sizeof(hdr))) {
+    if (OMPI_ERR_OUT_OF_RESOURCE == mca_pml_epml_send_control(comm->ep, peer, &hdr, sizeof(hdr))) {
         return false;
     }
-    ++comm->loss.passed_count;
+    ++passing->count;
     return true;
 }
 
-/** Those behind a rank in a list, as it were a ring.  @param, return likewise */
-static bool tell_some(mca_pml_epml_comm_t *comm, const mca_pml_epml_peers_t *peers, uint32_t rank,
-                      uint32_t *nth)
+/** Of those in a list that are not lost the 1st, 2nd, 4th, ... behind a rank, as it were a ring, or
+ * all.  The first one closes the ring of the living, so that news come round.
+ * @param, return likewise */
+static bool tell_some(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news,
+                      const mca_pml_epml_peers_t *peers, uint32_t rank, uint32_t *nth)
 {
     const uint32_t count = (uint32_t) peers->count;
+    uint32_t living = 0;
 
-    for (uint32_t step = 1; step < count; step <<= 1) {
-        if (!tell_one(comm, peers->member[(rank + step) % count], nth)) {
+    for (uint32_t step = 1; step < count; ++step) {
+        mca_pml_epml_peer_t *peer = peers->member[(rank + step) % count];
+
+        if (mca_pml_epml_lost_is(comm->ep, peer)) {
+            continue;
+        }
+        ++living;
+        if ((comm->loss.passing[news].first || 0 == (living & (living - 1)))
+            && !tell_one(comm, news, peer, nth)) {
             return false;
         }
     }
     return true;
 }
 
-void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm)
+void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news)
 {
+    mca_pml_epml_passing_t *passing = &comm->loss.passing[news];
     const uint32_t rank = (uint32_t) comm->rank;
     uint32_t nth = 0;
     bool all;
 
-    if (comm->loss.passed_on) {
+    if (passing->lost != comm->loss.count) { /* another one is next */
+        passing->over = false;
+        passing->count = 0;
+        passing->lost = comm->loss.count;
+    }
+    if (passing->over) {
         return;
     }
-    all = tell_some(comm, comm->local, rank, &nth);
+    all = tell_some(comm, news, comm->local, rank, &nth);
     if (all && comm->local != comm->peers && 0 < comm->peers->count) {
         const uint32_t opposite = rank % (uint32_t) comm->peers->count;
+        mca_pml_epml_peer_t *peer = comm->peers->member[opposite];
 
-        all = tell_one(comm, comm->peers->member[opposite], &nth)
-              && tell_some(comm, comm->peers, opposite, &nth);
+        all = (mca_pml_epml_lost_is(comm->ep, peer) || tell_one(comm, news, peer, &nth))
+              && tell_some(comm, news, comm->peers, opposite, &nth);
     }
-    comm->loss.passed_on = all;
+    passing->over = all;
 }

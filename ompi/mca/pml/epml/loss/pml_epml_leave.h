@@ -18,14 +18,17 @@
 
 BEGIN_C_DECLS
 
-/** Tell some members of a communicator, who tell others, that its collectives cannot succeed.
- * Under the lock.  Until loss.passed_on is set some have not been told, for want of memory: try
- * again. */
-void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm);
+/** Tell some members of a communicator, who tell others, that its collectives cannot succeed, or that
+ * it is revoked.  Under the lock.  Until loss.passing[news].over is set some have not been told, for
+ * want of memory: try again. */
+void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news);
 
 /** This member takes part in the communicator's collectives no more: they fail, here and, once they
  * have heard of it, at all members, with MPI_ERR_PROC_FAILED.  Not under the lock. */
 void mca_pml_epml_leave(mca_pml_epml_comm_t *comm);
+
+/** comm_revoke of mpix_endpoints_pml_t.  Not under the lock. */
+int mca_pml_epml_revoke(ompi_communicator_t *comm);
 
 /** LEFT: a member says so. */
 extern const mca_pml_epml_kind_t mca_pml_epml_left_kind;

@@ -6,12 +6,12 @@
 /**
  * @file
  *
- * LEFT, and this member's own end of a communicator's collectives: what pml_epml_leave.c tells
+ * LEFT, and this member's own end of a communicator's collectives or of all: what pml_epml_leave.c tells
  * others follows from both.  What is said of a communicator that is not here is kept until it is.
  *
  * Called by others without the endpoint's lock (mca_pml_epml_leave), or when a message has come.
  *
- * Tests: cut (left_), device_coll, unit/test_epml_leave
+ * Tests: cut (left_), device_coll, ulfm_revoke, unit/test_epml_leave
  */
 
 #include "ompi_config.h"
@@ -34,11 +34,28 @@ static bool is_member(const mca_pml_epml_peers_t *peers, uint64_t uid)
     return false;
 }
 
-/** A member has left a communicator; now, or before it was here. */
-static void hear(mca_pml_epml_comm_t *comm)
+/** A communicator is revoked: libmpi, too, refuses new operations on it from now on. */
+static void set_revoked(mca_pml_epml_comm_t *comm)
 {
-    if (!comm->loss.left) {
-        comm->loss.left = true;
+    comm->loss.revoked = true;
+#if OPAL_ENABLE_FT_MPI
+    /* Relaxed: a word of its own. */
+    __atomic_store_n(&comm->comm->comm_revoked, true, __ATOMIC_RELAXED);
+#endif
+    if (NULL != comm->inner) {
+        set_revoked(comm->inner);
+    }
+}
+
+/** A member has left a communicator, or it is revoked; now, or before it was here. */
+static void hear(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news)
+{
+    if (EPML_NEWS_REVOKED == news ? !comm->loss.revoked : !comm->loss.left) {
+        if (EPML_NEWS_REVOKED == news) {
+            set_revoked(comm);
+        } else {
+            comm->loss.left = true;
+        }
         mca_pml_epml_lost_look_soon(comm->ep);
         /* This endpoint may be waiting for the sender, or the sender may have lost this endpoint.  The
          * message is no proof that the connection works, so the peer is asked. */
@@ -52,9 +69,29 @@ static void hear(mca_pml_epml_comm_t *comm)
 void mca_pml_epml_leave(mca_pml_epml_comm_t *comm)
 {
     mca_pml_epml_lock(comm->ep);
-    hear(comm);
+    hear(comm, EPML_NEWS_LEFT);
     mca_pml_epml_lost_look(comm->ep); /* which tells the others: this one may not turn again */
     mca_pml_epml_unlock(comm->ep);
+}
+
+int mca_pml_epml_revoke(ompi_communicator_t *ompi_comm)
+{
+    mca_pml_epml_comm_t *comm = mca_pml_epml_comm(ompi_comm);
+
+    mca_pml_epml_lock(comm->ep);
+    if (!comm->loss.revoked) { /* else it is passed on already */
+        comm->loss.passing[EPML_NEWS_REVOKED].first = true;
+        hear(comm, EPML_NEWS_REVOKED);
+        mca_pml_epml_lost_look(comm->ep);
+    }
+    mca_pml_epml_unlock(comm->ep);
+    return OMPI_SUCCESS;
+}
+
+/** What a message says. */
+static mca_pml_epml_news_t news_of(const mca_pml_epml_hdr_left_t *hdr)
+{
+    return 0 != (hdr->common.flags & EPML_HDR_FLAG_REVOKE) ? EPML_NEWS_REVOKED : EPML_NEWS_LEFT;
 }
 
 /** Messages of at most so many senders are kept for a context that has no communicator yet, one of
@@ -67,12 +104,17 @@ static void keep(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr)
 
     for (uint32_t i = 0; i < EPML_LEFT_EARLY; ++i) {
         if (hdr->context == ep->loss.early[i].context) {
-            same += hdr->uid == ep->loss.early[i].uid ? EARLY_SAME : 1;
+            if (hdr->uid != ep->loss.early[i].uid) {
+                ++same;
+            } else if (news_of(hdr) == ep->loss.early[i].news) {
+                same += EARLY_SAME;
+            }
         }
     }
     if (EARLY_SAME > same && 0 != hdr->context) {
         ep->loss.early[ep->loss.early_next].context = hdr->context;
         ep->loss.early[ep->loss.early_next].uid = hdr->uid;
+        ep->loss.early[ep->loss.early_next].news = news_of(hdr);
         ep->loss.early_next = (ep->loss.early_next + 1) % EPML_LEFT_EARLY;
     }
 }
@@ -88,7 +130,7 @@ static bool left_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
     } else if (!is_member(comm->local, hdr->uid) && !is_member(comm->peers, hdr->uid)) {
         mca_pml_epml_ep_drop(ep);
     } else {
-        hear(comm);
+        hear(comm, news_of(hdr));
     }
     return true;
 }
@@ -110,7 +152,7 @@ void mca_pml_epml_leave_attach(mca_pml_epml_comm_t *comm)
         if (comm->context == ep->loss.early[i].context) {
             ep->loss.early[i].context = 0;
             if (is_member(comm->local, uid) || is_member(comm->peers, uid)) {
-                hear(comm);
+                hear(comm, ep->loss.early[i].news);
             }
         }
     }

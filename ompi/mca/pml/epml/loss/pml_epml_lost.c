@@ -23,6 +23,7 @@
 
 #include "ompi_config.h"
 
+#include "../proto/proto.h"
 #include "../wire/wire.h"
 #include "../object/object.h"
 #include "../base/base.h"
@@ -299,6 +300,24 @@ static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers,
     return first;
 }
 
+static void pass_on(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news)
+{
+    mca_pml_epml_leave_tell(comm, news);
+    if (!comm->loss.passing[news].over) {
+        mca_pml_epml_lost_look_soon(comm->ep);
+    }
+}
+
+/** What waits on a revoked communicator for a receive. */
+static void drop_kept(mca_pml_epml_comm_t *comm)
+{
+    epml_match_unexpected_t *message;
+
+    while (NULL != (message = epml_match_some_of_context(&comm->ep->match, comm->context))) {
+        mca_pml_epml_withdraw_kept(comm, message);
+    }
+}
+
 /** Find who is lost on the endpoint's communicators.  @return is anybody? */
 static bool look_at_comms(mca_pml_epml_ep_t *ep)
 {
@@ -311,16 +330,17 @@ static bool look_at_comms(mca_pml_epml_ep_t *ep)
 
         comm->loss.count = 0;
         comm->loss.rank = cut_all(ep, comm->peers, &untold, &comm->loss.count);
-        comm->loss.member = comm->loss.left || 0 <= comm->loss.rank;
+        comm->loss.member = comm->loss.left || comm->loss.revoked || 0 <= comm->loss.rank;
         if (comm->local != comm->peers
             && 0 <= cut_all(ep, comm->local, &untold, &comm->loss.count)) {
             comm->loss.member = true;
         }
         if (untold) {
-            mca_pml_epml_leave_tell(comm);
-            if (!comm->loss.passed_on) {
-                mca_pml_epml_lost_look_soon(ep);
-            }
+            pass_on(comm, EPML_NEWS_LEFT);
+        }
+        if (comm->loss.revoked) {
+            pass_on(comm, EPML_NEWS_REVOKED);
+            drop_kept(comm);
         }
         any = any || comm->loss.member;
     }

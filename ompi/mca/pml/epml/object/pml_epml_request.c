@@ -8,7 +8,7 @@
  *
  * Requests: drawing and returning, completion, and the numbers by which peers name them.
  *
- * Tests: p2p_requests, p2p_persistent, fuzz/epml, coll_nomem, ulfm
+ * Tests: p2p_requests, p2p_persistent, fuzz/epml, coll_nomem, ulfm, ulfm_revoke
  */
 
 #include "ompi_config.h"
@@ -205,7 +205,11 @@ int mca_pml_epml_mpi_error(int rc)
 
 void mca_pml_epml_request_fail(mca_pml_epml_request_t *request, int rc)
 {
-    request->req_ompi.req_status.MPI_ERROR = mca_pml_epml_mpi_error(rc);
+    const int error = mca_pml_epml_mpi_error(rc);
+
+    request->req_ompi.req_status.MPI_ERROR = MPI_ERR_PROC_FAILED == error
+                                                 ? mca_pml_epml_loss_error(request->comm)
+                                                 : error;
     mca_pml_epml_request_done(request);
 }
 

@@ -164,10 +164,17 @@ static inline bool mca_pml_epml_send_is_offered(const mca_pml_epml_request_t *re
     return EPML_SEND_RNDV == request->state || EPML_SEND_WITHDRAWN == request->state;
 }
 
-/** Of a collective that cannot succeed, because somebody is lost? */
+/** Of a collective that cannot succeed, because somebody is lost, or of a revoked communicator? */
 static inline bool mca_pml_epml_request_is_in_vain(const mca_pml_epml_request_t *request)
 {
-    return OPAL_UNLIKELY(request->comm->loss.member && MPI_ANY_TAG > request->tag);
+    return OPAL_UNLIKELY(request->comm->loss.member
+                         && (MPI_ANY_TAG > request->tag || request->comm->loss.revoked));
+}
+
+/** How what waits in vain on a communicator ends. */
+static inline int mca_pml_epml_loss_error(const mca_pml_epml_comm_t *comm)
+{
+    return comm->loss.revoked ? MPI_ERR_REVOKED : MPI_ERR_PROC_FAILED;
 }
 
 OBJ_CLASS_DECLARATION(mca_pml_epml_request_t);

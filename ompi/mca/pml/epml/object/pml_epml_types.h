@@ -159,6 +159,21 @@ typedef struct mca_pml_epml_unexpected_t {
 /** Sizes of long messages that are told apart: up to 64 and 256 KiB, 1 MiB, and above. */
 #define EPML_FETCH_CLASSES 4
 
+/** What a member of a communicator tells others, who pass it on. */
+typedef enum mca_pml_epml_news_t {
+    EPML_NEWS_LEFT,    /**< its collectives cannot succeed */
+    EPML_NEWS_REVOKED, /**< it is revoked: nothing of it can succeed */
+    EPML_NEWS
+} mca_pml_epml_news_t;
+
+/** How far a member has come with passing such news on. */
+typedef struct mca_pml_epml_passing_t {
+    bool over;      /**< all have been told who are to be told by it */
+    bool first;     /**< it tells all members: nobody has told it */
+    uint32_t count; /**< so many of them so far */
+    int32_t lost;   /**< of members that were lost then: after more losses others are to be told */
+} mca_pml_epml_passing_t;
+
 /** Communicators of which members may speak before they are here, or half as many. */
 #define EPML_LEFT_EARLY 32
 
@@ -258,6 +273,7 @@ typedef struct mca_pml_epml_ep_loss_t {
     struct {
         uint64_t context; /**< 0: nothing */
         uint64_t uid;     /**< who said it */
+        mca_pml_epml_news_t news;
     } early[EPML_LEFT_EARLY];
     uint32_t early_next;
     uint64_t quiet_ns;    /**< when it became quiet, or the last questions were asked */
@@ -355,11 +371,11 @@ typedef struct mca_pml_epml_comm_t {
         int32_t listed;        /**< members in list */
         int32_t *list; /**< lost members in the order in which the user was told of them: ranks
                                 * in peers, or ~ranks in local; NULL: never asked for */
-        bool member;           /**< some member is lost, of peers, of local or of outer; or left is
-                                * set */
+        bool member;   /**< some member is lost, of peers, of local or of outer; or left or
+                                * revoked is set */
         bool left;             /**< a member has said that it has lost another one */
-        bool passed_on;        /**< this one has told others of either */
-        uint32_t passed_count; /**< so many of them so far */
+        bool revoked;          /**< all that waits in it ends with MPI_ERR_REVOKED */
+        mca_pml_epml_passing_t passing[EPML_NEWS];
         uint32_t ask_next;     /**< with whom to go on where all members are looked at */
     } loss;
     bool message_lost;       /**< one was lost for lack of memory: receives fail */

@@ -113,12 +113,13 @@ static void end(mca_pml_epml_part_t *part, int error)
     end_round_if_due(part);
 }
 
-/** Ends the round with an error if the sender is lost. */
+/** Ends the round with an error if the sender is lost, or the communicator revoked. */
 static void end_if_sender_lost(mca_pml_epml_part_t *part)
 {
     if (part->super.comm->loss.member && MPI_PROC_NULL != part->super.rank && !is_done(part)
-        && mca_pml_epml_lost_is(part->super.ep, part->super.source)) {
-        end(part, MPI_ERR_PROC_FAILED);
+        && (part->super.comm->loss.revoked
+            || mca_pml_epml_lost_is(part->super.ep, part->super.source))) {
+        end(part, mca_pml_epml_loss_error(part->super.comm));
     }
 }
 

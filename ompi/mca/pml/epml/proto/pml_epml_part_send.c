@@ -228,15 +228,16 @@ static void give_up(mca_pml_epml_part_t *part, int error)
     }
 }
 
-/** Ends the round with an error if the receiver is lost. */
+/** Ends the round with an error if the receiver is lost, or the communicator revoked. */
 static void end_if_receiver_lost(mca_pml_epml_part_t *part)
 {
     mca_pml_epml_request_t *request = &part->super;
 
     if (request->comm->loss.member && !is_to_nobody(part)
         && !atomic_load_explicit(&request->done, memory_order_relaxed)
-        && mca_pml_epml_lost_is(request->ep, mca_pml_epml_part_receiver(part))) {
-        give_up(part, MPI_ERR_PROC_FAILED);
+        && (request->comm->loss.revoked
+            || mca_pml_epml_lost_is(request->ep, mca_pml_epml_part_receiver(part)))) {
+        give_up(part, mca_pml_epml_loss_error(request->comm));
     }
 }
 

@@ -60,7 +60,7 @@ int mca_pml_epml_recv_start_in_doubt(mca_pml_epml_request_t *request, int src, i
     }
     if (0 <= mca_pml_epml_lost_blocks(request->comm, src, tag)
         && !mca_pml_epml_lost_pends(request)) {
-        return MPI_ERR_PROC_FAILED;
+        return mca_pml_epml_loss_error(request->comm);
     }
     epml_match_post(&ep->match, queue, &request->posted);
     return OMPI_SUCCESS;

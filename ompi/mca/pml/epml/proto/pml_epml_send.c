@@ -417,7 +417,7 @@ static bool send_is_unheard(const mca_pml_epml_request_t *request)
     return EPML_SEND_START == request->state;
 }
 
-/** Of a collective, to one who lives, and may never receive it. */
+/** To one who lives, and may never receive it. */
 static void send_take_back(mca_pml_epml_request_t *request)
 {
     if (EPML_SEND_SYNC == request->state) {
@@ -436,7 +436,7 @@ static void send_lost(mca_pml_epml_request_t *request)
         if (EPML_SEND_SYNC == request->state || mca_pml_epml_send_is_offered(request)) {
             mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
         }
-    } else if (MPI_ANY_TAG > request->tag) {
+    } else if (mca_pml_epml_request_is_in_vain(request)) {
         send_take_back(request);
     }
 }

@@ -29,7 +29,7 @@
  * WITHDRAW follows the message on the same way, so that it cannot come before it.  The receiver
  * answers from its progress, as it answers a rendezvous.
  *
- * Tests: death, cut
+ * Tests: death, cut, ulfm_revoke
  */
 
 #include "ompi_config.h"
@@ -136,6 +136,21 @@ void mca_pml_epml_withdraw_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *se
                                          .status = OMPI_ERR_UNREACH};
 
     (void) mca_pml_epml_send_control(ep, sender, &fin, sizeof(fin));
+}
+
+void mca_pml_epml_withdraw_kept(mca_pml_epml_comm_t *comm, epml_match_unexpected_t *message)
+{
+    mca_pml_epml_unexpected_t *kept = (mca_pml_epml_unexpected_t *) message;
+
+    if (comm->loss.member && EPML_HDR_RNDV == kept->common.kind) {
+        mca_pml_epml_withdraw_answer(comm->ep,
+                                     comm->peers->member[epml_match_queue_of(message)->source],
+                                     kept->common.request);
+    }
+    comm->may_owe |= EPML_HDR_RNDV == kept->common.kind
+                     && MPI_ANY_TAG > epml_match_queue_of(message)->tag;
+    epml_match_remove(&comm->ep->match, message);
+    mca_pml_epml_unexpected_free(comm->ep, kept);
 }
 
 /** Answer somebody of whom nothing is known here any more.  If there is no room for it at present

@@ -66,7 +66,7 @@ bool mca_pml_epml_lost_pends(const mca_pml_epml_request_t *request)
 {
 #if OPAL_ENABLE_FT_MPI
     return ompi_ftmpi_enabled && !request->blocking && MPI_ANY_SOURCE == request->rank
-           && MPI_ANY_TAG <= request->tag;
+           && MPI_ANY_TAG <= request->tag && !request->comm->loss.revoked;
 #else
     (void) request;
     return false;
@@ -75,7 +75,7 @@ bool mca_pml_epml_lost_pends(const mca_pml_epml_request_t *request)
 
 int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
 {
-    if (tag < MPI_ANY_TAG) {
+    if (tag < MPI_ANY_TAG || comm->loss.revoked) {
         /* Of a collective, which cannot succeed any more, whoever is next in it. */
         if (!comm->loss.member) {
             return -1;

@@ -12,15 +12,15 @@
  * of an endpoint communicator those are the endpoints of index 0 alone.  A revocation is sent to
  * processes by the slot of a communicator, which differs between the handles of endpoints.  So a
  * failed process leaves the state of a handle as it is: pml/epml ends what waits for lost peers
- * (docs/losses.md), says who they are, and keeps what has been acknowledged.  Revoking and shrinking
- * get an error here, at each member, without communication; MPIX_Comm_agree and MPIX_Comm_iagree are
- * refused by coll/epcoll.
+ * (docs/losses.md), says who they are, keeps what has been acknowledged, and passes revocations on.
+ * Shrinking gets an error here, at each member, without communication; MPIX_Comm_agree and
+ * MPIX_Comm_iagree are refused by coll/epcoll.
  *
  * libmpi looks at the groups of all communicators in its table when it hears of a failure, in
  * whatever thread that is, and another one may be about to free a handle: at that time many do.  So
  * a handle leaves the table before its groups go, and not while libmpi looks.
  *
- * Tests: ulfm, ulfm_ack, comm_refused
+ * Tests: ulfm, ulfm_ack, ulfm_revoke, comm_refused
  */
 
 #include "ompi_config.h"
@@ -69,7 +69,7 @@ static void leave_table(ompi_communicator_t *comm)
 int MPIX_ENDPOINTS_SEAM(ompi_comm_revoke_internal)(ompi_communicator_t *comm)
 {
     return OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))
-               ? MPI_ERR_UNSUPPORTED_OPERATION
+               ? mpix_endpoints_table()->comm_revoke(comm)
                : MPIX_ENDPOINTS_ORIGINAL(ompi_comm_revoke_internal)(comm);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_revoke_internal);
