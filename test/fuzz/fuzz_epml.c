@@ -137,6 +137,9 @@ static void forget_loss(void)
         comm->loss.rank = -1;
         comm->loss.left = comm->loss.revoked = false;
         memset(comm->loss.passing, 0, sizeof(comm->loss.passing));
+#if OPAL_ENABLE_FT_MPI
+        comm->comm->comm_revoked = false;
+#endif
     }
     memset(fuzz_ep->loss.early, 0, sizeof(fuzz_ep->loss.early));
     fuzz_ep->loss.early_next = 0;

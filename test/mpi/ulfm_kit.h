@@ -99,18 +99,24 @@ static void *kit_thread(void *argument)
     return NULL;
 }
 
-/** Process 0 says for the survivors how they have fared. */
+/** Called, if set, with the surviving processes, before they report. */
+static void (*kit_compare)(MPI_Comm survivors);
+
+/** The first survivor says for all how they have fared. */
 static void kit_report(const char *const topics[], int count)
 {
     MPI_Comm shrunk = MPI_COMM_NULL;
     int sums[KIT_MOST_TOPICS] = {0}, mine[KIT_MOST_TOPICS], rank;
 
-    for (int i = 0; i < count; ++i) {
-        mine[i] = atomic_load(&kit_failures[i]);
-    }
     if (MPI_SUCCESS != MPIX_Comm_shrink(MPI_COMM_WORLD, &shrunk)) {
         printf("Bail out! the survivors' processes do not find each other\n");
         exit(1);
+    }
+    if (NULL != kit_compare) {
+        kit_compare(shrunk);
+    }
+    for (int i = 0; i < count; ++i) {
+        mine[i] = atomic_load(&kit_failures[i]);
     }
     MPI_Reduce(mine, sums, count, MPI_INT, MPI_SUM, 0, shrunk);
     MPI_Comm_rank(shrunk, &rank);

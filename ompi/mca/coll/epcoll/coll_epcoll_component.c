@@ -223,6 +223,7 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     mca_coll_epcoll_component.begin = mca_coll_epcoll_pending_begin;
     mca_coll_epcoll_component.init = mca_coll_epcoll_pending_init;
     return MPI_SUCCESS == engine->client_register(&client, &mca_coll_epcoll_component.client)
+                   && MPI_SUCCESS == mca_coll_epcoll_agreement_register()
                ? OMPI_SUCCESS
                : OMPI_ERR_OUT_OF_RESOURCE;
 }

@@ -12,7 +12,8 @@
  * the communicator's table when it is enabled, and puts back what was there when it is disabled,
  * which comes before those below are disabled: they hold nothing of each other.
  *
- * Tests: coll_move, coll_reduce, coll_neighbor, coll_blocks, coll_life, comm_refused
+ * Tests: coll_move, coll_reduce, coll_neighbor, coll_blocks, coll_life, comm_refused,
+ * ulfm_agree
  */
 
 #include "ompi_config.h"
@@ -70,28 +71,33 @@ static bool serves_pending(const mca_coll_epcoll_handle_t *handle, mca_coll_epco
 
 #if OPAL_ENABLE_FT_MPI
 
-static int agree_refuse(void *contrib, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type,
-                        struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
-                        ompi_communicator_t *comm, mca_coll_base_module_t *module)
+/** MPIX_Comm_iagree, and what libmpi's own shrinking agrees by: one integer, ANDed. */
+static int iagree(void *contrib, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type,
+                  struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
+                  ompi_communicator_t *comm, ompi_request_t **request,
+                  mca_coll_base_module_t *module)
 {
-    (void) contrib;
-    (void) count;
-    (void) type;
-    (void) op;
-    (void) group;
-    (void) grow;
-    (void) comm;
     (void) module;
-    return MPI_ERR_UNSUPPORTED_OPERATION;
+    *request = MPI_REQUEST_NULL;
+    return 1 == count && MPI_INT == type && MPI_BAND == op
+               ? mca_coll_epcoll_agreement_begin(comm, contrib, group, grow, request)
+               : MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
-static int iagree_refuse(void *contrib, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type,
-                         struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
-                         ompi_communicator_t *comm, ompi_request_t **request,
-                         mca_coll_base_module_t *module)
+static int agree(void *contrib, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type,
+                 struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
+                 ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
-    *request = MPI_REQUEST_NULL;
-    return agree_refuse(contrib, count, type, op, group, grow, comm, module);
+    ompi_request_t *request;
+    int rc = iagree(contrib, count, type, op, group, grow, comm, &request, module);
+
+    if (MPI_SUCCESS == rc) {
+        rc = ompi_request_wait(&request, MPI_STATUS_IGNORE);
+        if (MPI_REQUEST_NULL != request) {
+            (void) ompi_request_free(&request); /* an error leaves it to the caller */
+        }
+    }
+    return rc;
 }
 
 /** The agreements of fault tolerance (MPIX_Comm_agree, MPIX_Comm_iagree).  What coll/basic has for
@@ -99,8 +105,8 @@ static int iagree_refuse(void *contrib, mca_coll_epcoll_count_t count, struct om
  * in the table, and takes the functions out of it. */
 static void agree_set(ompi_communicator_t *comm)
 {
-    comm->c_coll->coll_agree = agree_refuse;
-    comm->c_coll->coll_iagree = iagree_refuse;
+    comm->c_coll->coll_agree = agree;
+    comm->c_coll->coll_iagree = iagree;
 }
 
 #else

@@ -118,6 +118,10 @@ our @ENTRIES = (
       plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
     { program => 'ulfm_revoke', configs => ['4x2/node'], longer => [qw(4x2/tcp 3x1/node 3x1/tcp)],
       plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
+    { program => 'ulfm_agree', configs => ['4x2/node'], longer => [qw(4x2/tcp 3x1/node 3x1/tcp)],
+      plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
+    { program => 'ulfm_shrink', configs => ['4x2/node'], longer => [qw(4x2/tcp 3x1/node 3x1/tcp)],
+      plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
     { program => 'ulfm', variant => 'direct', direct => 1, configs => ['3x2/node'], plain => 0,
       quick => [], launcher => $ULFM, says => '', timeout => 60 },
     { program => 'ulfm', variant => 'cluster', cluster => 'one', configs => ['6x2/node'], long => 1,
@@ -134,7 +138,7 @@ our @ENTRIES = (
               long => !@$configs, plain => 0, quick => [], launcher => $ULFM, %more } }
         ['p2p_mixed', ['2x2/node'], [qw(1x4 2x2/tcp)], says => $IO],
         ['part_requests', ['2x2/node'], [qw(1x4 2x2/tcp)]],
-        ['comm_refused', ['2x2/node'], ['1x4'], says => 'cannot start processes'],
+        ['comm_refused', ['2x2/node'], ['1x4'], says => 'cannot start processes', args => '--faults 1'],
         ['cancel', ['2x1/tcp'], [qw(1x2 2x2/node)]],
         ['static_world', ['2x0'], []],
         (map { [$_, [], [qw(1x4 2x2/node 2x2/tcp)]] }

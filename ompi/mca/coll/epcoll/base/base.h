@@ -18,6 +18,7 @@
 #include "coll_epcoll_count.h"
 #include "coll_epcoll_different.h"
 #include "coll_epcoll_layout.h"
+#include "coll_epcoll_agreement.h"
 #include "coll_epcoll_wait.h"
 
 #endif /* MCA_COLL_EPCOLL_BASE_BASE_H */

@@ -1,0 +1,345 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * Uniform agreement: coll_epcoll_consensus.h.
+ *
+ * A party pushes its state to its coordinator, and again to the next one when that has died.  The
+ * coordinator has all living parties accept one value, then has them note that all have accepted it,
+ * then ends.  So whoever ends leaves nobody behind who would need it: all others have noted the value,
+ * or get it from the one that ends because its coordinator has died (FINAL).
+ *
+ * Tests: unit/test_epcoll_consensus, ulfm_agree
+ */
+
+#include "coll_epcoll_consensus.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void collect(epcoll_consensus_t *c, uint32_t from,
+                    const epcoll_consensus_message_t *message);
+static void advance(epcoll_consensus_t *c);
+
+epcoll_consensus_t *epcoll_consensus_new(uint32_t parties, uint32_t own,
+                                         epcoll_consensus_send_t send, void *context)
+{
+    const uint32_t words = (parties + 63) / 64;
+    epcoll_consensus_t *c = calloc(1, sizeof(*c));
+    uint64_t *sets = calloc(7, words * sizeof(*sets)); /* one block: value, gathered, dead, ... */
+
+    if (NULL != c) {
+        c->kept = calloc(parties, sizeof(*c->kept));
+        c->message = calloc(1, epcoll_consensus_bytes(parties));
+    }
+    if (NULL == c || NULL == sets || NULL == c->kept || NULL == c->message) {
+        if (NULL != c) {
+            free(c->kept);
+            free(c->message);
+        }
+        free(c);
+        free(sets);
+        return NULL;
+    }
+    c->parties = parties;
+    c->own = own;
+    c->words = words;
+    c->phase = EPCOLL_CONSENSUS_ENDED;
+    c->value = (epcoll_consensus_value_t){.acked = sets, .failed = sets + words};
+    c->gathered = (epcoll_consensus_value_t){.acked = sets + 2 * words, .failed = sets + 3 * words};
+    c->dead = sets + 4 * words;
+    c->replied = sets + 5 * words;
+    c->early = sets + 6 * words;
+    c->bytes = epcoll_consensus_bytes(parties);
+    c->send = send;
+    c->context = context;
+    return c;
+}
+
+void epcoll_consensus_free(epcoll_consensus_t *c)
+{
+    if (NULL != c) {
+        for (uint32_t i = 0; i < c->parties; ++i) {
+            free(c->kept[i]);
+        }
+        free(c->kept);
+        free(c->message);
+        free(c->value.acked);
+        free(c);
+    }
+}
+
+static void copy_value(const epcoll_consensus_t *c, epcoll_consensus_value_t *to, uint32_t flag,
+                       const uint64_t *acked, const uint64_t *failed)
+{
+    to->flag = flag;
+    memcpy(to->acked, acked, c->words * sizeof(*acked));
+    memcpy(to->failed, failed, c->words * sizeof(*failed));
+}
+
+/** The lowest party that lives, as far as is known here. */
+static uint32_t coordinator(const epcoll_consensus_t *c)
+{
+    uint32_t party = 0;
+
+    while (party < c->own && epcoll_consensus_has(c->dead, party)) {
+        ++party;
+    }
+    return party;
+}
+
+/* ---- messages that leave --------------------------------------------------------------------- */
+
+static void say(epcoll_consensus_t *c, uint32_t to, epcoll_consensus_kind_t kind,
+                const epcoll_consensus_value_t *value)
+{
+    c->message->kind = kind;
+    c->message->round = c->round;
+    c->message->accepted = c->accepted;
+    c->message->flag = value->flag;
+    memcpy(c->message->sets, value->acked, c->words * sizeof(uint64_t));
+    memcpy(c->message->sets + c->words, value->failed, c->words * sizeof(uint64_t));
+    if (to == c->own) {
+        collect(c, to, c->message); /* a state; all else a coordinator does for itself */
+    } else {
+        c->send(c->context, to, c->message, c->bytes);
+    }
+}
+
+static void say_to_all(epcoll_consensus_t *c, epcoll_consensus_kind_t kind)
+{
+    for (uint32_t party = 0; party < c->parties; ++party) {
+        if (party != c->own && !epcoll_consensus_has(c->dead, party)) {
+            say(c, party, kind, &c->value);
+        }
+    }
+}
+
+/** The value is decided, and who was to say so has died: all hear it from here. */
+static void say_final(epcoll_consensus_t *c)
+{
+    c->phase = EPCOLL_CONSENSUS_ENDED;
+    say_to_all(c, EPCOLL_CONSENSUS_FINAL);
+}
+
+/** To the coordinator, if it has not got it.  From then on lower ones are not listened to. */
+static void say_state(epcoll_consensus_t *c)
+{
+    const uint32_t to = coordinator(c);
+
+    if (EPCOLL_CONSENSUS_BEGUN == c->phase && to != c->promised) {
+        c->promised = to;
+        say(c, to, EPCOLL_CONSENSUS_STATE, &c->value);
+    }
+}
+
+/* ---- the coordinator ------------------------------------------------------------------------- */
+
+/** Take in a state; perhaps before this party knows that it is the coordinator. */
+static void collect(epcoll_consensus_t *c, uint32_t from, const epcoll_consensus_message_t *message)
+{
+    const uint64_t *acked = message->sets, *failed = message->sets + c->words;
+
+    epcoll_consensus_add(c->replied, from);
+    if (EPCOLL_CONSENSUS_NONE != message->accepted) {
+        if (EPCOLL_CONSENSUS_NONE == c->best || c->best < message->accepted) {
+            c->best = message->accepted;
+            copy_value(c, &c->gathered, message->flag, acked, failed);
+        }
+        return;
+    }
+    for (uint32_t i = 0; EPCOLL_CONSENSUS_NONE == c->best && i < c->words; ++i) {
+        c->gathered.acked[i] &= acked[i];
+        c->gathered.failed[i] |= failed[i];
+    }
+    c->gathered.flag &= EPCOLL_CONSENSUS_NONE == c->best ? message->flag : UINT32_MAX;
+}
+
+/** Nothing has been collected. */
+static void collect_begin(epcoll_consensus_t *c)
+{
+    c->stage = EPCOLL_CONSENSUS_COLLECTS;
+    c->best = EPCOLL_CONSENSUS_NONE;
+    c->gathered.flag = UINT32_MAX;
+    memset(c->gathered.acked, 0xff, c->words * sizeof(uint64_t));
+    memset(c->gathered.failed, 0, c->words * sizeof(uint64_t));
+    memset(c->replied, 0, c->words * sizeof(uint64_t));
+}
+
+static bool all_have_replied(const epcoll_consensus_t *c)
+{
+    for (uint32_t party = 0; party < c->parties; ++party) {
+        if (!epcoll_consensus_has(c->dead, party) && !epcoll_consensus_has(c->replied, party)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void next_stage(epcoll_consensus_t *c, epcoll_consensus_stage_t stage,
+                       epcoll_consensus_kind_t kind)
+{
+    c->stage = stage;
+    memset(c->replied, 0, c->words * sizeof(uint64_t));
+    epcoll_consensus_add(c->replied, c->own);
+    say_to_all(c, kind);
+}
+
+/** All living parties have said their state: which value is it? */
+static void choose(epcoll_consensus_t *c)
+{
+    if (EPCOLL_CONSENSUS_NONE == c->best) { /* else one may have been decided */
+        for (uint32_t i = 0; i < c->words; ++i) {
+            c->gathered.failed[i] |= c->dead[i];
+        }
+    }
+    copy_value(c, &c->value, c->gathered.flag, c->gathered.acked, c->gathered.failed);
+    c->accepted = c->own;
+    next_stage(c, EPCOLL_CONSENSUS_PREPARES, EPCOLL_CONSENSUS_PREPARE);
+}
+
+/** Go on as far as the living have replied. */
+static void advance(epcoll_consensus_t *c)
+{
+    while (c->own == c->promised
+           && (EPCOLL_CONSENSUS_BEGUN == c->phase || EPCOLL_CONSENSUS_NOTED == c->phase)
+           && all_have_replied(c)) {
+        switch (c->stage) {
+        case EPCOLL_CONSENSUS_COLLECTS:
+            choose(c);
+            break;
+        case EPCOLL_CONSENSUS_PREPARES:
+            c->phase = EPCOLL_CONSENSUS_NOTED;
+            next_stage(c, EPCOLL_CONSENSUS_COMMITS, EPCOLL_CONSENSUS_COMMIT);
+            break;
+        default:
+            c->phase = EPCOLL_CONSENSUS_ENDED;
+            say_to_all(c, EPCOLL_CONSENSUS_END);
+        }
+    }
+}
+
+/* ---- what happens ---------------------------------------------------------------------------- */
+
+void epcoll_consensus_begin(epcoll_consensus_t *c, uint32_t flag, const uint64_t *acked)
+{
+    ++c->round;
+    c->phase = EPCOLL_CONSENSUS_BEGUN;
+    c->promised = EPCOLL_CONSENSUS_NONE;
+    c->accepted = EPCOLL_CONSENSUS_NONE;
+    copy_value(c, &c->value, flag, acked, c->dead);
+    collect_begin(c);
+    for (uint32_t party = 0; party < c->parties; ++party) {
+        if (epcoll_consensus_has(c->early, party)) {
+            collect(c, party, c->kept[party]);
+        }
+    }
+    memset(c->early, 0, c->words * sizeof(uint64_t));
+    say_state(c);
+    advance(c);
+}
+
+void epcoll_consensus_died(epcoll_consensus_t *c, uint32_t party)
+{
+    if (epcoll_consensus_has(c->dead, party)) {
+        return;
+    }
+    epcoll_consensus_add(c->dead, party);
+    if (EPCOLL_CONSENSUS_NOTED == c->phase && party == c->promised) {
+        say_final(c);
+        return;
+    }
+    say_state(c);
+    advance(c);
+}
+
+/** A state of the round that comes next here.  @return false: no memory for it */
+static bool keep(epcoll_consensus_t *c, uint32_t from, const epcoll_consensus_message_t *message)
+{
+    if (NULL == c->kept[from]) {
+        c->kept[from] = malloc(c->bytes);
+    }
+    if (NULL == c->kept[from]) {
+        return false;
+    }
+    memcpy(c->kept[from], message, c->bytes);
+    epcoll_consensus_add(c->early, from);
+    return true;
+}
+
+static void accept(epcoll_consensus_t *c, uint32_t from, const epcoll_consensus_message_t *message)
+{
+    copy_value(c, &c->value, message->flag, message->sets, message->sets + c->words);
+    c->accepted = from;
+}
+
+/** From the coordinator that has this party's state. */
+static void obey(epcoll_consensus_t *c, uint32_t from, const epcoll_consensus_message_t *message)
+{
+    switch (message->kind) {
+    case EPCOLL_CONSENSUS_PREPARE:
+        accept(c, from, message);
+        say(c, from, EPCOLL_CONSENSUS_PREPARED, &c->value);
+        break;
+    case EPCOLL_CONSENSUS_COMMIT:
+        c->phase = EPCOLL_CONSENSUS_NOTED;
+        say(c, from, EPCOLL_CONSENSUS_COMMITTED, &c->value);
+        break;
+    default:
+        c->phase = EPCOLL_CONSENSUS_ENDED;
+    }
+}
+
+/** A reply that this party, as coordinator, waits for in a stage. */
+static void replied(epcoll_consensus_t *c, uint32_t from, epcoll_consensus_stage_t stage)
+{
+    if (stage == c->stage && c->own == c->promised) {
+        epcoll_consensus_add(c->replied, from);
+        advance(c);
+    }
+}
+
+bool epcoll_consensus_arrived(epcoll_consensus_t *c, uint32_t from,
+                              const epcoll_consensus_message_t *message, size_t bytes)
+{
+    const uint32_t ahead = bytes == c->bytes ? message->round - c->round : 2;
+
+    if (1 < ahead || EPCOLL_CONSENSUS_KINDS <= message->kind || from >= c->parties) {
+        /* Of a round that has ended here nobody needs anything any more. */
+        return bytes == c->bytes && UINT32_MAX / 2 < ahead
+               && EPCOLL_CONSENSUS_KINDS > message->kind;
+    }
+    if (1 == ahead) {
+        return EPCOLL_CONSENSUS_STATE == message->kind && keep(c, from, message);
+    }
+    if (EPCOLL_CONSENSUS_ENDED == c->phase) {
+        return true;
+    }
+    switch (message->kind) {
+    case EPCOLL_CONSENSUS_STATE:
+        if (EPCOLL_CONSENSUS_COLLECTS == c->stage) {
+            collect(c, from, message);
+            advance(c);
+        }
+        break;
+    case EPCOLL_CONSENSUS_PREPARED:
+        replied(c, from, EPCOLL_CONSENSUS_PREPARES);
+        break;
+    case EPCOLL_CONSENSUS_COMMITTED:
+        replied(c, from, EPCOLL_CONSENSUS_COMMITS);
+        break;
+    case EPCOLL_CONSENSUS_FINAL:
+        accept(c, from, message);
+        say_final(c);
+        break;
+    default:
+        if (from == c->promised) {
+            obey(c, from, message);
+        }
+    }
+    return true;
+}
