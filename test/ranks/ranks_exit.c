@@ -116,6 +116,31 @@ static void fatal(void)
     printf("still here\n");
 }
 
+static void *do_nothing(void *argument)
+{
+    return argument;
+}
+
+static void *start_threads(void *argument)
+{
+    pthread_t other;
+
+    while (0 == pthread_create(&other, NULL, do_nothing, argument)) {
+        pthread_join(other, NULL);
+    }
+    return NULL;
+}
+
+/* Threads of the rank begin also while the process ends. */
+static void linger(void)
+{
+    pthread_t other;
+
+    if (0 == pthread_create(&other, NULL, start_threads, NULL)) {
+        pthread_detach(other);
+    }
+}
+
 static void write_null(void)
 {
     *null = 1;
@@ -163,15 +188,25 @@ static const struct {
     const char *name;
     void (*call)(void);
 } deeds[] = {
-    {"exit5", five},          {"exit0", well},
-    {"exit267", mask},        {"again", again},
-    {"_exit5", now_five},     {"_exit0", now_well},
-    {"quick5", quick_five},   {"quick0", quick_well},
-    {"abort", abort},         {"mpi_abort", mpi_abort},
-    {"comm_rank", comm_rank}, {"irecv", irecv},
-    {"fatal", fatal},         {"null", write_null},
-    {"divide", divide},       {"assert", fail_assertion},
-    {"err", fail_err},        {"pthread_exit", leave_thread},
+    {"exit5", five},
+    {"exit0", well},
+    {"exit267", mask},
+    {"again", again},
+    {"_exit5", now_five},
+    {"_exit0", now_well},
+    {"quick5", quick_five},
+    {"quick0", quick_well},
+    {"abort", abort},
+    {"mpi_abort", mpi_abort},
+    {"comm_rank", comm_rank},
+    {"irecv", irecv},
+    {"fatal", fatal},
+    {"linger", linger},
+    {"null", write_null},
+    {"divide", divide},
+    {"assert", fail_assertion},
+    {"err", fail_err},
+    {"pthread_exit", leave_thread},
     {"overflow", overflow},
 };
 

@@ -59,7 +59,7 @@ our @ENTRIES = (
     (map { +{ program => 'ranks_exit', variant => tr/ /-/r, kind => 'same', args => $_, configs => ['1r4'],
               quick => [], plain => 0 } }
         'exit0 -1 before', 'exit0 0 after', '_exit0 1 after', '_exit0 -1 after', 'quick0 2 after',
-        'quick0 -1 after', 'pthread_exit 1 after', 'pthread_exit 0 after', 't:exit0 1 after', 't:exit0 0 after'),
+        'quick0 -1 after', 'pthread_exit 1 after', 'pthread_exit 0 after', 'linger 1 after', 't:exit0 1 after', 't:exit0 0 after'),
     { program => 'ranks_exit', variant => 'tag', kind => 'fatal', args => 'exit5 1 in', status => 5,
       env => 'MPIX_RANKS_TAG=1', says => '\\[1\\] on_exit of rank 1, 5, argument\\n', configs => ['1r4'],
       quick => [], plain => 0 },

@@ -8,7 +8,7 @@
  *
  * What libmpix_ranks, which stands in front of this library, asks of it.
  *
- * Tests: ranks_mpi
+ * Tests: ranks_mpi, ranks_exit
  */
 
 #include "ompi_config.h"

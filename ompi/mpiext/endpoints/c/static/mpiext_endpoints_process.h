@@ -42,7 +42,7 @@ typedef struct mpix_endpoint_t {
 _Static_assert(64 == sizeof(mpix_endpoint_t), "one cache line");
 
 enum { MPIX_ENDPOINTS_ONE_THREAD = 4, MPIX_ENDPOINTS_LEVEL_MASK = 3 };
-_Static_assert(MPIX_ENDPOINTS_LEVEL_MASK >= MPI_THREAD_MULTIPLE, "a level has room");
+_Static_assert(MPIX_ENDPOINTS_LEVEL_MASK >= (int) MPI_THREAD_MULTIPLE, "a level has room");
 
 /** The level that the endpoint's threads have attached with; -1: none has, by a call. */
 static inline int mpix_endpoints_endpoint_level(const mpix_endpoint_t *endpoint)
