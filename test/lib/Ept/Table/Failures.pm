@@ -69,6 +69,10 @@ our @ENTRIES = (
               mca => $PATIENT,
               says => 'exited on\s+signal 9', never => 'MPI_ERR|cannot be reached|have died' } }
         qw(pingpong flood stream barrier any window)),
+    # One of another job.
+    { program => 'jobs_death', kind => 'death', plain => 0, configs => ['2x2/node'], longer => ['2x2/tcp'],
+      quick => [], launcher => $NOTIFY, status => '\d+', env => 'PMIX_MCA_mca_base_param_files=none', mca => $PATIENT,
+      says => '(?s)\A(?=.*parents: 0 mistakes)(?=.*sibling: 0 mistakes).*\z', timeout => 60 },
     # It leaves the survivors alone, and tells them.
     (map { +{ program => 'death', variant => "told_$_", kind => 'death', plain => 0,
               # What is waited for makes the difference, and in a few the way.

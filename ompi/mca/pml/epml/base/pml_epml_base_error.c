@@ -17,7 +17,7 @@
  *
  * Called in the thread that progresses the BTL, which holds the lock of its connection.
  *
- * Tests: death (cluster_), cluster (closed)
+ * Tests: death (cluster_), cluster (closed), jobs_death
  */
 
 #include "ompi_config.h"

@@ -14,7 +14,7 @@
  *
  * Called by pml_epml_finalize.c, pml_epml_lost_launcher.c and loss/.
  *
- * Tests: death (--end apart; --how none, untold_), finalize, fault (route)
+ * Tests: death (--end apart; --how none, untold_), finalize, fault (route), jobs_death
  */
 
 #include "ompi_config.h"

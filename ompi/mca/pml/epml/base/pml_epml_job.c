@@ -13,7 +13,7 @@
  * Nodes of the own job's processes are the launcher's to say, those of another job's are on their
  * cards: what this process's launcher knows of the other job does not matter.
  *
- * Tests: jobs_spawn
+ * Tests: jobs_spawn, jobs_death
  */
 
 #include "ompi_config.h"

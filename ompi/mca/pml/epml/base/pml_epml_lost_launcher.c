@@ -10,7 +10,7 @@
  *
  * Called by all that ask who is dead and, in PMIx's thread, by the launcher.
  *
- * Tests: death (told_)
+ * Tests: death (told_), jobs_death
  */
 
 #include "ompi_config.h"
