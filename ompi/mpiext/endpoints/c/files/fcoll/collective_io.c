@@ -18,7 +18,7 @@
  * With members on several nodes, or on NFS, where each call takes locks, small pieces are moved by
  * two-phase I/O (two_phase.c).
  *
- * Tests: file_blocks (also tsan), file_random
+ * Tests: file_blocks (also tsan), file_random, device_file
  */
 
 #include "ompi_config.h"
@@ -55,8 +55,8 @@ static bool collective_needs_locks(const mpix_endpoints_collective_io_t *collect
                                              mpix_endpoints_io_state(collective->file)->is_on_node);
 }
 
-/** Device memory, which the CPU cannot access, is refused, also for ompio's component, which sends
- * it in messages.  (Calls of one member are ompio's own, which copies it to host memory.)
+/** Device memory, which the CPU cannot access, is refused: there was no host memory for its data
+ * (fcoll_module.c).
  * @return OMPI_SUCCESS, MPI_ERR_BUFFER */
 static int collective_check_memory(const mpix_endpoints_collective_io_t *collective,
                                    const void *buffer, mpix_endpoints_io_count_t count)

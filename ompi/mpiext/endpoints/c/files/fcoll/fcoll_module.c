@@ -13,7 +13,10 @@
  * right after it may find what was there before.  And that rank forgets that it could not write
  * them.  (With processes, too.)  Here all members wait for each other, and return the same error.
  *
- * Tests: file_basic, file_death, file_errors, file_nomem, file_random
+ * Device memory, which the processor cannot access, has host memory take its place.  (Calls of one
+ * member are ompio's own, which does that as well.)
+ *
+ * Tests: file_basic, file_death, file_errors, file_nomem, file_random, device_file
  */
 
 #include "ompi_config.h"
@@ -25,7 +28,10 @@
 
 #if MPIX_ENDPOINTS_FILES
 
+#    include <stdlib.h>
+
 #    include "ompi/errhandler/errcode-internal.h"
+#    include "ompi/mca/common/ompio/common_ompio_buffer.h"
 #    include "ompi/mca/fcoll/base/base.h"
 #    include "ompi/mca/fcoll/fcoll.h"
 
@@ -95,12 +101,51 @@ static int module_move_all(ompio_file_t *file, bool writes, void *buffer,
     return moved;
 }
 
+/** Host memory in place of a buffer in device memory, with a copy of what is there.
+ *
+ * @param[out] host_p  the address of the buffer in there
+ * @return NULL: it is in host memory; or there is no memory, and then the call will be refused, at
+ *         all members (collective_io.c) */
+static void *module_stage(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
+                          ompi_datatype_t *datatype, void **host_p)
+{
+    int is_device, is_managed;
+    ptrdiff_t gap = 0;
+    void *memory;
+
+    mca_common_ompio_check_gpu_buf(file, buffer, &is_device, &is_managed);
+    if (0 == count || !is_device || is_managed) {
+        return NULL;
+    }
+    memory = malloc((size_t) opal_datatype_span(&datatype->super, (size_t) count, &gap));
+    if (NULL != memory) {
+        *host_p = (char *) memory - gap;
+        (void) ompi_datatype_copy_content_same_ddt(datatype, (size_t) count, *host_p, buffer);
+    }
+    return memory;
+}
+
+static int module_move(ompio_file_t *file, bool writes, void *buffer,
+                       mpix_endpoints_io_count_t count, ompi_datatype_t *datatype,
+                       ompi_status_public_t *status)
+{
+    void *host = buffer;
+    void *memory = module_stage(file, buffer, count, datatype, &host);
+    const int rc = module_move_all(file, writes, host, count, datatype, status);
+
+    if (NULL != memory && !writes && OMPI_SUCCESS == rc) {
+        (void) ompi_datatype_copy_content_same_ddt(datatype, (size_t) count, buffer, host);
+    }
+    free(memory);
+    return rc;
+}
+
 static int module_read_all(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
                            ompi_datatype_t *datatype, ompi_status_public_t *status)
 {
     return 0 != (file->f_amode & MPI_MODE_WRONLY)
                ? MPI_ERR_ACCESS /* the mode is the same at all members */
-               : module_move_all(file, false, buffer, count, datatype, status);
+               : module_move(file, false, buffer, count, datatype, status);
 }
 
 static int module_write_all(ompio_file_t *file, const void *buffer, mpix_endpoints_io_count_t count,
@@ -108,7 +153,7 @@ static int module_write_all(ompio_file_t *file, const void *buffer, mpix_endpoin
 {
     return 0 != (file->f_amode & MPI_MODE_RDONLY)
                ? MPI_ERR_READ_ONLY /* likewise */
-               : module_move_all(file, true, (void *) buffer, count, datatype, status);
+               : module_move(file, true, (void *) buffer, count, datatype, status);
 }
 
 static void module_replace(void *copy)
