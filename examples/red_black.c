@@ -13,7 +13,10 @@
  * around it, whatever the others do.  Exchanges are tasks, too, that are not over before their
  * event comes, from the endpoint's thread (detached tasks).
  *
- * After example 9 of the MPI Forum's hybrid working group, "Supporting Multiple Endpoints per
+ * So how many endpoints a process wants depends on its place in the grid: MPI begins in two phases,
+ * the first of which tells the place.
+ *
+ * After section 0.9 of the MPI Forum's hybrid working group, "Supporting Multiple Endpoints per
  * Process", 2010, which has counters in place of dependences.
  *
  *     epmpicc -fopenmp red_black.c -o red_black
@@ -81,10 +84,20 @@ static int rank_of(int process, int direction)
     return rank;
 }
 
+/* As square as it can be; MPI_Dims_create may not be called yet. */
+static void set_grid(int processes)
+{
+    grid[1] = 1;
+    for (int i = 2; i * i <= processes; ++i) {
+        grid[1] = 0 == processes % i ? i : grid[1];
+    }
+    grid[0] = processes / grid[1];
+}
+
 /* ==== the threads that exchange, with an endpoint each ====================================== */
 
 struct link {
-    MPI_Comm comm;
+    MPIX_Endpoint endpoint;
     pthread_t thread;
     int direction, peer;      /* where to, and that endpoint's rank */
     int colour;               /* what to exchange; -1: no more */
@@ -98,6 +111,8 @@ static void *exchange(void *argument)
     const int d = link->direction, stride = 0 != along[d] ? 1 : POINTS + 2;
     MPI_Datatype points; /* of one colour: every second one of an edge */
 
+    MPIX_Thread_detach(); /* from the first endpoint, where new threads are */
+    MPIX_Thread_attach_level(link->endpoint, MPI_THREAD_FUNNELED);
     MPI_Type_vector(POINTS / 2, 1, 2 * stride, MPI_DOUBLE, &points);
     MPI_Type_commit(&points);
     for (;;) {
@@ -114,17 +129,17 @@ static void *exchange(void *argument)
         column = column_of(d, POINTS, 3 - k) + across[d];
         MPI_Sendrecv(&field[row_of(d, POINTS, k)][column_of(d, POINTS, k)], 1, points, link->peer,
                      link->colour, &field[row][column], 1, points, link->peer, link->colour,
-                     link->comm, MPI_STATUS_IGNORE);
+                     MPIX_COMM_ENDPOINTS, MPI_STATUS_IGNORE);
         omp_fulfill_event(link->event); /* the tiles at this edge may go on */
     }
     MPI_Type_free(&points);
-    MPI_Comm_free(&link->comm);
+    MPIX_Thread_detach();
     return NULL;
 }
 
 static int links_begin(struct link *links, int process)
 {
-    MPI_Comm ep[DIRECTIONS];
+    MPIX_Endpoint ep[DIRECTIONS];
     int count = 0;
 
     for (int d = 0; d < DIRECTIONS; ++d) {
@@ -133,9 +148,9 @@ static int links_begin(struct link *links, int process)
             links[count++].peer = rank_of(neighbour(process, d), d ^ 1); /* the opposite one */
         }
     }
-    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, count, MPI_INFO_NULL, ep);
+    MPIX_Endpoint_create(0 < count ? count : 1, ep); /* one for a process that is alone */
     for (int i = 0; i < count; ++i) {
-        links[i].comm = ep[i];
+        links[i].endpoint = ep[i];
         sem_init(&links[i].posted, 0, 0);
         pthread_create(&links[i].thread, NULL, exchange, &links[i]);
     }
@@ -278,13 +293,11 @@ static int same_as_serial(int sweeps, int row, int column)
 
 int main(int argc, char **argv)
 {
-    int level, process, processes, count, all, sweeps, right, row, column;
+    int most, process, processes, count, all, sweeps, right, row, column;
     struct link links[DIRECTIONS];
 
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-    MPI_Comm_size(MPI_COMM_WORLD, &processes);
-    MPI_Comm_rank(MPI_COMM_WORLD, &process);
-    MPI_Dims_create(processes, 2, grid);
+    MPIX_Init_endpoint_begin(&argc, &argv, &most, &processes, &process);
+    set_grid(processes);
     row = process / grid[1] * POINTS;
     column = process % grid[1] * POINTS;
 

@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_ENDPOINTS 32
+#define MAX_ENDPOINTS 32 /* the program's own limit */
 
 static MPIX_Endpoint endpoint[MAX_ENDPOINTS];
 static int wrong;
@@ -55,7 +55,7 @@ static void *greet(void *arg)
 
     /* A new thread is attached to the first endpoint. */
     MPIX_Thread_detach();
-    MPIX_Thread_attach(endpoint[index]);
+    MPIX_Thread_attach_level(endpoint[index], MPI_THREAD_FUNNELED);
 
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
     MPI_Comm_size(MPIX_COMM_ENDPOINTS, &size);
@@ -80,14 +80,16 @@ static void *greet(void *arg)
 
 int main(int argc, char **argv)
 {
-    const char *place = getenv("OMPI_COMM_WORLD_RANK"); /* before MPI has begun */
-    int process = NULL != place ? atoi(place) + 1 : 1, count;
+    int most, processes, process, word, count;
     pthread_t thread[MAX_ENDPOINTS];
 
-    process = argc <= process ? argc - 1 : process;
-    count = 0 < process ? atoi(argv[process]) : 4;
-    count = MAX_ENDPOINTS < count ? MAX_ENDPOINTS : count;
-    MPIX_Init_endpoint(&argc, &argv, count, MPI_THREAD_FUNNELED, endpoint);
+    /* Which process this is decides how many endpoints it wants. */
+    MPIX_Init_endpoint_begin(&argc, &argv, &most, &processes, &process);
+    word = argc - 1 < process + 1 ? argc - 1 : process + 1;
+    count = 0 < word ? atoi(argv[word]) : 4;
+    most = MAX_ENDPOINTS < most ? MAX_ENDPOINTS : most;
+    count = most < count ? most : count;
+    MPIX_Endpoint_create(count, endpoint);
 
     for (int i = 0; i < count; ++i) {
         pthread_create(&thread[i], NULL, greet, (void *) (long) i);

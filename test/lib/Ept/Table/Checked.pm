@@ -125,6 +125,12 @@ our @ENTRIES = (
       args => '4', plain => 0 },
     { program => 'static_hello', variant => 'counts', kind => 'example', configs => ['3x2/node'],
       quick => [], args => '1 5 2', plain => 0 },
+    (map { +{ program => 'asp_levels', variant => $_, kind => 'example', configs => ['2x3/node'], quick => [],
+              args => $_, plain => 0, launcher => '-endpoints 3 -x MPIX_ENDPOINTS_ASP=1',
+              env => 'OMP_WAIT_POLICY=passive' } }
+        qw(masters roles library)),
+    { program => 'asp_levels', variant => 'master', kind => 'example', configs => ['2x1/node'], quick => [],
+      args => 'master', plain => 0, launcher => '-endpoints 1 -x MPIX_ENDPOINTS_ASP=1' },
     { program => 'library_models', kind => 'example', configs => ['2x4/node'],
       longer => [qw(1x4 3x4/tcp)], quick => [], args => '4', plain => 0 },
     (map { +{ program => 'static_openmp', variant => $_, kind => 'example',
