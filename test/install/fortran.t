@@ -58,7 +58,8 @@ my @calls = split ' ', made('names');
 cmp_ok(scalar @calls, '>', 15, @calls . ' calls');
 is("@{[grep { !$FOR_C{$_} && !{ map { $_ => 1 } @calls }->{$_} } sort keys %in_c]}", '',
    'fortran/calls.txt has all calls of mpiext_endpoints_c.h');
-is("@{[grep { !$in_c{$_} } @calls]}", '', 'and no others');
+# The names for coarrays are Fortran's alone.
+is("@{[grep { !$in_c{$_} && !/CAF/ } @calls]}", '', 'and no others');
 
 # Each is in a manual page, as it is.
 my $pages = join '', map { Ept::Build::read_file($_) =~ s/\\-/-/gr } glob "$extension/man/*.3.in";
