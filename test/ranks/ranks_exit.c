@@ -11,7 +11,7 @@
  * before, in or after MPI; HOW is a name of deeds[], or with "t:" before it, what another thread of the
  * rank does.  What must be said, and the launcher's status, are in lib/Ept/Table/Ranks.pm.
  *
- * Guards: finish.c, start.c, exit.c, signals.c, err_calls.c, libc.c, environment.c, begin.c, end.c
+ * Guards: finish.c, start.c, exit.c, signals.c, err_calls.c, libc.c, environment.c, begin.c, end.c, ranks.c
  */
 
 #define _GNU_SOURCE
