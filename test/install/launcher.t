@@ -31,6 +31,7 @@ sub shown
     my $text = qx(epmpirun --showme @_ 2>&1);
 
     chomp $text;
+    $text =~ s{-x LD_PRELOAD=\S+/libmpix_world\.so:[^\s:]+/libmpix_endpoints\.so\.0(?=\s)}{WORLD}g;
     return 0 == $? ? $text =~ s/^\S*mpirun\S* //r : "$? $text";
 }
 
@@ -51,7 +52,7 @@ sub fails
 # What all programs get if one of them asks for endpoints in a job that may be a large one.
 my $look = '-x MPIX_ENDPOINTS_STATIC=1';
 my $two  = '-x MPIX_ENDPOINTS=2 -x OMP_NUM_THREADS=2';
-my $asp  = "$two -x MPIX_ENDPOINTS_ASP=1";
+my $asp  = "$two -x MPIX_ENDPOINTS_ASP=1 -x MPIX_WORLD=asp WORLD";
 my $free = '--bind-to none';
 
 # Not ours: as it came, but for the place of the number of processes.
@@ -215,6 +216,11 @@ is_ranked("$free -n 1 ./a : -ranks 2 -n 1 ./b : -endpoints 2 -n 1 ./c",
           "-n 1 -x MPIX_RANKS=1 PRELOAD -x MPIX_PROGRAMS=1,1,2 $free ./a : "
               . "-n 1 -x MPIX_RANKS=2 PRELOAD -x MPIX_PROGRAMS=1,1,2 ./b : "
               . "-n 1 $two -x MPIX_RANKS= -x MPIX_PROGRAMS=1,1,2 ./c");
+# A thread's own MPI_COMM_WORLD.
+like(shown("--world $free -n 2 ./app -world"), qr{^-n 2 -x MPIX_WORLD=1 WORLD \Q$free\E ./app -world$},
+     '-world');
+like(shown("-world $free -n 1 ./a : -n 1 ./b"), qr{ ./a : -n 1 -x MPIX_WORLD=0 ./b$}, '-world, for one program of two');
+fails('-world -ranks 2 -n 1 ./app', '-ranks gives each rank a MPI_COMM_WORLD of its own');
 is_ranked('-ranks auto -np 64 ./app', '--map-by ppr:1:numa --bind-to numa -x MPIX_RANKS_TOTAL=64 PRELOAD ./app');
 is_ranked('-ranks auto -np 64 --map-by ppr:1:package ./app', '-x MPIX_RANKS_TOTAL=64 PRELOAD --map-by ppr:1:package ./app');
 binds('-ranks 2 -n 4', '--map-by numa:PE=2');
@@ -238,7 +244,7 @@ fails('-threadlevel 6 ./app', '-threadlevel needs 0 to 5');
 # Each program its own.
 is_shown('--bind-to none -n 1 -endpoints 2 ./a -endpoints : -n 4 -asp 2 -threadlevel 2 ./b',
          "-n 1 $two -x MPIX_PROGRAMS=2,2 $free ./a -endpoints : "
-             . "-n 2 $two -x MPIX_THREAD_LEVEL=2 -x MPIX_ENDPOINTS_ASP=1 -x MPIX_PROGRAMS=2,2 ./b");
+             . "-n 2 $two -x MPIX_THREAD_LEVEL=2 -x MPIX_ENDPOINTS_ASP=1 -x MPIX_WORLD=asp WORLD -x MPIX_PROGRAMS=2,2 ./b");
 # Open MPI 6 hands -x on to the programs behind.
 is_shown('--bind-to none -endpoints 2 -n 1 ./a : -n 2 ./b : -threadlevel 1 ./c',
          "-n 1 $two $look -x MPIX_PROGRAMS=2,1,1 --bind-to none ./a : "
