@@ -149,8 +149,31 @@ static void forget_loss(void)
     fuzz_ep->engine.quiet = 0;
 }
 
+/** Rank 1 knows that members have left: it passes on nothing, and stays as it is. */
+static void neighbour_knows(bool knows)
+{
+    for (int i = 0; i < FUZZ_COMM_FREED; ++i) {
+        mca_pml_epml_comm_t *comm = mca_pml_epml_comm(handles[1][i]);
+
+        comm->loss.left = comm->loss.revoked = knows;
+    }
+}
+
+/** It takes in what it is told of losses, as no thread of its own does. */
+static void neighbour_turns(void)
+{
+    mca_pml_epml_ep_t *ep = mca_pml_epml_comm(handles[1][FUZZ_COMM_MAIN])->ep;
+
+    epml_lock_enter(&ep->lock);
+    while (ep->ways.shm->ep_pending(ep->ways.shm)) {
+        (void) ep->ways.shm->ep_progress(ep->ways.shm);
+    }
+    epml_lock_leave(&ep->lock, false);
+}
+
 static void end(void)
 {
+    neighbour_knows(false);
     forget_connections();
     fuzz_ep->ways.module[fuzz_net.way] = NULL;
     fuzz_remote->shm = remote_inbox;
@@ -189,6 +212,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     fuzz_ep = mca_pml_epml_comm(handles[0][FUZZ_COMM_MAIN])->ep;
     fuzz_neighbour_uid = mca_pml_epml_comm(handles[1][FUZZ_COMM_MAIN])->ep->life.uid;
     connect_network();
+    neighbour_knows(true);
     atexit(end);
     return 0;
 }
@@ -313,6 +337,7 @@ static void clear(void)
     fuzz_ep->engine.net_interval = 1;
     fuzz_ep->engine.net_countdown = 1;
     epml_lock_leave(&fuzz_ep->lock, false);
+    neighbour_turns();
     fuzz_net_reset();
 }
 

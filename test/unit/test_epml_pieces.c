@@ -79,9 +79,10 @@ int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *where, mca_pml_epml_peer_t *who
     return OMPI_ERR_UNREACH;
 }
 
-opal_vpid_t mca_pml_epml_name_process(const opal_process_name_t *name)
+mca_pml_epml_job_t *mca_pml_epml_job_find(opal_jobid_t id)
 {
-    return name->vpid;
+    (void) id;
+    return NULL;
 }
 
 void mca_pml_epml_peer_retain(mca_pml_epml_peer_t *who)

@@ -29,13 +29,15 @@
 #include "ompi/runtime/mpiruntime.h"
 
 /** Error codes come and go with MPI.  By chapter 12's rules a thread may belong to no endpoint, and the
- * handler of the process's own MPI_COMM_WORLD cannot be set: the first endpoint's is called. */
+ * handler of the process's MPI_COMM_WORLD cannot be set where libmpix_world is loaded: the first
+ * endpoint's is called. */
 __attribute__((noinline)) static int raise_cause(mpix_endpoints_cause_t cause, const char *name)
 {
     const int code = mpix_endpoints_process_is_running() ? mpix_endpoints_error_code(cause)
                                                          : MPI_ERR_OTHER;
 
-    if (mpix_endpoints_process_is_running() && mpix_endpoints_process_is_asp()) {
+    if (mpix_endpoints_process_is_running() && mpix_endpoints_process_is_asp()
+        && mpix_endpoints_world_is_own()) {
         return OMPI_ERRHANDLER_INVOKE(mpix_endpoints_process_endpoint(0)->endpoints, code, name);
     }
     return OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, name);
