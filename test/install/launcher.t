@@ -200,7 +200,7 @@ sub is_ranked
 {
     my ($options, $right) = @_;
 
-    is(shown($options) =~ s{-x MPIX_RANKS_UNBOUND=1 (-x LD_PRELOAD)}{$1}gr =~ s{-x LD_PRELOAD=\S+/libmpix_ranks\.so:[^\s:]+/libmpix_endpoints\.so\.0}{PRELOAD}gr,
+    is(shown($options) =~ s{-x UCX_MEM_EVENTS=no (?:-x MPIX_RANKS_UNBOUND=1 )?(-x LD_PRELOAD)}{$1}gr =~ s{-x LD_PRELOAD=\S+/libmpix_ranks\.so:[^\s:]+/libmpix_endpoints\.so\.0}{PRELOAD}gr,
        $right, $options);
 }
 

@@ -157,8 +157,9 @@ static void use_one_way(MPI_Comm comm, int rank, int size)
     unsigned long long net_messages = 0;
     MPI_T_pvar_session session;
     MPI_T_pvar_handle handle;
-    int index = -1, count = 0;
+    int index = -1, count = 0, provided;
 
+    OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     OK(MPI_T_pvar_session_create(&session));
     OK(MPI_T_pvar_get_index("pml_epml_ep_net_messages", MPI_T_PVAR_CLASS_COUNTER, &index));
     OK(MPI_T_pvar_handle_alloc(session, index, &comm, &handle, &count));
@@ -167,6 +168,7 @@ static void use_one_way(MPI_Comm comm, int rank, int size)
     SAME(here.is_net, 0 < net_messages);
     OK(MPI_T_pvar_handle_free(session, &handle));
     OK(MPI_T_pvar_session_free(&session));
+    OK(MPI_T_finalize());
 }
 
 static void use(MPI_Comm comm, int expected, int mine)
@@ -405,6 +407,10 @@ static void case_jobs(MPI_Comm comm, struct ept *t)
 
 int test_rank(MPI_Comm comm, struct ept *t)
 {
+    if (OMPI_MAJOR_VERSION >= 6) {
+        ept_skip(t, "all", "MPIX_Comm_merge of three jobs fails there");
+        return 0;
+    }
     (void) comm;
     EPT_CASE(t, case_jobs);
     return 0;

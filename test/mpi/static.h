@@ -52,9 +52,14 @@ static inline int static_count(int proc)
     return 's' == static_how(proc) ? static_letter(ept_option("counts", "2"), proc) - '0' : 1;
 }
 
+/* By number: the levels of the MPI ABI have others. */
 static inline int static_level(void)
 {
-    return (int) ept_option_long("level", MPI_THREAD_FUNNELED);
+    static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
+                                 MPI_THREAD_MULTIPLE};
+    const long level = ept_option_long("level", 1);
+
+    return 0 <= level && level < 4 ? levels[level] : (int) level;
 }
 
 static inline int static_begin(int *argc, char ***argv)

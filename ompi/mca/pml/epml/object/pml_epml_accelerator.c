@@ -25,6 +25,8 @@
 
 #include "ompi_config.h"
 
+#include "mpi.h"
+
 #include <stdatomic.h>
 
 #include "pml_epml_accelerator.h"
@@ -54,6 +56,9 @@ int mca_pml_epml_request_by_accelerator(mca_pml_epml_request_t *request)
 
     if (OMPI_SUCCESS != rc) {
         return rc;
+    }
+    if (OMPI_MAJOR_VERSION >= 6) {
+        return MPI_ERR_BUFFER; /* convertors there do not copy by cbmemcpy: refused (docs/limits.md) */
     }
     request->contiguous = false;
     if (accelerator_copy != convertor->cbmemcpy) {
