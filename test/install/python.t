@@ -79,6 +79,11 @@ for (["$mpirun -n 1 -ranks 4 eppython", 4], ["$mpirun -n 2 -ranks 2 eppython", 4
 my (undef, $status) = run_script("$mpirun -n 1 -ranks 2 eppython", "import sys\nfrom mpi4py import MPI\nsys.exit(3)\n");
 is($status, 3, 'the status of sys.exit');
 
+(my $text, $status) = run_script("$mpirun -n 1 -ranks 2 python3", "from mpi4py import MPI\nprint(MPI.COMM_WORLD.size)\n");
+is("$status $text", '1 ', 'python3 cannot have ranks as threads');
+like(qx(cat $folder/errors), qr/^epmpirun -ranks: python3 does not need libmpi, .* 2 ranks as threads: use eppython/m,
+     'which is said');
+
 $ENV{EPPYTHON} = 'ep-no-python';
 like(qx(eppython 2>&1), qr/^eppython: there is no ep-no-python in PATH: .* EPPYTHON\n\z/, 'no such Python');
 

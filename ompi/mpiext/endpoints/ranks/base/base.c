@@ -27,6 +27,7 @@
 __thread mpix_rank_t *mpix_ranks_self;
 mpix_rank_t *mpix_ranks_all;
 int mpix_ranks_count;
+int mpix_ranks_left_out;
 
 void *mpix_ranks_next(const char *name, void *_Atomic *cache)
 {

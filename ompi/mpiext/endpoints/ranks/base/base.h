@@ -48,6 +48,9 @@ extern __thread mpix_rank_t *mpix_ranks_self __attribute__((tls_model("initial-e
 extern mpix_rank_t *mpix_ranks_all;
 extern int mpix_ranks_count;
 
+/** How many ranks the process of a program was to have that does not need libmpi; 0: it is none. */
+extern int mpix_ranks_left_out;
+
 /** What stands behind a function of ours: the next definition of a name, libc's or MPI's. */
 #define MPIX_RANKS_NEXT(name) MPIX_RANKS_NEXT_AS(name, __typeof__(&name))
 

@@ -21,6 +21,7 @@
 
 #include "state.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -116,14 +117,25 @@ static int initial_level(void)
     return MPI_THREAD_SINGLE <= level && MPI_THREAD_MULTIPLE >= level ? level : MPI_THREAD_MULTIPLE;
 }
 
-RANK_FUNCTION(Init, (int *argc, char ***argv), (argc, argv))
+void mpix_ranks_mpi_begin_outside(void)
+{
+    if (1 < mpix_ranks_left_out) {
+        mpix_ranks_refuse(
+            "%s does not need libmpi, but loads it while it runs, and so cannot have %d "
+            "ranks as threads: use eppython in place of Python, link other programs with "
+            "libmpi, or run it with processes",
+            program_invocation_short_name, mpix_ranks_left_out);
+    }
+}
+
+RANK_FUNCTION_BEGIN(Init, (int *argc, char ***argv), (argc, argv))
 {
     (void) argc, (void) argv;
     return begin(rank, "MPI_Init", initial_level());
 }
 
-RANK_FUNCTION(Init_thread, (int *argc, char ***argv, int required, int *provided),
-              (argc, argv, required, provided))
+RANK_FUNCTION_BEGIN(Init_thread, (int *argc, char ***argv, int required, int *provided),
+                    (argc, argv, required, provided))
 {
     (void) argc, (void) argv;
     if (MPI_THREAD_SINGLE > required || MPI_THREAD_MULTIPLE < required) {

@@ -36,23 +36,31 @@ struct mpix_rank_mpi_t {
  */
 #define RANK_FUNCTION(name, parameters, arguments)                                              \
     static int rank_##name(mpix_rank_t *rank, MPIX_RANKS_UNPACK parameters);                    \
-    RANK_FUNCTION_(name, parameters, arguments, rank_##name(self, MPIX_RANKS_UNPACK arguments)) \
+    RANK_FUNCTION_(name, parameters, arguments, rank_##name(self, MPIX_RANKS_UNPACK arguments), \
+                   MPIX_RANKS_NEXT(PMPI_##name) arguments)                                      \
+    static int rank_##name(mpix_rank_t *rank, MPIX_RANKS_UNPACK parameters)
+
+/** Of a function that begins MPI: in a process without ranks it may be refused. */
+#define RANK_FUNCTION_BEGIN(name, parameters, arguments)                                        \
+    static int rank_##name(mpix_rank_t *rank, MPIX_RANKS_UNPACK parameters);                    \
+    RANK_FUNCTION_(name, parameters, arguments, rank_##name(self, MPIX_RANKS_UNPACK arguments), \
+                   (mpix_ranks_mpi_begin_outside(), MPIX_RANKS_NEXT(PMPI_##name) arguments))    \
     static int rank_##name(mpix_rank_t *rank, MPIX_RANKS_UNPACK parameters)
 
 /** Of a function without parameters. */
-#define RANK_FUNCTION_VOID(name)                        \
-    static int rank_##name(mpix_rank_t *rank);          \
-    RANK_FUNCTION_(name, (void), (), rank_##name(self)) \
+#define RANK_FUNCTION_VOID(name)                                                        \
+    static int rank_##name(mpix_rank_t *rank);                                          \
+    RANK_FUNCTION_(name, (void), (), rank_##name(self), MPIX_RANKS_NEXT(PMPI_##name)()) \
     static int rank_##name(mpix_rank_t *rank)
 
 #define MPIX_RANKS_UNPACK(...) __VA_ARGS__
 
-#define RANK_FUNCTION_(name, parameters, arguments, own)                                           \
+#define RANK_FUNCTION_(name, parameters, arguments, own, others)                                   \
     MPIX_RANKS_EXPORT int PMPI_##name parameters                                                   \
     {                                                                                              \
         mpix_rank_t *const self = mpix_ranks_self;                                                 \
                                                                                                    \
-        return NULL == self ? MPIX_RANKS_NEXT(PMPI_##name) arguments : own;                        \
+        return NULL == self ? others : own;                                                        \
     }                                                                                              \
     MPIX_RANKS_EXPORT __attribute__((weak)) int MPI_##name parameters                              \
     {                                                                                              \
@@ -66,6 +74,10 @@ struct mpix_rank_mpi_t {
  * with one of them ends in libmpi's check of its arguments, which leads to mpix_ranks_mpi_must_run.
  * In a thread of the rank, or before there are ranks. */
 void mpix_ranks_mpi_set_valid(mpix_rank_t *rank, bool is_valid);
+
+/** MPI begins in a process of a program that was not found to need it: end it if it was to have several
+ * ranks. */
+void mpix_ranks_mpi_begin_outside(void);
 
 /** End the job if the rank has not called MPI_Init, or has called MPI_Finalize. */
 void mpix_ranks_mpi_must_run(mpix_rank_t *rank, const char *function);

@@ -183,6 +183,8 @@ int __libc_start_main(mpix_ranks_main_t *main, int argc, char **argv, void (*ini
     if (mpix_ranks_start_is_asked() && mpix_ranks_image_is_mpi()) {
         mpix_ranks_image_defer();
         main = ranks_main;
+    } else if (mpix_ranks_start_is_asked()) {
+        mpix_ranks_left_out = mpix_ranks_start_count();
     }
     return MPIX_RANKS_NEXT(__libc_start_main)(main, argc, argv, init, fini, loader_fini, stack_end);
 }
