@@ -11,7 +11,7 @@
 
 #include "fortran.inc"
 
-module counted
+module counted_world
   implicit none
   integer, parameter :: THREADS = 3
   integer :: wrong = 0
@@ -30,11 +30,11 @@ contains
       !$omp end critical
     end if
   end subroutine check
-end module counted
+end module counted_world
 
 ! Plain MPI, on MPI_COMM_WORLD.
 subroutine plain(expected_rank, expected_size)
-  use counted
+  use counted_world
   USE_MPI
   implicit none
   USE_MPIF
@@ -77,7 +77,7 @@ end subroutine plain
 
 ! A thread that has a world, and has it no more.
 subroutine be_a_rank(own, index)
-  use counted
+  use counted_world
   USE_MPI
   implicit none
   USE_MPIF
@@ -110,7 +110,7 @@ subroutine be_a_rank(own, index)
 end subroutine be_a_rank
 
 program world_fortran
-  use counted
+  use counted_world
   use omp_lib
   USE_MPI
   implicit none
