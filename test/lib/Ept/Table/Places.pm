@@ -150,8 +150,9 @@ our @ENTRIES = (
       says => '\A\z|no memory left' },
 
     # Partitioned messages there; and so many pairs that few have any: all reach each other.
+    # Whether memory runs out depends on how many messages are under way at a time; mostly it does.
     { program => 'ways', variant => 'area', configs => ['2x4/node'], plain => 0, quick => [],
-      mca => 'btl_epshm_segment_size 524288', says => 'no memory left', timeout => 60 },
+      mca => 'btl_epshm_segment_size 524288', says => 'no memory left|\A\s*\z', timeout => 60 },
     { program => 'ways', variant => 'back', configs => ['2x1/node'], plain => 0, quick => [],
       args => '--way back', mca => 'btl_epshm_segment_size 524288', timeout => 60 },
     { program => 'ways', variant => 'group', configs => ['2x1/node'], plain => 0, quick => [],
