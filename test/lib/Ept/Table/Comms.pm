@@ -44,8 +44,6 @@ our @ENTRIES = (
     # Members of several jobs.
     { program => 'jobs_spawn', configs => [qw(1x2 2x2/node 2x2/tcp)], quick => ['2x2/node'], plain => 0,
       timeout => 60, env => 'PMIX_MCA_mca_base_param_files=none' },
-    { program => 'jobs_spawn', variant => 'tsan', kind => 'tsan', configs => ['2x2/node'], long => 1,
-      quick => [], plain => 0, timeout => 300, env => 'PMIX_MCA_mca_base_param_files=none' },
     { program => 'comm_tree', configs => [qw(1x4 2x2 4x4/node)],
       longer => [qw(1x8 2x4/tcp 2x4/node 4x2/tcp 4x4/tcp)] },
     { program => 'comm_tree', variant => 'long', long => 1, plain => 0, timeout => 300,
