@@ -21,17 +21,11 @@
 #include "ompi/constants.h"
 #include "ompi/errhandler/errcode-internal.h"
 #include "ompi/errhandler/errhandler.h"
-#include "ompi/runtime/mpiruntime.h"
 
 /** Has MPI begun, and not ended?  @return MPI_SUCCESS or an error */
 static int check_running(void)
 {
-    const int32_t state = ompi_mpi_state;
-
-    return OMPI_MPI_STATE_INIT_COMPLETED <= state
-                   && OMPI_MPI_STATE_FINALIZE_PAST_COMM_SELF_DESTRUCT > state
-               ? MPI_SUCCESS
-               : MPI_ERR_OTHER;
+    return mpix_endpoints_process_is_running() ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 static int check_endpoint(const mpix_endpoint_t *endpoint)

@@ -17,14 +17,9 @@
 #include "calls.h"
 #include "mpiext_endpoints_next.h"
 
-#include "ompi/runtime/mpiruntime.h"
-
 void mpix_endpoints_call_enter_endpoint(struct mpix_endpoint_t *endpoint)
 {
-    const int32_t state = ompi_mpi_state;
-
-    if (OMPI_MPI_STATE_INIT_COMPLETED <= state
-        && OMPI_MPI_STATE_FINALIZE_PAST_COMM_SELF_DESTRUCT > state) {
+    if (mpix_endpoints_process_is_running()) {
         (void) mpix_endpoints_attach(endpoint, -1, true);
     }
 }

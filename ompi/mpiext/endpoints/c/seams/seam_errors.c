@@ -26,11 +26,9 @@
 /** Where the calling thread's errors of this kind go, or NULL: where libmpi raises them. */
 static ompi_communicator_t *own_of(const void *object, int type)
 {
-    const int32_t state = ompi_mpi_state;
     ompi_communicator_t *own;
 
-    if (!mpix_endpoints_world_is_own() || OMPI_MPI_STATE_INIT_COMPLETED > state
-        || OMPI_MPI_STATE_FINALIZE_PAST_COMM_SELF_DESTRUCT <= state
+    if (!mpix_endpoints_world_is_own() || !mpix_endpoints_process_is_running()
         || (NULL != object && OMPI_ERRHANDLER_TYPE_COMM != type)) {
         return NULL;
     }
