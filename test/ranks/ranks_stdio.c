@@ -7,7 +7,8 @@
  * @file
  *
  * What ranks print, in pieces and by all kinds of calls, comes out in whole lines: descriptor 1 is led to
- * a file for this, which is read again.  A stream that is opened anew is a rank's own.
+ * a file for this, which is read again.  A stream that is opened anew is a rank's own.  A stream that
+ * one rank uses does not stop fflush(NULL) of another one.
  *
  * Guards: streams.c, stream_calls.c, err_calls.c, libc.c
  */
@@ -193,6 +194,30 @@ static void case_reopened(int rank)
     unlink(path);
 }
 
+/* A rank that uses a stream, as one that reads from a terminal does, holds nobody up. */
+static void case_used(int rank)
+{
+    FILE *file = tmpfile(), *other;
+
+    CHECK(NULL != file && EOF != fputs("some bytes", file));
+    if (0 == rank) {
+        flockfile(file);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (0 != rank) {
+        CHECK(0 == fflush(NULL) && 0 == __fpending(file));
+        other = fopen("/dev/null", "w");
+        CHECK(NULL != other && NULL != freopen("/dev/null", "r", other));
+        fclose(other);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (0 == rank) {
+        funlockfile(file);
+    }
+    fclose(file);
+    ranks_case("a stream that another rank uses");
+}
+
 /* The last: what is not right is said by the status. */
 static int is_wide_right(int rank)
 {
@@ -228,6 +253,7 @@ int main(int argc, char **argv)
     case_lines(rank);
     case_reopened(rank);
     ranks_case("stderr, opened anew");
+    case_used(rank);
     rc = ranks_end();
     return is_wide_right(rank) ? rc : 2;
 }

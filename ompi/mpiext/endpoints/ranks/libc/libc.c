@@ -44,6 +44,6 @@ void mpix_ranks_libc_leave(mpix_rank_t *rank)
 {
     atomic_store_explicit(&rank->libc->is_running, false, memory_order_release);
     /* Files of the program that it has not closed: all ranks', as libc does not know whose they are. */
-    (void) MPIX_RANKS_NEXT(fflush)(NULL);
+    (void) mpix_ranks_streams_flush_all();
     mpix_ranks_streams_flush(rank);
 }

@@ -244,7 +244,7 @@ CALLED(setlinebuf, void, (FILE * f))
     (void) own_setvbuf(f, NULL, _IOLBF, 0);
 }
 
-/** NULL: all streams of the process, among them other ranks' files. */
+/** NULL: all streams of the process that no thread uses, among them other ranks' files. */
 CALLED(fflush, int, (FILE * f))
 {
     int rc;
@@ -253,7 +253,7 @@ CALLED(fflush, int, (FILE * f))
         return LIBCS(fflush, int, (FILE *) )(f);
     }
     if (NULL == f) {
-        rc = LIBCS(fflush, int, (FILE *) )(NULL);
+        rc = mpix_ranks_streams_flush_all();
         mpix_ranks_streams_flush(mpix_ranks_self);
         return rc;
     }

@@ -285,6 +285,41 @@ static void stream_flush(mpix_ranks_stream_t *stream)
     MPIX_RANKS_NEXT(funlockfile)(stream->file);
 }
 
+/* glibc's list of all streams, and the lock that opening and closing one take.  Exported, not declared. */
+extern void _IO_list_lock(void) __attribute__((weak));
+extern void _IO_list_unlock(void) __attribute__((weak));
+extern void *_IO_iter_begin(void) __attribute__((weak));
+extern void *_IO_iter_end(void) __attribute__((weak));
+extern void *_IO_iter_next(void *) __attribute__((weak));
+extern FILE *_IO_iter_file(void *) __attribute__((weak));
+
+/* libc's fflush(NULL) waits for the lock of each stream with the list's lock held, and for as long as a
+ * rank reads from a terminal or a pipe; and freopen takes the two the other way round. */
+int mpix_ranks_streams_flush_all(void)
+{
+    int rc = 0;
+
+    if (NULL == _IO_list_lock || NULL == _IO_list_unlock || NULL == _IO_iter_begin
+        || NULL == _IO_iter_end || NULL == _IO_iter_next || NULL == _IO_iter_file) {
+        return MPIX_RANKS_NEXT(fflush)(NULL);
+    }
+    _IO_list_lock();
+    for (void *i = _IO_iter_begin(); _IO_iter_end() != i; i = _IO_iter_next(i)) {
+        FILE *file = _IO_iter_file(i);
+
+        if (0 == MPIX_RANKS_NEXT(ftrylockfile)(file)) {
+            /* Of a stream that is read it would change the position in the file. */
+            if (0 < MPIX_RANKS_NEXT(__fpending)(file)
+                && 0 != MPIX_RANKS_NEXT(fflush_unlocked)(file)) {
+                rc = EOF;
+            }
+            MPIX_RANKS_NEXT(funlockfile)(file);
+        }
+    }
+    _IO_list_unlock();
+    return rc;
+}
+
 void mpix_ranks_streams_flush(mpix_rank_t *rank)
 {
     stream_flush(&rank->libc->out);
