@@ -25,10 +25,14 @@
 
 static int refuse(const mpix_rank_t *rank, const char *function)
 {
-    (void) fprintf(stderr,
-                   "epmpirun -ranks: rank %d has called %s, which does not work yet where ranks are "
-                   "threads; start the program without -ranks\n",
-                   rank->number, function);
+    char text[256];
+
+    /* At once: fprintf would write pieces of 128 bytes to a stream without a buffer. */
+    (void) snprintf(text, sizeof(text),
+                    "epmpirun -ranks: rank %d has called %s, which does not work yet where ranks "
+                    "are threads; start the program without -ranks\n",
+                    rank->number, function);
+    (void) fputs(text, stderr);
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
