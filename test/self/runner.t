@@ -89,6 +89,7 @@ is($status, 1, 'what is wrong fails the run');
 is_deeply([map { runs($_) } qw(wrong wrong_late crash noise)], [1, 1, 1, 1], 'at once');
 is($kept, '', 'and is not unsteady');
 like($text, qr/^Result: FAIL\n\z/m, 'so says the last line');
+like($text, qr{^unit/crash failed:\n.*ended by signal 11.*^Test Summary Report}ms, 'why is said once more before');
 
 ($status, $text) = outcome(qw(always right));
 is($status, 1, 'what does not end twice has failed');

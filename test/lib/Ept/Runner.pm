@@ -156,7 +156,7 @@ sub run
 {
     my ($build, $jobs, $options) = @_;
     my $aggregate = TAP::Parser::Aggregator->new;
-    my (@unsteady, $unsteady);
+    my (@unsteady, @failed);
 
     local $| = 1;
     _end_all_on_signals();
@@ -170,6 +170,7 @@ sub run
             push @unsteady, join "\n", @words;
         }
         $aggregate->add($run->{job}{name}, $run->{parser});
+        push @failed, $run if !$run->{ok};
     }
     $aggregate->stop;
     Ept::Times::keep($options->{temp}, \@runs, \@unsteady);
@@ -184,6 +185,8 @@ sub run
         $parser->run;
         $aggregate->add('unsteady jobs', $parser);
     }
+    # Once more: of a long run often only the end is kept.
+    print "\n$_->{job}{name} failed:\n$_->{errors}" for @failed;
     my $formatter = TAP::Formatter::Console->new({ verbosity => $options->{verbose} ? 1 : 0 });
     $formatter->prepare($aggregate->descriptions);      # how long the names are
     $formatter->summary($aggregate);
