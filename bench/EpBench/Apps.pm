@@ -268,6 +268,12 @@ my @TABLE = (
         args => '', build => 'cp $(dirname $(readlink app))/*.dat .', keep => qr/tests? completed|PASSED|FAILED/,
         drop => qr/.*(?=PASSED|FAILED)/,
     } } qw(dlu dllt dinv zqr)),
+    # Images of Coarray Fortran, over windows: tests that OpenCoarrays installs.
+    (map { {
+        name => "coarrays-$_", installed => '/usr/lib/x86_64-linux-gnu/open-coarrays/openmpi/bin/'
+            . "OpenCoarrays-2.10.2-tests/$_",
+        args => '', keep => qr/[Tt]est passed/, drop => qr/:.*/,
+    } } qw(atomics coarray_distributed_transpose co_sum_test strided_get syncimages)),
 );
 
 sub all
