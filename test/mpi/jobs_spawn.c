@@ -155,6 +155,11 @@ static void derive(MPI_Comm comm, int rank, int size, int mine)
 static void use_one_way(MPI_Comm comm, int rank, int size)
 {
     unsigned long long net_messages = 0;
+    /* Open MPI 6.0.0rc2 takes the address of a handle for that of the communicator: zeros. */
+    struct {
+        MPI_Comm comm;
+        unsigned char zeros[2048];
+    } bound = {.comm = comm};
     MPI_T_pvar_session session;
     MPI_T_pvar_handle handle;
     int index = -1, count = 0, provided;
@@ -162,7 +167,7 @@ static void use_one_way(MPI_Comm comm, int rank, int size)
     OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     OK(MPI_T_pvar_session_create(&session));
     OK(MPI_T_pvar_get_index("pml_epml_ep_net_messages", MPI_T_PVAR_CLASS_COUNTER, &index));
-    OK(MPI_T_pvar_handle_alloc(session, index, &comm, &handle, &count));
+    OK(MPI_T_pvar_handle_alloc(session, index, &bound.comm, &handle, &count));
     ring(comm, rank, size);
     OK(MPI_T_pvar_read(session, handle, &net_messages));
     SAME(here.is_net, 0 < net_messages);
@@ -407,10 +412,6 @@ static void case_jobs(MPI_Comm comm, struct ept *t)
 
 int test_rank(MPI_Comm comm, struct ept *t)
 {
-    if (OMPI_MAJOR_VERSION >= 6) {
-        ept_skip(t, "all", "MPIX_Comm_merge of three jobs fails there");
-        return 0;
-    }
     (void) comm;
     EPT_CASE(t, case_jobs);
     return 0;

@@ -62,7 +62,7 @@ static bool find_ways(const merge_t *merge, int members, unsigned int *ways)
     for (int i = 0; i < members; ++i) {
         const opal_process_name_t process
             = mca_pml_epml_explore_name(epml_web_caller(&merge->explore.web, i)->process);
-        const ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(process);
+        const ompi_proc_t *proc = mca_pml_epml_proc_of_process(process);
 
         if (NULL == proc) {
             return false;

@@ -186,11 +186,24 @@ static void idle_sweep(void)
     procs.idle_look = 2 * procs.idle_count + 16;
 }
 
+ompi_proc_t *mca_pml_epml_proc_of_process(opal_process_name_t process)
+{
+    ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(process);
+    bool is_new = false;
+
+    if (NULL == proc) {
+        proc = ompi_proc_find_and_add(&process, &is_new);
+        if (is_new && NULL != proc) {
+            (void) ompi_proc_complete_init_single(proc); /* the architecture */
+        }
+    }
+    return proc;
+}
+
 /** Make the proc of an endpoint's name, without users.  Under the lock.  @return NULL: no memory */
 static epml_proc_t *proc_new(const opal_process_name_t *name)
 {
-    const ompi_proc_t *process
-        = (ompi_proc_t *) ompi_proc_for_name(mca_pml_epml_name_process(name));
+    const ompi_proc_t *process = mca_pml_epml_proc_of_process(mca_pml_epml_name_process(name));
     epml_proc_t *proc;
 
     if (!procs.open) {
@@ -242,7 +255,7 @@ ompi_proc_t *mca_pml_epml_proc_get(const opal_process_name_t *name)
     epml_proc_t *proc;
 
     if (!mca_pml_epml_is_endpoint_name(name)) {
-        ompi_proc_t *process = (ompi_proc_t *) ompi_proc_for_name(*name);
+        ompi_proc_t *process = mca_pml_epml_proc_of_process(*name);
 
         if (NULL != process) {
             OBJ_RETAIN(process);
