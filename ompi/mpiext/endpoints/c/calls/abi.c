@@ -18,28 +18,7 @@
  * Tests: newer (abi), comm_bridge (abi), handles (abi), comm_refused (abi)
  */
 
-/* The names of MPI's functions mean the MPI ABI's here. */
-#define OMPI_NO_MPI_PROTOTYPES 1
-
-#include "ompi_config.h"
-
-#include "calls.h"
-#include "mpiext_endpoints_next.h"
-
-#include "ompi/mpi/c/abi.h"
-#include "ompi/mpi/c/abi_converters.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-typedef MPI_Comm_ABI_INTERNAL abi_comm_t;
-typedef MPI_Info_ABI_INTERNAL abi_info_t;
-typedef MPI_Request_ABI_INTERNAL abi_request_t;
-typedef MPI_Status_ABI_INTERNAL abi_status_t;
-
-static int error_to_abi(int code)
-{
-    return ompi_convert_intern_error_abi_error(code);
-}
+#include "mpiext_endpoints_abi.h"
 
 EXPORT int PMPIX_Comm_create_endpoints(abi_comm_t parent, int my_num_ep, abi_info_t info,
                                        abi_comm_t ep_comms[])
@@ -228,8 +207,6 @@ MPIX_ENDPOINTS_OR_TOOL(Comm_split_type, PMPI_Comm_split_type,
                        (abi_comm_t comm, int split_type, int key, abi_info_t info,
                         abi_comm_t *newcomm),
                        (comm, split_type, key, info, newcomm));
-
-#define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
 EXPORT WEAK(MPIX_Comm_create_endpoints);
 EXPORT WEAK(MPIX_Comm_merge);
