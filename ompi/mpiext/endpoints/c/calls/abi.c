@@ -20,6 +20,12 @@
 
 #include "mpiext_endpoints_abi.h"
 
+/* Makes the linker note that libmpi_abi is needed, in front of libmpi, which libmpix_endpoints needs.  A program
+ * may not have noted it: it calls only functions of ours, or loads libmpi_abi later.  Then those that stand
+ * behind ours would be libmpi's. */
+extern int PMPI_Abi_get_version(int *major, int *minor);
+EXPORT int (*const mpix_endpoints_abi_needed)(int *major, int *minor) = PMPI_Abi_get_version;
+
 EXPORT int PMPIX_Comm_create_endpoints(abi_comm_t parent, int my_num_ep, abi_info_t info,
                                        abi_comm_t ep_comms[])
 {
