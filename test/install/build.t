@@ -62,7 +62,7 @@ SKIP: {
 
 SKIP: {
     # Open MPI 5 does not have it.
-    skip 'no MPI ABI', 6 if !Ept::Build::has_abi();
+    skip 'no MPI ABI', 9 if !Ept::Build::has_abi();
     like(output('epmpicc_abi --showme:libs'), qr/^mpix_endpoints_abi mpi_abi\b/,
          'epmpicc_abi --showme:libs');
     like(output('epmpicc_abi --showme:compile'), qr{^-I\S+/standard_abi -I\S+/standard_abi},
@@ -71,6 +71,12 @@ SKIP: {
         is(output("$wrapper '$here/asks.c' -o '$folder/abi'"), '', "$wrapper compiles");
         runs("$folder/abi", 'and it runs');
     }
+    # Nothing that it calls is libmpi_abi's alone, so the linker leaves that out.
+    like(output('epmpicc_abi -world --showme:libs'), qr/^mpix_world_abi mpix_endpoints_abi mpi_abi\b/,
+         'epmpicc_abi -world --showme:libs');
+    is(output("epmpicc_abi -world -Wl,--as-needed '$here/asks.c' -o '$folder/abi_world'"), '',
+       'epmpicc_abi -world compiles');
+    runs("$folder/abi_world", 'and it runs');
 }
 like(output('epmpicc --abi --showme:version'), qr/no wrapper for the MPI ABI here/,
      'epmpicc --abi, where there is none') if !Ept::Build::has_abi();

@@ -31,7 +31,7 @@ sub shown
     my $text = qx(epmpirun --showme @_ 2>&1);
 
     chomp $text;
-    $text =~ s{-x LD_PRELOAD=\S+/libmpix_world\.so:[^\s:]+/libmpix_endpoints\.so\.0(?=\s)}{WORLD}g;
+    $text =~ s{-x LD_PRELOAD=\S+/libmpix_world(|_abi)\.so:[^\s:]+/libmpix_endpoints\1\.so\.0(?=\s)}{WORLD\U$1}g;
     return 0 == $? ? $text =~ s/^\S*mpirun\S* //r : "$? $text";
 }
 
@@ -220,6 +220,16 @@ is_ranked("$free -n 1 ./a : -ranks 2 -n 1 ./b : -endpoints 2 -n 1 ./c",
 like(shown("--world $free -n 2 ./app -world"), qr{^-n 2 -x MPIX_WORLD=1 WORLD \Q$free\E ./app -world$},
      '-world');
 like(shown("-world $free -n 1 ./a : -n 1 ./b"), qr{ ./a : -n 1 -x MPIX_WORLD=0 ./b$}, '-world, for one program of two');
+# For a program of the MPI ABI, where there is one, another library, also for one of two.
+open(my $abi_program, '>', "$folder/abi") or die "$folder/abi: $!";
+print $abi_program "\0libmpi_abi.so.1\0";
+close($abi_program);
+chmod 0755, "$folder/abi";
+my $libdir   = qx(epmpicc --showme:libdirs) =~ s/\s.*//sr;
+my $of_abi   = -f "$libdir/libmpix_world_abi.so" ? 'WORLD_ABI' : 'WORLD';
+like(shown("-world $free -n 1 $folder/abi : -world -n 1 ./b"),
+     qr{MPIX_WORLD=1 $of_abi \Q$free $folder\E/abi : -n 1 -x MPIX_WORLD=1 WORLD \./b$}, '-world, the MPI ABI');
+like(shown("-asp 2 $free -n 2 $folder/abi"), qr{MPIX_WORLD=asp $of_abi }, '-asp, the MPI ABI');
 fails('-world -ranks 2 -n 1 ./app', '-ranks gives each rank a MPI_COMM_WORLD of its own');
 is_ranked('-ranks auto -np 64 ./app', '--map-by ppr:1:numa --bind-to numa -x MPIX_RANKS_TOTAL=64 PRELOAD ./app');
 is_ranked('-ranks auto -np 64 --map-by ppr:1:package ./app', '-x MPIX_RANKS_TOTAL=64 PRELOAD --map-by ppr:1:package ./app');

@@ -11,7 +11,7 @@
  *
  *   --level N  of the endpoints, 0 to 3 (default 3)
  *
- * Guards: thread_attach.c, attached.c, attributes.c, abi_static.c
+ * Guards: thread_attach.c, attached.c, attributes.c, abi_static.c, mpiext_endpoints_abi.h
  */
 
 #include "static.h"

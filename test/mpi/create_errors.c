@@ -75,8 +75,10 @@ static void check_usable(struct ept *t, MPI_Comm parent, bool create)
 /* In the place of the array of the caller's own. */
 static char own[1];
 
+#    if defined(OPEN_MPI) /* the MPI ABI has no Fortran */
 /* What libmpix_endpoints is given for Fortran where there is no memory for handles. */
 extern char mpix_endpoints_call_no_room[1];
+#    endif
 
 /* The process `wrong` calls with bad arguments, the others with good ones. */
 static void one_wrong(struct ept *t, int wrong, int bad_num, void *array, int expected,
@@ -134,11 +136,13 @@ static void case_null_array(MPI_Comm comm, struct ept *t)
     each_wrong(t, 2, NULL, MPI_ERR_ARG, NULL);
 }
 
+#    if defined(OPEN_MPI)
 static void case_no_room(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
     each_wrong(t, 2, mpix_endpoints_call_no_room, MPIX_ERR_ENDPOINTS, NULL);
 }
+#    endif
 
 /* One more than the limit; then as many as there may be, again and again: what was refused or
  * freed does not count. */
@@ -323,7 +327,9 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     EPT_CASE(t, case_negative_count);
     EPT_CASE(t, case_null_array);
+#    if defined(OPEN_MPI)
     EPT_CASE(t, case_no_room);
+#    endif
     EPT_CASE(t, case_null_comm);
     EPT_CASE(t, case_endpoint_parent);
     if (2 <= t->nprocs) {

@@ -17,7 +17,8 @@
  *   --end mains   the main thread of each endpoint calls MPI_Finalize; pool: one thread does, while
  *                 the main threads of others sleep
  *
- * Guards: init_mpi.c, thread_calls.c, thread_attach.c, attached.c, process.c, abi_init.c
+ * Guards: init_mpi.c, thread_calls.c, thread_attach.c, attached.c, process.c, abi_init.c,
+ * mpiext_endpoints_abi.h
  */
 
 #include "static.h"

@@ -10,7 +10,7 @@
  * large.c), a buffer for each communicator and session, looking at several requests without ending
  * them.
  *
- * Guards: abi.c, request_get_status.c
+ * Guards: abi.c, mpiext_endpoints_abi.h, request_get_status.c
  */
 
 #include "ept.h"

@@ -9,7 +9,8 @@
  * libmpix_world: MPI_COMM_WORLD and MPI_COMM_SELF of a thread that is attached to an endpoint, or has
  * set a handle, are its endpoint's, in calls of all kinds; those of other threads are the process's.
  *
- * Guards: seam_errors.c, bound.c, attached.c, thread_world.c, comm_world.c, world.c, world_special.c, world_f2c.c
+ * Guards: seam_errors.c, bound.c, attached.c, thread_world.c, comm_world.c, abi_world.c, world.c,
+ * world_special.c, world_f2c.c
  */
 /* EPT-LIBS: -world */
 
@@ -22,6 +23,13 @@ int test_process_init(int *argc, char ***argv)
     static_code = static_begin(argc, argv);
     return MPI_THREAD_MULTIPLE;
 }
+
+/* The numbers of MPI_COMM_WORLD and MPI_COMM_SELF.  In the MPI ABI what such a number gives is the name. */
+#    if defined(OPEN_MPI)
+enum { WORLD_NUMBER = 0, SELF_NUMBER = 1 };
+#    else
+enum { WORLD_NUMBER = 257, SELF_NUMBER = 258 };
+#    endif
 
 /* What a communicator is, beside what it should be. */
 static void check_comm(struct ept *t, int line, MPI_Comm comm, int size, int rank)
@@ -73,9 +81,9 @@ static void who(struct ept *t, int index, void *context)
     EPT_EQ(t, MPI_IDENT, compare(t, MPIX_COMM_ENDPOINTS, MPI_COMM_WORLD));
     EPT_EQ(t, MPI_IDENT, compare(t, MPI_COMM_SELF, MPIX_COMM_SELF));
     EPT_EQ(t, MPI_IDENT, compare(t, MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_WORLD)), MPI_COMM_WORLD));
-    EPT_EQ(t, MPI_IDENT, compare(t, MPI_Comm_f2c(1), MPI_COMM_SELF));
-    EPT_EQ(t, 0, MPI_Comm_c2f(MPI_COMM_WORLD));
-    EPT_CHECK(t, 1 < MPI_Comm_c2f(MPIX_COMM_ENDPOINTS), "a handle's number is its own");
+    EPT_EQ(t, MPI_IDENT, compare(t, MPI_Comm_f2c(SELF_NUMBER), MPI_COMM_SELF));
+    EPT_EQ(t, WORLD_NUMBER, MPI_Comm_c2f(MPI_COMM_WORLD));
+    EPT_CHECK(t, SELF_NUMBER < MPI_Comm_c2f(MPIX_COMM_ENDPOINTS), "a handle's number is its own");
     is_named(t, MPI_COMM_WORLD, "MPI_COMM_WORLD");
     is_named(t, MPI_COMM_SELF, "MPI_COMM_SELF");
     EPT_OK(t, MPI_Comm_get_parent(&parent));
@@ -107,7 +115,7 @@ static void *not_attached(void *arg)
     COMM(t, MPI_COMM_WORLD, t->nprocs, t->proc);
     COMM(t, MPI_COMM_SELF, 1, 0);
     is_named(t, MPI_COMM_WORLD, "MPI_COMM_WORLD");
-    EPT_CHECK(t, MPI_COMM_WORLD == MPI_Comm_f2c(0), "the process's");
+    EPT_CHECK(t, MPI_COMM_WORLD == MPI_Comm_f2c(WORLD_NUMBER), "the process's");
     return NULL;
 }
 
@@ -320,7 +328,7 @@ static void check_unset(struct ept *t)
     EPT_OK(t, MPIX_Comm_world_get(&world));
     EPT_CHECK(t, MPI_COMM_NULL == world, "not the process's");
     COMM(t, MPI_COMM_WORLD, t->nprocs, t->proc);
-    EPT_CHECK(t, MPI_COMM_SELF == MPI_Comm_f2c(1), "not the process's");
+    EPT_CHECK(t, MPI_COMM_SELF == MPI_Comm_f2c(SELF_NUMBER), "not the process's");
 }
 
 static void *worlds(void *arg)
@@ -341,13 +349,14 @@ static void *worlds(void *arg)
     EPT_OK(t, MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     EPT_EQ(t, n * (n - 1) / 2, sum);
     /* MPI_COMM_SELF is the endpoint alone, and stays the same. */
-    self = MPI_Comm_f2c(1);
+    self = MPI_Comm_f2c(SELF_NUMBER);
     COMM(t, MPI_COMM_SELF, 1, 0);
     EPT_OK(t, MPI_Sendrecv(&out, 1, MPI_INT, 0, 6, &in, 1, MPI_INT, 0, 6, MPI_COMM_SELF,
                            MPI_STATUS_IGNORE));
     EPT_EQ(t, me, in);
-    EPT_CHECK(t, self == MPI_Comm_f2c(1), "another MPI_COMM_SELF");
-    EPT_CHECK(t, (0 == own->index) == (MPIX_COMM_SELF == self), "the process is the first alone");
+    EPT_CHECK(t, self == MPI_Comm_f2c(SELF_NUMBER), "another MPI_COMM_SELF");
+    EPT_EQ(t, 0 == own->index,
+           MPI_IDENT == compare(t, MPIX_COMM_SELF, MPI_COMM_SELF)); /* the process */
     EPT_OK(t, MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     EPT_CLASS(t, MPI_ERR_COMM, MPI_Comm_free(&self));
     /* Unset, by each way; then by freeing. */

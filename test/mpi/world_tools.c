@@ -10,7 +10,7 @@
  * call of a thread with a world of its own once, also of a function that libmpix_endpoints stands before;
  * and the call does what it does without.
  *
- * Guards: world.c
+ * Guards: world.c, abi_world.c
  */
 /* EPT-LIBS: -world -ldl */
 

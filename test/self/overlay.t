@@ -23,7 +23,7 @@ my $tree = tempdir(CLEANUP => 1);
 
 # What is not for a tree: the ways into an Open MPI that is there already, and a newer one's texts
 # and ABI.
-my %outside = map { $_ => 1 } qw(fortran/special.c base/component_path.c base/show_help_own.c calls/abi.c calls/abi_init.c calls/abi_static.c
+my %outside = map { $_ => 1 } qw(fortran/special.c base/component_path.c base/show_help_own.c calls/abi.c calls/abi_init.c calls/abi_static.c calls/abi_world.c
     calls/next_function.c calls/ranks.c entry/entry.c entry/entry_aarch64.c entry/entry_x86_64.c
     interpose/enter.c interpose/in_force.c interpose/libraries.c interpose/originals.c
     interpose/slots.c seams/seam_help.c);

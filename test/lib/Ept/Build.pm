@@ -19,7 +19,7 @@ use strict;
 use warnings;
 use feature 'state';
 
-use File::Basename qw(basename);
+use File::Basename qw(basename dirname);
 use POSIX ();
 use Time::HiRes qw(stat);
 
@@ -245,12 +245,13 @@ sub _mpi_tasks
             link_task("$build/$way/$program", \@objects, \@own, declared($source, 'LIBS')));
 }
 
-# What a job puts in front of other libraries: lib/NAME.c, with the parts that it names, as BUILD/ep/NAME.so.
+# What a job puts in front of other libraries: lib/NAME.c, with the parts that it names, as BUILD/ep/NAME.so,
+# or BUILD/abi/NAME.so for a program of the MPI ABI.
 sub preload_file
 {
     my ($build, $job) = @_;
 
-    return "$build/ep/$job->{preload}.so";
+    return join('/', $build, $job->{abi} ? 'abi' : 'ep', "$job->{preload}.so");
 }
 
 sub _preload_tasks
@@ -260,9 +261,9 @@ sub _preload_tasks
     # Open MPI's own headers, from 6.0 on, include PMIx's, and some that it does not install.
     my @own = read_file($source) =~ m{#include "opal/}
         ? (split(' ', `pkg-config --cflags pmix`), '-idirafter', "$top/config/compat/include") : ();
-    my @cc = ('epmpicc', @C_FLAGS, '-fPIC', @own);
+    my @cc = ($job->{abi} ? 'epmpicc_abi' : 'epmpicc', @C_FLAGS, '-fPIC', @own);
     my @sources = ($source, map { "$top/test/lib/$_" } declared($source, 'PARTS'));
-    my @objects = map { "$build/ep/" . basename($_, '.c') . '.o' } @sources;
+    my @objects = map { dirname(preload_file($build, $job)) . '/' . basename($_, '.c') . '.o' } @sources;
 
     return ((map { compile_task($objects[$_], $sources[$_], @cc) } 0 .. $#sources),
             link_task(preload_file($build, $job), \@objects, [@cc, '-shared'],
@@ -440,7 +441,8 @@ sub build
         my @builds = mpi_builds($job);
         push @wanted, $job->{unmodified} ? (@builds ? Ept::Ranks::tasks($top, $build, $job) : ())
             : map { _mpi_tasks($top, $build, @$_) } @builds;
-        push @wanted, _preload_tasks($top, $build, $job) if $job->{preload};
+        push @wanted, _preload_tasks($top, $build, $job)
+            if $job->{preload} && (!$job->{abi} || has_abi());
         next if 'unit' ne $job->{kind} || $job->{tree};
         my $flavour = $job->{flavour};
         $works{$flavour} //= flavour_works($build, $flavour);

@@ -6,9 +6,10 @@
 /**
  * @file
  *
- * libmpix_world begins: which functions stand behind ours, and when threads have a world of their own.
+ * libmpix_world, or libmpix_world_abi, begins: which functions stand behind ours, and when threads have a
+ * world of their own.
  *
- * Tests: world_c, world_tools
+ * Tests: world_c, world_c (abi), world_tools
  */
 
 #define _GNU_SOURCE 1
@@ -41,6 +42,6 @@ __attribute__((constructor)) static void begin(void)
 
     world_find();
     if (NULL == when || 0 != strcmp(when, "0")) {
-        mpix_endpoints_call_world_begin(NULL != when && 0 == strcmp(when, "asp"), NULL);
+        WORLD_CALL(world_begin)(NULL != when && 0 == strcmp(when, "asp"), NULL);
     }
 }

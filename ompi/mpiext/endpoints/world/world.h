@@ -16,19 +16,50 @@
  * A function calls the next one of its own name, so a tool that stands behind sees each call once.
  *
  * What a thread's world is libmpix_endpoints knows (c/calls/comm_world.c).
+ *
+ * The same text, compiled with MPIX_WORLD_ABI and the MPI ABI's mpi.h, is libmpix_world_abi, for programs
+ * of mpicc_abi (Open MPI 6): MPI_COMM_WORLD is a number there.  It asks libmpix_endpoints_abi
+ * (c/calls/abi_world.c).  It has no Fortran: MPI_Comm_fromint returns the number, which is
+ * replaced where it is used.
  */
 
 #ifndef MPIX_WORLD_H
 #define MPIX_WORLD_H
 
-#include "ompi_config.h"
+#if !defined(MPIX_WORLD_ABI)
+#    include "ompi_config.h"
 
-#include "mpi.h"
+#    include "mpi.h"
 
-#include "ompi/mpiext/endpoints/c/calls/calls.h"
+#    include "ompi/mpiext/endpoints/c/calls/calls.h"
+#else
+#    include <mpi.h>
+#    include <stdbool.h>
+#    include <stddef.h>
+#endif
+
 #include "ompi/mpiext/endpoints/c/mpiext_endpoints_c.h"
 
 #define WORLD_EXPORT __attribute__((visibility("default")))
+
+/* ---- what is asked ------------------------------------------------------------------------------- */
+
+/** A function of calls.h, in the ABI that this is compiled for. */
+#if !defined(MPIX_WORLD_ABI)
+#    define WORLD_CALL(name) mpix_endpoints_call_##name
+#else
+#    define WORLD_CALL(name) mpix_endpoints_abi_##name
+
+void WORLD_CALL(world_begin)(bool if_asp, void (*error)(const char *function));
+MPI_Comm WORLD_CALL(world)(void);
+MPI_Comm WORLD_CALL(world_self)(void);
+bool WORLD_CALL(is_other)(void);
+int WORLD_CALL(refuse_free)(MPI_Comm comm, const char *name);
+bool WORLD_CALL(refuses_finalize)(void);
+int WORLD_CALL(refuse_finalize)(void);
+#endif
+
+/* ---- wrappers ------------------------------------------------------------------------------------ */
 
 /** May a communicator be another one in the calling thread?  All that a call with others costs: two
  * comparisons. */
@@ -41,8 +72,8 @@ static inline bool world_is(MPI_Comm comm)
 /** A communicator as the calling thread means it. */
 static inline MPI_Comm world_of(MPI_Comm comm)
 {
-    return MPI_COMM_WORLD == comm  ? mpix_endpoints_call_world()
-           : MPI_COMM_SELF == comm ? mpix_endpoints_call_world_self()
+    return MPI_COMM_WORLD == comm  ? WORLD_CALL(world)()
+           : MPI_COMM_SELF == comm ? WORLD_CALL(world_self)()
                                    : comm;
 }
 

@@ -11,7 +11,7 @@
  *
  * MPI_Init and its relatives need nothing: that MPI has begun is an error in libmpi.
  *
- * Tests: world_c
+ * Tests: world_c, world_c (abi)
  */
 
 #include "world.h"
@@ -42,13 +42,12 @@ static int no_parent(MPI_Comm *parent)
 }
 
 BOTH(Comm_free, (MPI_Comm * comm), (comm), NULL != comm && is_own(*comm),
-     mpix_endpoints_call_refuse_free(world_of(*comm), "MPI_Comm_free"))
+     WORLD_CALL(refuse_free)(world_of(*comm), "MPI_Comm_free"))
 BOTH(Comm_disconnect, (MPI_Comm * comm), (comm), NULL != comm && is_own(*comm),
-     mpix_endpoints_call_refuse_free(world_of(*comm), "MPI_Comm_disconnect"))
-BOTH(Comm_get_parent, (MPI_Comm * parent), (parent),
-     NULL != parent && mpix_endpoints_call_is_other(), no_parent(parent))
-BOTH(Finalize, (void), (), mpix_endpoints_call_refuses_finalize(),
-     mpix_endpoints_call_refuse_finalize())
+     WORLD_CALL(refuse_free)(world_of(*comm), "MPI_Comm_disconnect"))
+BOTH(Comm_get_parent, (MPI_Comm * parent), (parent), NULL != parent && WORLD_CALL(is_other)(),
+     no_parent(parent))
+BOTH(Finalize, (void), (), WORLD_CALL(refuses_finalize)(), WORLD_CALL(refuse_finalize)())
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 WORLD_FUNCTION(int, MPI_Comm_get_attr, (MPI_Comm comm, int keyval, void *value, int *flag),
@@ -57,16 +56,20 @@ WORLD_FUNCTION(int, MPI_Comm_get_attr, (MPI_Comm comm, int keyval, void *value, 
 WORLD_FUNCTION(int, PMPI_Comm_get_attr, (MPI_Comm comm, int keyval, void *value, int *flag),
                (comm, keyval, value, flag), world_is(comm),
                next_PMPI_Comm_get_attr(holder_of(comm, keyval), keyval, value, flag))
+#if !defined(MPIX_WORLD_ABI) /* which does not have it */
 WORLD_FUNCTION(int, MPI_Attr_get, (MPI_Comm comm, int keyval, void *value, int *flag),
                (comm, keyval, value, flag), world_is(comm),
                next_MPI_Attr_get(holder_of(comm, keyval), keyval, value, flag))
 WORLD_FUNCTION(int, PMPI_Attr_get, (MPI_Comm comm, int keyval, void *value, int *flag),
                (comm, keyval, value, flag), world_is(comm),
                next_PMPI_Attr_get(holder_of(comm, keyval), keyval, value, flag))
+#endif
 
 const world_next_t world_special[] = {
+#if !defined(MPIX_WORLD_ABI)
     WORLD_ENTRY(MPI_Attr_get),
     WORLD_ENTRY(PMPI_Attr_get),
+#endif
     WORLD_ENTRY(MPI_Comm_get_attr),
     WORLD_ENTRY(PMPI_Comm_get_attr),
     WORLD_ENTRY(MPI_Comm_free),

@@ -6,8 +6,8 @@
 # awk -v least=NUMBER -f wrappers.awk mpi.h mpiext_endpoints_c.h: for each function that these headers
 # declare with a communicator by value, a definition in C, under its MPI_ and its PMPI_ name, that calls
 # the next one of that name with what the communicator is in the calling thread (world.h); and the table
-# of these (world_wrappers).  Fails if there are fewer than NUMBER functions: then the headers are not written
-# as they were.
+# of these (world_wrappers).  mpi.h is Open MPI's own or the MPI ABI's.  Fails if there are fewer than NUMBER
+# functions: then the headers are not written as they were.
 #
 # Tests: world_c
 

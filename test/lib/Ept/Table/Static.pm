@@ -132,17 +132,21 @@ our @ENTRIES = (
       plain => 0 },
     { program => 'world_c', variant => 'tsan', kind => 'tsan', configs => ['1x0'], quick => [],
       args => '--counts 3 --level 3', plain => 0, timeout => 240 },
+    { program => 'world_c', variant => 'abi', abi => 1, configs => ['2x0'], quick => ['2x0'],
+      args => '--counts 3 --level 3', plain => 0 },
     (map { +{ program => 'world_attach', variant => $_->[0], configs => ['2x0'], longer => ['1x0'],
-              args => "--level 3 --counts 2 --how $_->[1]", quick => [], plain => 0 } }
-        ['plain', 't'], ['static', 's']),
+              args => "--level 3 --counts 2 --how $_->[1]", quick => [], plain => 0,
+              abi => 'abi' eq $_->[0] } }
+        ['plain', 't'], ['static', 's'], ['abi', 's']),
     (map { +{ program => 'world_fortran.F90', variant => $_, interface => $_, configs => ['2x0'],
               longer => ['1x0'], launcher => '-world', quick => 'f08' eq $_ ? ['2x0'] : [], plain => 0 } }
         qw(mpifh mpi f08)),
     { program => 'world_python.py', kind => 'python', folder => 'test/mpi', configs => ['2x3/node'],
       longer => ['1x4'], launcher => '-world', quick => [], plain => 0, timeout => 60 },
     (map { +{ program => 'world_tools', variant => $_->[0], configs => ['1x0'], preload => 'world_tool',
-              args => '--counts 2 --level 3', launcher => $_->[1], quick => [], plain => 0 } }
-        ['front', ''], ['behind', '-world']),
+              args => '--counts 2 --level 3', launcher => $_->[1], quick => [], plain => 0,
+              abi => scalar($_->[0] =~ /abi/) } }
+        ['front', ''], ['behind', '-world'], ['front_abi', ''], ['behind_abi', '-world']),
     # What the launcher was told, by its options and by the environment; nothing, and nonsense.
     (map { my ($variant, $launcher, $args, %more) = @$_;
            +{ program => 'static_told', variant => $variant, configs => ['2x0'], plain => 0,

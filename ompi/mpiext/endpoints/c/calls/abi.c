@@ -18,28 +18,13 @@
  * Tests: newer (abi), comm_bridge (abi), handles (abi), comm_refused (abi)
  */
 
-/* The names of MPI's functions mean the MPI ABI's here. */
-#define OMPI_NO_MPI_PROTOTYPES 1
+#include "mpiext_endpoints_abi.h"
 
-#include "ompi_config.h"
-
-#include "calls.h"
-#include "mpiext_endpoints_next.h"
-
-#include "ompi/mpi/c/abi.h"
-#include "ompi/mpi/c/abi_converters.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-typedef MPI_Comm_ABI_INTERNAL abi_comm_t;
-typedef MPI_Info_ABI_INTERNAL abi_info_t;
-typedef MPI_Request_ABI_INTERNAL abi_request_t;
-typedef MPI_Status_ABI_INTERNAL abi_status_t;
-
-static int error_to_abi(int code)
-{
-    return ompi_convert_intern_error_abi_error(code);
-}
+/* Makes the linker note that libmpi_abi is needed, in front of libmpi, which libmpix_endpoints needs.  A program
+ * may not have noted it: it calls only functions of ours, or loads libmpi_abi later.  Then those that stand
+ * behind ours would be libmpi's. */
+extern int PMPI_Abi_get_version(int *major, int *minor);
+EXPORT int (*const mpix_endpoints_abi_needed)(int *major, int *minor) = PMPI_Abi_get_version;
 
 EXPORT int PMPIX_Comm_create_endpoints(abi_comm_t parent, int my_num_ep, abi_info_t info,
                                        abi_comm_t ep_comms[])
@@ -228,8 +213,6 @@ MPIX_ENDPOINTS_OR_TOOL(Comm_split_type, PMPI_Comm_split_type,
                        (abi_comm_t comm, int split_type, int key, abi_info_t info,
                         abi_comm_t *newcomm),
                        (comm, split_type, key, info, newcomm));
-
-#define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
 EXPORT WEAK(MPIX_Comm_create_endpoints);
 EXPORT WEAK(MPIX_Comm_merge);

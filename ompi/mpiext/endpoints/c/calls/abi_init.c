@@ -14,48 +14,7 @@
  * Tests: static_world (abi), levels (abi), two_phase (abi)
  */
 
-/* The names of MPI's functions mean the MPI ABI's here. */
-#define OMPI_NO_MPI_PROTOTYPES 1
-
-#include "ompi_config.h"
-
-#include "calls.h"
-#include "mpiext_endpoints_next.h"
-
-#include "ompi/mpi/c/abi.h"
-#include "ompi/mpi/c/abi_converters.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-static int error_to_abi(int code)
-{
-    return ompi_convert_intern_error_abi_error(code);
-}
-
-/** A level of Open MPI's, or one of the two above. */
-static int level_to_abi(int level)
-{
-    return MPI_THREAD_MULTIPLE < level
-               ? MPI_THREAD_MULTIPLE_ABI_INTERNAL + level - MPI_THREAD_MULTIPLE
-               : ompi_convert_ts_level_ompi_to_standard(level);
-}
-
-/** A level that is none in the MPI ABI is none in Open MPI's. */
-static int level_from_abi(int level)
-{
-    switch (level) {
-    case MPI_THREAD_SINGLE_ABI_INTERNAL:
-    case MPI_THREAD_FUNNELED_ABI_INTERNAL:
-    case MPI_THREAD_SERIALIZED_ABI_INTERNAL:
-    case MPI_THREAD_MULTIPLE_ABI_INTERNAL:
-        return ompi_convert_abi_ts_level_intern_ts_level(level);
-    case MPI_THREAD_MULTIPLE_ABI_INTERNAL + 1:
-    case MPI_THREAD_MULTIPLE_ABI_INTERNAL + 2:
-        return MPI_THREAD_MULTIPLE + level - MPI_THREAD_MULTIPLE_ABI_INTERNAL;
-    default:
-        return -1;
-    }
-}
+#include "mpiext_endpoints_abi.h"
 
 /* ---- libmpi_abi's own -------------------------------------------------------------------------- */
 
@@ -203,8 +162,6 @@ EXPORT int PMPIX_Get_UPC_config(int num_progs, int *my_prog, int num_threads[])
 {
     return error_to_abi(mpix_endpoints_call_config(num_progs, my_prog, num_threads));
 }
-
-#define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
 EXPORT WEAK(MPIX_Endpoint_create);
 EXPORT WEAK(MPIX_Get_UPC_numprogs);

@@ -13,25 +13,7 @@
  * Tests: static_world (abi), static_attach (abi), attach_level (abi)
  */
 
-/* The names of MPI's functions mean the MPI ABI's here. */
-#define OMPI_NO_MPI_PROTOTYPES 1
-
-#include "ompi_config.h"
-
-#include "calls.h"
-#include "mpiext_endpoints_next.h"
-
-#include "ompi/mpi/c/abi.h"
-#include "ompi/mpi/c/abi_converters.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-typedef MPI_Comm_ABI_INTERNAL abi_comm_t;
-
-static int error_to_abi(int code)
-{
-    return ompi_convert_intern_error_abi_error(code);
-}
+#include "mpiext_endpoints_abi.h"
 
 static int comm_error_to_abi(int (*function)(MPI_Comm, int *, int *), abi_comm_t comm, int *first,
                              int *second)
@@ -51,20 +33,6 @@ EXPORT int PMPI_Comm_free(abi_comm_t *comm)
         return error_to_abi(mpix_endpoints_call_refuse_free(own, "MPI_Comm_free"));
     }
     return NULL != original ? original(comm) : MPI_ERR_INTERN_ABI_INTERNAL;
-}
-
-/** A level that is none in the MPI ABI is none in Open MPI's. */
-static int level_from_abi(int level)
-{
-    switch (level) {
-    case MPI_THREAD_SINGLE_ABI_INTERNAL:
-    case MPI_THREAD_FUNNELED_ABI_INTERNAL:
-    case MPI_THREAD_SERIALIZED_ABI_INTERNAL:
-    case MPI_THREAD_MULTIPLE_ABI_INTERNAL:
-        return ompi_convert_abi_ts_level_intern_ts_level(level);
-    default:
-        return -1;
-    }
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -169,8 +137,8 @@ EXPORT int PMPIX_Endpoint_set_attr(struct mpix_endpoint_t *endpoint, int keyval,
     return error_to_abi(mpix_endpoints_call_set_attr(endpoint, keyval, value));
 }
 
-/** A thread level, as an attribute has it. */
-static const int *level_to_abi(const int *level)
+/** A thread level, as an attribute has it: values of attributes are addresses. */
+static const int *level_attribute_to_abi(const int *level)
 {
     static const int levels[] = {
         [MPI_THREAD_SINGLE] = MPI_THREAD_SINGLE_ABI_INTERNAL,
@@ -189,7 +157,7 @@ EXPORT int PMPIX_Endpoint_get_attr(struct mpix_endpoint_t *endpoint, int keyval,
     const int **level = value;
 
     if (MPI_SUCCESS == code && 0 != *flag && mpix_endpoints_call_is_level(keyval)) {
-        *level = level_to_abi(*level);
+        *level = level_attribute_to_abi(*level);
     }
     return error_to_abi(code);
 }
@@ -216,7 +184,7 @@ EXPORT int PMPIX_Query_endpoints_told(int *number, int *thread_level)
     const int code = mpix_endpoints_call_told(number, thread_level);
 
     if (MPI_SUCCESS == code && 0 <= *thread_level) {
-        *thread_level = ompi_convert_ts_level_ompi_to_standard(*thread_level);
+        *thread_level = level_to_abi(*thread_level);
     }
     return error_to_abi(code);
 }
@@ -227,8 +195,6 @@ EXPORT int PMPIX_Endpoints_keyval(void)
 }
 
 MPIX_ENDPOINTS_OR_TOOL(Comm_free, PMPI_Comm_free, (abi_comm_t * comm), (comm));
-
-#define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
 EXPORT WEAK(MPIX_Thread_attach);
 EXPORT WEAK(MPIX_Thread_attach_level);

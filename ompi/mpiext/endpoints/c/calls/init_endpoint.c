@@ -36,16 +36,6 @@ static int check_arguments(int count, int level)
                : MPIX_ENDPOINTS_BEGINS_STATIC;
 }
 
-static int check_array(int count, struct mpix_endpoint_t *endpoints[])
-{
-    if (mpix_endpoints_call_no_room == (char *) endpoints) {
-        return MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_RESOURCE;
-    }
-    return 0 < count && NULL == endpoints
-               ? MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_NO_ARRAY
-               : MPIX_ENDPOINTS_BEGINS_STATIC;
-}
-
 static int init(const char *name, int how, const mpix_endpoints_begin_t *begin,
                 mpix_endpoints_init_fn_t libmpi, void *arguments)
 {
@@ -71,14 +61,12 @@ int mpix_endpoints_call_init_endpoint(int count, int level, struct mpix_endpoint
                                       mpix_endpoints_init_fn_t libmpi, void *arguments)
 {
     const mpix_endpoints_begin_t begin = {.count = count, .level = level};
-    int how = check_arguments(count, level), code;
+    const int wrong = mpix_endpoints_begin_check_array(count, endpoints);
+    int how = check_arguments(count, level);
 
-    how = MPIX_ENDPOINTS_BEGINS_STATIC == how ? check_array(count, endpoints) : how;
-    code = init("MPIX_Init_endpoint", how, &begin, libmpi, arguments);
-    for (int i = 0; MPI_SUCCESS == code && i < count; ++i) {
-        endpoints[i] = mpix_endpoints_process_endpoint(i);
-    }
-    return code;
+    how = MPIX_ENDPOINTS_BEGINS_STATIC == how && 0 != wrong ? wrong : how;
+    return mpix_endpoints_begin_fill(init("MPIX_Init_endpoint", how, &begin, libmpi, arguments),
+                                     count, endpoints);
 }
 
 int mpix_endpoints_call_init_endpoints(int count, int requested, int *provided,

@@ -186,6 +186,24 @@ int mpix_endpoints_begin(const mpix_endpoints_begin_t *begin, bool asks)
     return MPI_SUCCESS == code && makes ? mpix_endpoints_begin_make(begin) : code;
 }
 
+int mpix_endpoints_begin_check_array(int count, struct mpix_endpoint_t *const endpoints[])
+{
+    if (mpix_endpoints_call_no_room == (const char *) endpoints) {
+        return MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_RESOURCE;
+    }
+    return 0 < count && NULL == endpoints
+               ? MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_NO_ARRAY
+               : 0;
+}
+
+int mpix_endpoints_begin_fill(int code, int count, struct mpix_endpoint_t *endpoints[])
+{
+    for (int i = 0; MPI_SUCCESS == code && i < count; ++i) {
+        endpoints[i] = mpix_endpoints_process_endpoint(i);
+    }
+    return code;
+}
+
 /** Is libmpi beginning for one of ours?  Written before there are other threads in MPI. */
 static bool is_running;
 

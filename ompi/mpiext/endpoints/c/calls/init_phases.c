@@ -92,10 +92,7 @@ static int check(int count, struct mpix_endpoint_t *endpoints[])
     if (0 < phases.maximum && phases.maximum < count) {
         return MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_LIMIT;
     }
-    if (mpix_endpoints_call_no_room == (char *) endpoints) {
-        return MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_RESOURCE;
-    }
-    return NULL == endpoints ? MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_NO_ARRAY : 0;
+    return mpix_endpoints_begin_check_array(count, endpoints);
 }
 
 int mpix_endpoints_call_endpoint_create(int count, struct mpix_endpoint_t *endpoints[])
@@ -112,14 +109,8 @@ int mpix_endpoints_call_endpoint_create(int count, struct mpix_endpoint_t *endpo
     }
     begin.wrong = check(count, endpoints);
     close_phases();
-    code = mpix_endpoints_begin_make(&begin);
-    if (MPI_SUCCESS != code) {
-        return OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, name);
-    }
-    for (int i = 0; i < count; ++i) {
-        endpoints[i] = mpix_endpoints_process_endpoint(i);
-    }
-    return MPI_SUCCESS;
+    code = mpix_endpoints_begin_fill(mpix_endpoints_begin_make(&begin), count, endpoints);
+    return MPI_SUCCESS == code ? code : OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, name);
 }
 
 void mpix_endpoints_phases_end(void)
