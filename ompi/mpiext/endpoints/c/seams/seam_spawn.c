@@ -324,7 +324,9 @@ static int spawn_dress(spawn_t *spawn, int count, const int maxprocs[], const MP
     }
     for (int i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
         spawn->maxprocs[i] = spawn->children[i].processes;
-        spawn->infos[i] = dress(NULL != infos ? infos[i] : NULL, &spawn->children[i], unbound);
+        /* Once for the job: PRRTE 4 takes a second word of binding for a contradiction. */
+        spawn->infos[i] = dress(NULL != infos ? infos[i] : NULL, &spawn->children[i],
+                                unbound && 0 == i);
         rc = NULL != spawn->infos[i] ? OMPI_SUCCESS : MPIX_ENDPOINTS_CAUSE_SPAWN;
     }
     return rc;
