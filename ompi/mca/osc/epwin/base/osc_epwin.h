@@ -38,6 +38,7 @@
 
 #include "mpi.h"
 #include "osc_epwin_compat.h"
+#include "osc_epwin_handle_lock.h"
 #include "osc_epwin_lock.h"
 
 #include "ompi/communicator/communicator.h"
@@ -197,6 +198,7 @@ typedef struct mca_osc_epwin_module_t {
     bool listens;        /**< may messages of others arrive? */
     bool is_exposed;     /**< between MPI_Win_post and MPI_Win_wait */
     bool is_all_nocheck; /**< MPI_Win_lock_all with MPI_MODE_NOCHECK */
+    bool may_bias;       /**< may guard be biased? (epwin_handle_lock_setup) */
     uint16_t flavor;     /**< MPI_WIN_FLAVOR_... */
     int rank, size;      /**< in the window's group */
 
@@ -214,6 +216,8 @@ typedef struct mca_osc_epwin_module_t {
     mca_osc_epwin_held_t *held; /**< of held_room, by rank; EPWIN_ACCESS_LOCK; (lock) */
     uint32_t held_count, held_room;
     mca_osc_epwin_held_t first_held; /**< held, until there are two */
+    mca_osc_epwin_control_t *held_alone; /**< of the target of held[0], if that is the only lock and
+                                          * a fast path has taken it; else NULL; (lock) */
     int unsure; /**< 0, or the rank + 1 of a lock in another domain that is asked
                                  * for, and may not be held yet; (lock) */
     ompi_group_t *start_group, *post_group; /**< of start_ranks, post_ranks; retained; for the next
@@ -223,11 +227,8 @@ typedef struct mca_osc_epwin_module_t {
     uint64_t completed_seen; /**< of control->completed, by MPI_Win_wait */
     _Atomic uint8_t calls;   /**< since the last progress; wraps */
 
-    /* The lock.  Not used with EPWIN_THREADS_TURNS. */
-    _Atomic uintptr_t user;       /**< the thread that has it; 0: none */
-    uint32_t depth;               /**< how often that thread has taken it once more */
-    bool is_shared;               /**< several threads have taken it; (lock) */
-    _Atomic uintptr_t first_user; /**< the first thread that has taken it; 0: none yet */
+    /** The lock.  With EPWIN_THREADS_TURNS only its bias is used. */
+    mca_osc_epwin_handle_lock_t guard;
 
     /* What a thread waits for, the last one that waits, for dumps of queues. */
     const char *_Atomic awaited; /**< constant text; NULL: it does not wait */

@@ -6,7 +6,8 @@
 /**
  * @file
  *
- * The lock of a window handle, for several threads that use one handle (MPI_THREAD_MULTIPLE).
+ * The lock of a window handle (osc_epwin_handle_lock.h), for several threads that use one handle
+ * (MPI_THREAD_MULTIPLE).
  *
  * It guards the list of held locks, the messages of the handle as origin, and its list of attached
  * memory.  Operations on mapped memory do not take it, unless the handle holds several locks.
@@ -18,8 +19,8 @@
  * It is recursive: functions of the engine may run a callback of the user's (the end of a datatype,
  * for example), which may call MPI.
  *
- * An ordinary lock, with one atomic instruction to take it; docs/decisions.md ("Windows") says why it
- * is not biased as the endpoint's is.
+ * Fast paths use a section of the owner instead, which needs no atomic instruction while one thread
+ * uses the handle.  docs/decisions.md ("Windows") says why this is not the endpoint's biased lock.
  *
  * Tests: win_threads
  */
@@ -33,54 +34,37 @@
 
 BEGIN_C_DECLS
 
-/** mca_osc_epwin_enter, where the lock is not free or another thread has used the handle before. */
-void mca_osc_epwin_enter_slow(mca_osc_epwin_module_t *module, uintptr_t self);
-
-/** Take the lock if it is free and only this thread has used the handle: for fast paths, which call
- * nothing.  Nothing need be taken where the threads of a handle take turns. */
-static inline bool mca_osc_epwin_try_enter(mca_osc_epwin_module_t *module)
+/** For fast paths, which call nothing: begin a section.
+ * @return false: another thread has used the handle, or this one not yet; take the lock */
+static inline bool mca_osc_epwin_try_section(mca_osc_epwin_module_t *module)
 {
-    const uintptr_t self = mca_osc_epwin_self();
-    uintptr_t nobody = 0;
-
-    /* Relaxed: only this thread writes its own number.  Acquire: what the last holder has written;
-     * partner: mca_osc_epwin_leave. */
-    return EPWIN_THREADS_TURNS == module->threads
-           || (OPAL_LIKELY(self == atomic_load_explicit(&module->first_user, memory_order_relaxed))
-               && atomic_compare_exchange_strong_explicit(&module->user, &nobody, self,
-                                                          memory_order_acquire,
-                                                          memory_order_relaxed));
+    return OPAL_LIKELY(epwin_handle_lock_try_section(&module->guard, mca_osc_epwin_self()));
 }
 
-/** Take it. */
-static inline void mca_osc_epwin_enter(mca_osc_epwin_module_t *module)
+/** End it. */
+static inline void mca_osc_epwin_end_section(mca_osc_epwin_module_t *module)
 {
-    if (OPAL_UNLIKELY(!mca_osc_epwin_try_enter(module))) {
-        mca_osc_epwin_enter_slow(module, mca_osc_epwin_self());
-    }
+    epwin_handle_lock_end_section(&module->guard);
 }
+
+/** Take the lock.  Where the threads of a handle take turns, only the bias is. */
+void mca_osc_epwin_enter(mca_osc_epwin_module_t *module);
 
 /** Give it back. */
 static inline void mca_osc_epwin_leave(mca_osc_epwin_module_t *module)
 {
-    if (EPWIN_THREADS_TURNS == module->threads) {
-        return;
+    if (EPWIN_THREADS_TURNS != module->threads) {
+        epwin_handle_lock_give(&module->guard);
     }
-    if (OPAL_UNLIKELY(0 < module->depth)) {
-        --module->depth;
-        return;
-    }
-    /* Release: partners: mca_osc_epwin_try_enter, mca_osc_epwin_enter_slow. */
-    atomic_store_explicit(&module->user, 0, memory_order_release);
 }
 
 /** Give it back for a wait, however often this thread has taken it.
  * @return for mca_osc_epwin_resume */
 static inline uint32_t mca_osc_epwin_suspend(mca_osc_epwin_module_t *module)
 {
-    const uint32_t depth = module->depth;
+    const uint32_t depth = module->guard.depth;
 
-    module->depth = 0;
+    module->guard.depth = 0;
     mca_osc_epwin_leave(module);
     return depth;
 }
@@ -89,7 +73,7 @@ static inline uint32_t mca_osc_epwin_suspend(mca_osc_epwin_module_t *module)
 static inline void mca_osc_epwin_resume(mca_osc_epwin_module_t *module, uint32_t depth)
 {
     mca_osc_epwin_enter(module);
-    module->depth = depth;
+    module->guard.depth = depth;
 }
 
 END_C_DECLS

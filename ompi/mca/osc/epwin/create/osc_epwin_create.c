@@ -152,6 +152,7 @@ static void window_publish(const epwin_making_t *making, ompi_win_t *win, void *
 
     module->listens = mca_osc_epwin_must_listen(module);
     module->threads = (uint8_t) info_threads(info);
+    module->may_bias = EPWIN_THREADS_UNKNOWN == module->threads && epwin_handle_lock_setup();
     win->w_osc_module = &module->super;
     if (info_is_true(info, "no_locks")) {
         win->w_flags |= OMPI_WIN_NO_LOCKS;

@@ -51,6 +51,8 @@ mca_osc_epwin_module_t *mca_osc_epwin_module_new(const ompi_osc_base_module_t *t
         module->win = win;
         module->flavor = (uint16_t) flavor;
         module->open_target = EPWIN_OPEN_NONE;
+        module->held = &module->first_held;
+        module->held_room = 1;
         module->rank = ompi_comm_rank(comm);
         module->size = ompi_comm_size(comm);
     }

@@ -99,21 +99,19 @@ static int near_acquire(mca_osc_epwin_module_t *module, mca_osc_epwin_lock_t *lo
 /** Room for one more.  One lock needs no memory. */
 static int held_reserve(mca_osc_epwin_module_t *module)
 {
-    const uint32_t room = 0 == module->held_room ? 1 : 2 * module->held_room;
-    mca_osc_epwin_held_t *held = &module->first_held;
+    const uint32_t room = 2 * module->held_room;
+    mca_osc_epwin_held_t *held;
 
     if (OPAL_LIKELY(module->held_count < module->held_room)) {
         return MPI_SUCCESS;
     }
-    if (1 < room) {
-        held = malloc(room * sizeof(*held));
-        if (NULL == held) {
-            return MPI_ERR_NO_MEM;
-        }
-        memcpy(held, module->held, module->held_count * sizeof(*held));
-        if (&module->first_held != module->held) {
-            free(module->held);
-        }
+    held = malloc(room * sizeof(*held));
+    if (NULL == held) {
+        return MPI_ERR_NO_MEM;
+    }
+    memcpy(held, module->held, module->held_count * sizeof(*held));
+    if (&module->first_held != module->held) {
+        free(module->held);
     }
     module->held = held;
     module->held_room = room;
@@ -140,6 +138,7 @@ static int held_add(mca_osc_epwin_module_t *module, int rank, mca_osc_epwin_hold
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
     }
+    module->held_alone = NULL;
     held = &module->held[at];
     if (OPAL_UNLIKELY(at < module->held_count)) {
         memmove(held + 1, held, (module->held_count - at) * sizeof(*held));
@@ -172,6 +171,7 @@ static mca_osc_epwin_held_t held_remove(mca_osc_epwin_module_t *module, int rank
         return removed;
     }
     removed = *held;
+    module->held_alone = NULL;
     --module->held_count;
     memmove(held, held + 1, (size_t) (&module->held[module->held_count] - held) * sizeof(*held));
     if (OPAL_LIKELY(0 == module->held_count)) {
@@ -300,7 +300,7 @@ static __attribute__((noinline)) int far_ensure(mca_osc_epwin_module_t *module)
  * returned here before. */
 static inline bool far_is_sure(const mca_osc_epwin_module_t *module)
 {
-    return module->is_shared || EPWIN_THREADS_SEVERAL == module->threads;
+    return module->guard.is_shared || EPWIN_THREADS_SEVERAL == module->threads;
 }
 
 /** Ask for it.  It is in the list. */
@@ -337,23 +337,62 @@ static __attribute__((noinline)) int far_unlock(mca_osc_epwin_module_t *module, 
 
 /* ---- MPI_Win_lock, MPI_Win_unlock ------------------------------------------------------------- */
 
-/* The fast paths are for the only lock of a handle, in the own domain.  They call nothing, so they
- * save no registers. */
+/* The fast paths are for the only lock of a handle, at a member of the own domain whose memory is
+ * mapped.  Where one thread uses the handle they call nothing, so they save no registers. */
 
-/** Take a lock without waiting, where no other is held. */
-static inline bool lock_at_once(mca_osc_epwin_module_t *module, mca_osc_epwin_control_t *control,
-                                mca_osc_epwin_hold_t hold)
+/** Take the lock of a member without waiting, with the domain's if it is exclusive. */
+static inline bool near_try(mca_osc_epwin_domain_t *domain, mca_osc_epwin_control_t *control,
+                            mca_osc_epwin_hold_t hold)
 {
-    if (EPWIN_HOLD_SHARED == hold) {
-        return epwin_lock_try(&control->lock, EPWIN_GROUP_FIRST);
+    if (EPWIN_HOLD_EXCLUSIVE != hold) {
+        return EPWIN_HOLD_NOTHING == hold || epwin_lock_try(&control->lock, EPWIN_GROUP_FIRST);
     }
-    if (OPAL_UNLIKELY(!epwin_lock_try(&module->domain->lock, EPWIN_GROUP_SECOND))) {
+    if (OPAL_UNLIKELY(!epwin_lock_try(&domain->lock, EPWIN_GROUP_SECOND))) {
         return false;
     }
     if (OPAL_UNLIKELY(!epwin_lock_try(&control->lock, EPWIN_GROUP_ALONE))) {
-        epwin_lock_release(&module->domain->lock, EPWIN_GROUP_SECOND);
+        epwin_lock_release(&domain->lock, EPWIN_GROUP_SECOND);
         return false;
     }
+    return true;
+}
+
+/** Take the only lock of the handle without waiting.  Under the handle's lock, or in a section. */
+static inline bool alone_take(mca_osc_epwin_module_t *module, mca_osc_epwin_control_t *control,
+                              int target, mca_osc_epwin_hold_t hold)
+{
+    if (OPAL_UNLIKELY(!mca_osc_epwin_may_access(module)
+                      || !near_try(module->domain, control, hold))) {
+        return false;
+    }
+    module->held[0] = (mca_osc_epwin_held_t){.rank = target,
+                                             .hold = (uint8_t) hold,
+                                             .unit = EPWIN_HOLD_EXCLUSIVE == hold
+                                                         ? EPWIN_UNIT_HELD
+                                                         : EPWIN_UNIT_NONE};
+    module->held_count = 1;
+    module->held_alone = control;
+    mca_osc_epwin_access_set(module, EPWIN_ACCESS_LOCK, target);
+    return true;
+}
+
+/** Release it, if alone_take has taken it and no other lock has been held meanwhile.  Likewise. */
+static inline bool alone_release(mca_osc_epwin_module_t *module, int target)
+{
+    mca_osc_epwin_control_t *control = module->held_alone;
+    const mca_osc_epwin_hold_t hold = module->held[0].hold;
+
+    if (OPAL_UNLIKELY(NULL == control || target != module->held[0].rank)) {
+        return false;
+    }
+    if (EPWIN_HOLD_NOTHING == hold) {
+        mca_osc_epwin_settle();
+    } else {
+        near_release(module, control, hold, EPWIN_HOLD_EXCLUSIVE == hold);
+    }
+    module->held_count = 0;
+    module->held_alone = NULL;
+    mca_osc_epwin_access_set(module, EPWIN_ACCESS_NONE, EPWIN_OPEN_NONE);
     return true;
 }
 
@@ -389,30 +428,63 @@ static __attribute__((noinline)) int lock_any(int lock_type, int target, int mpi
     return rc;
 }
 
-int mca_osc_epwin_lock(int lock_type, int target, int mpi_assert, ompi_win_t *win)
+/** The fast path where several threads have used the handle. */
+static __attribute__((noinline)) int lock_shared_handle(int lock_type, int target, int mpi_assert,
+                                                        ompi_win_t *win, mca_osc_epwin_hold_t hold)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
-    const mca_osc_epwin_hold_t hold = MPI_LOCK_SHARED == lock_type ? EPWIN_HOLD_SHARED
-                                                                   : EPWIN_HOLD_EXCLUSIVE;
+    bool is_taken;
 
-    if (OPAL_UNLIKELY(!mca_osc_epwin_is_near(module, target) || 0 != (mpi_assert & MPI_MODE_NOCHECK)
-                      || !mca_osc_epwin_try_enter(module))) {
-        return lock_any(lock_type, target, mpi_assert, win);
-    }
-    if (OPAL_UNLIKELY(!mca_osc_epwin_may_access(module) || 0 == module->held_room
-                      || !lock_at_once(module, mca_osc_epwin_control(module, target), hold))) {
-        mca_osc_epwin_leave(module);
-        return lock_any(lock_type, target, mpi_assert, win);
-    }
-    module->held[0] = (mca_osc_epwin_held_t){.rank = target,
-                                             .hold = (uint8_t) hold,
-                                             .unit = EPWIN_HOLD_EXCLUSIVE == hold
-                                                         ? EPWIN_UNIT_HELD
-                                                         : EPWIN_UNIT_NONE};
-    module->held_count = 1;
-    mca_osc_epwin_access_set(module, EPWIN_ACCESS_LOCK, target);
+    mca_osc_epwin_enter(module);
+    is_taken = alone_take(module, mca_osc_epwin_control(module, target), target, hold);
     mca_osc_epwin_leave(module);
-    return MPI_SUCCESS;
+    return OPAL_LIKELY(is_taken) ? MPI_SUCCESS : lock_any(lock_type, target, mpi_assert, win);
+}
+
+/** MPI_Win_lock of one kind: its fast path. */
+static inline __attribute__((always_inline)) int lock_of_kind(mca_osc_epwin_hold_t hold,
+                                                              int lock_type, int target,
+                                                              int mpi_assert, ompi_win_t *win)
+{
+    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
+    const mca_osc_epwin_peer_t *peer = &module->peers[target];
+    mca_osc_epwin_control_t *control;
+    bool is_taken;
+
+    if (OPAL_UNLIKELY(peer->domain != module->domain_number || EPWIN_WAY_DIRECT != peer->way)) {
+        return lock_any(lock_type, target, mpi_assert, win);
+    }
+    control = mca_osc_epwin_control(module, target);
+    if (OPAL_UNLIKELY(!mca_osc_epwin_try_section(module))) {
+        return lock_shared_handle(lock_type, target, mpi_assert, win, hold);
+    }
+    is_taken = alone_take(module, control, target, hold);
+    mca_osc_epwin_end_section(module);
+    return OPAL_LIKELY(is_taken) ? MPI_SUCCESS : lock_any(lock_type, target, mpi_assert, win);
+}
+
+/** Exclusive ones. */
+static __attribute__((noinline)) int lock_exclusive(int lock_type, int target, int mpi_assert,
+                                                    ompi_win_t *win)
+{
+    return lock_of_kind(EPWIN_HOLD_EXCLUSIVE, lock_type, target, mpi_assert, win);
+}
+
+/** With MPI_MODE_NOCHECK. */
+static __attribute__((noinline)) int lock_nocheck(int lock_type, int target, int mpi_assert,
+                                                  ompi_win_t *win)
+{
+    return lock_of_kind(EPWIN_HOLD_NOTHING, lock_type, target, mpi_assert, win);
+}
+
+int mca_osc_epwin_lock(int lock_type, int target, int mpi_assert, ompi_win_t *win)
+{
+    if (OPAL_UNLIKELY(0 != (mpi_assert & MPI_MODE_NOCHECK))) {
+        return lock_nocheck(lock_type, target, mpi_assert, win);
+    }
+    return MPI_LOCK_SHARED == lock_type
+               ? lock_of_kind(EPWIN_HOLD_SHARED, lock_type, target, mpi_assert, win)
+               : lock_exclusive(lock_type, target, mpi_assert, win);
 }
 
 /** MPI_Win_unlock, all cases.  Whatever comes of it, the epoch is over. */
@@ -422,7 +494,9 @@ static __attribute__((noinline)) int unlock_any(int target, ompi_win_t *win)
     int rc = MPI_ERR_RMA_SYNC;
 
     mca_osc_epwin_enter(module);
-    if (EPWIN_ACCESS_LOCK == module->access && NULL != held_of(module, target)) {
+    if (alone_release(module, target)) {
+        rc = MPI_SUCCESS;
+    } else if (EPWIN_ACCESS_LOCK == module->access && NULL != held_of(module, target)) {
         rc = mca_osc_epwin_is_near(module, target) ? near_unlock(module, target)
                                                    : far_unlock(module, target);
     }
@@ -433,25 +507,15 @@ static __attribute__((noinline)) int unlock_any(int target, ompi_win_t *win)
 int mca_osc_epwin_unlock(int target, ompi_win_t *win)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
-    mca_osc_epwin_hold_t hold;
+    bool is_released;
 
-    if (OPAL_UNLIKELY(EPWIN_WAY_DIRECT != module->peers[target].way
-                      || !mca_osc_epwin_is_near(module, target)
-                      || !mca_osc_epwin_try_enter(module))) {
+    if (OPAL_UNLIKELY(!mca_osc_epwin_try_section(module))) {
         return unlock_any(target, win);
     }
-    if (OPAL_UNLIKELY(EPWIN_ACCESS_LOCK != module->access || 1 != module->held_count
-                      || target != module->held[0].rank
-                      || EPWIN_HOLD_NOTHING == module->held[0].hold)) {
-        mca_osc_epwin_leave(module);
-        return unlock_any(target, win);
-    }
-    hold = module->held[0].hold;
-    near_release(module, mca_osc_epwin_control(module, target), hold, EPWIN_HOLD_EXCLUSIVE == hold);
-    module->held_count = 0;
-    mca_osc_epwin_access_set(module, EPWIN_ACCESS_NONE, EPWIN_OPEN_NONE);
-    mca_osc_epwin_leave(module);
-    return mca_osc_epwin_called(module, MPI_SUCCESS);
+    is_released = alone_release(module, target);
+    mca_osc_epwin_end_section(module);
+    return OPAL_LIKELY(is_released) ? mca_osc_epwin_called(module, MPI_SUCCESS)
+                                    : unlock_any(target, win);
 }
 
 /* ---- MPI_Win_lock_all, MPI_Win_unlock_all ----------------------------------------------------- */
