@@ -6,14 +6,12 @@
 /**
  * @file
  *
- * What endpoint communicators cannot do yet: connections to other jobs, communicators out of a group
- * alone, fault tolerance; with --files 1, files where Open MPI's ompio has been excluded; with
+ * What endpoint communicators cannot do yet: communicators out of a group alone, fault tolerance; with --files 1, files where Open MPI's ompio has been excluded; with
  * --windows 1, windows where osc/epwin has been excluded, by all processes or by one.  Each rank
  * gets an error of the class that docs/limits.md names, again and again, and the communicator works
  * on.  What is said, and that it is said once, the table knows (says).
  *
- * Guards: abi.c, comm_spawn.c, coll_epcoll_module.c, seam_faults.c, seam_file.c, seam_help.c, seam_spawn.c,
- * seam_win.c, show_help.c, common_ep_help.c
+ * Guards: abi.c, coll_epcoll_module.c, seam_faults.c, seam_file.c, seam_help.c, seam_win.c, show_help.c, common_ep_help.c
  */
 
 #include "ept.h"
@@ -60,38 +58,6 @@ static void case_files(MPI_Comm comm, struct ept *t)
         EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
                   MPI_File_open(comm, "/dev/null/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
     }
-    check_usable(comm, t);
-}
-
-static void case_connections(MPI_Comm comm, struct ept *t)
-{
-    MPI_Comm other = MPI_COMM_NULL;
-    char port[MPI_MAX_PORT_NAME] = "no port";
-
-    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
-              MPI_Comm_accept(port, MPI_INFO_NULL, 0, comm, &other));
-    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
-              MPI_Comm_connect(port, MPI_INFO_NULL, 0, comm, &other));
-    check_usable(comm, t);
-}
-
-/* There is no such command, and nobody looks for it. */
-static void case_spawn(MPI_Comm comm, struct ept *t)
-{
-    char command[] = "/no/such/command", *commands[] = {command};
-    MPI_Comm children = MPI_COMM_WORLD;
-    MPI_Info info = MPI_INFO_NULL;
-    int maxprocs = 1;
-
-    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
-              MPI_Comm_spawn(command, MPI_ARGV_NULL, 1, info, 0, comm, &children,
-                             MPI_ERRCODES_IGNORE));
-    EPT_CHECK(t, MPI_COMM_NULL == children, "a communicator came of it");
-    children = MPI_COMM_WORLD;
-    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
-              MPI_Comm_spawn_multiple(1, commands, MPI_ARGVS_NULL, &maxprocs, &info, t->size - 1,
-                                      comm, &children, MPI_ERRCODES_IGNORE));
-    EPT_CHECK(t, MPI_COMM_NULL == children, "a communicator came of it");
     check_usable(comm, t);
 }
 
@@ -186,8 +152,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     if (0 != ept_option_long("files", 0)) {
         EPT_CASE(t, case_files);
     }
-    EPT_CASE(t, case_connections);
-    EPT_CASE(t, case_spawn);
     EPT_CASE(t, case_from_group);
 #if defined(OMPI_HAVE_MPI_EXT_FTMPI)
     EPT_CASE(t, case_faults);

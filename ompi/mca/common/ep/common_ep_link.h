@@ -28,7 +28,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 13
+#define MPIX_ENDPOINTS_LINK_ABI 14
 
 /** Why endpoints could not be created; each becomes an error code of class MPIX_ERR_ENDPOINTS or
  * of the class named. */
@@ -42,6 +42,14 @@ typedef enum mpix_endpoints_error_t {
     MPIX_ENDPOINTS_ERR_COMM,     /**< MPI_ERR_COMM: somebody's communicators do not do */
     MPIX_ENDPOINTS_ERR_LOST      /**< MPI_ERR_PROC_FAILED: a member is lost */
 } mpix_endpoints_error_t;
+
+/** How the leaders of two groups of different jobs, or of one, reach each other. */
+typedef struct mpix_endpoints_bridge_t {
+    int error;                 /**< OMPI_SUCCESS, or why there is none; the rest is not read then */
+    ompi_communicator_t *comm; /**< of processes; both leaders are in it */
+    int remote_leader;         /**< rank in it, or in its remote group */
+    int tag, out_tag;          /**< of what the other leader sends, of what it is sent */
+} mpix_endpoints_bridge_t;
 
 typedef struct mpix_endpoints_pml_t {
     uint32_t abi; /**< MPIX_ENDPOINTS_LINK_ABI */
@@ -165,6 +173,22 @@ typedef struct mpix_endpoints_pml_t {
                             ompi_communicator_t *bridge, int remote_leader, int tag,
                             ompi_communicator_t **newcomm, bool *served,
                             mpix_endpoints_error_t *error);
+
+    /**
+     * Likewise for two groups, at least one of them of endpoints, whose leaders have met by a port.
+     *
+     * @param[in]  local_comm    a valid intracommunicator
+     * @param[in]  local_leader  a rank in it
+     * @param[in]  bridge        read by the leader only.  With an error nothing is said to the other
+     *                           side; all of this one get it
+     * @param[out] newcomm       set on success
+     * @param[out] error         what was in the way of endpoints, or MPIX_ENDPOINTS_OK
+     *
+     * @return OMPI_SUCCESS, or an error, the same on all members of a side
+     */
+    int (*intercomm_connect)(ompi_communicator_t *local_comm, int local_leader,
+                             const mpix_endpoints_bridge_t *bridge, ompi_communicator_t **newcomm,
+                             mpix_endpoints_error_t *error);
 
     /**
      * MPIX_Comm_merge; collective over all members who hang together by the communicators they

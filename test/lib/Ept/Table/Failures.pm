@@ -142,7 +142,7 @@ our @ENTRIES = (
               long => !@$configs, plain => 0, quick => [], launcher => $ULFM, %more } }
         ['p2p_mixed', ['2x2/node'], [qw(1x4 2x2/tcp)], says => $IO],
         ['part_requests', ['2x2/node'], [qw(1x4 2x2/tcp)]],
-        ['comm_refused', ['2x2/node'], ['1x4'], says => 'cannot start processes', args => '--faults 1'],
+        ['comm_refused', ['2x2/node'], ['1x4'], args => '--faults 1'],
         ['cancel', ['2x1/tcp'], [qw(1x2 2x2/node)]],
         ['static_world', ['2x0'], []],
         (map { [$_, [], [qw(1x4 2x2/node 2x2/tcp)]] }
@@ -348,7 +348,7 @@ our @ENTRIES = (
     (map { +{ program => $_->[0], variant => 'direct', configs => [$_->[1]], direct => 1, plain => 0,
               quick => [$_->[1]], says => $_->[2] } }
         ['comm_ops', '2x2/node'], ['comm_bridge', '2x2/node'], ['comm_groups', '2x2/tcp'],
-        ['comm_refused', '1x4', 'cannot start processes'], ['win_create_errors', '1x4'],
+        ['comm_refused', '1x4'], ['jobs_endpoints', '2x2/node'], ['win_create_errors', '1x4'],
         ['coll_life', '1x4'], ['comm_pending', '1x4']),
     { program => 'create_errors', variant => 'direct', configs => ['2x0'], direct => 1, plain => 0,
       args => '--out_of_reach 1', quick => [], preload => 'no_code',

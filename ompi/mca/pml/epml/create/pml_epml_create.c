@@ -89,6 +89,7 @@ static void read_parent(mca_pml_epml_creation_t *creation)
          * under way.  This one is of blocking calls on all of the communicator, of which creation
          * is one. */
         creation->meeting.tag = OMPI_COMM_BARRIER_TAG;
+        creation->meeting.out_tag = OMPI_COMM_BARRIER_TAG;
         creation->remote.group = parent->c_remote_group;
         creation->remote.members = parent->c_remote_group->grp_proc_count;
         creation->ways |= mca_pml_epml_group_ways(parent->c_remote_group);
@@ -194,6 +195,7 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .request_hold = mca_pml_epml_hold,
     .comm_among = mca_pml_epml_comm_among,
     .intercomm_create = mca_pml_epml_intercomm_create,
+    .intercomm_connect = mca_pml_epml_intercomm_connect,
     .comm_merge = mca_pml_epml_comm_merge,
     .number = mca_pml_epml_number,
     .report = mca_pml_epml_report,

@@ -23,6 +23,9 @@ int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_lea
                                   ompi_communicator_t *bridge, int remote_leader, int tag,
                                   ompi_communicator_t **newcomm, bool *served,
                                   mpix_endpoints_error_t *error);
+int mca_pml_epml_intercomm_connect(ompi_communicator_t *local_comm, int local_leader,
+                                   const mpix_endpoints_bridge_t *bridge,
+                                   ompi_communicator_t **newcomm, mpix_endpoints_error_t *error);
 
 struct mpix_endpoints_pml_t;
 extern const struct mpix_endpoints_pml_t mca_pml_epml_link;

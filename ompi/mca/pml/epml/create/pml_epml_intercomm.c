@@ -6,7 +6,8 @@
 /**
  * @file
  *
- * MPI_Intercomm_create where at least one of the two groups is of endpoints.
+ * MPI_Intercomm_create, and connections by a port, where at least one of the two groups is of
+ * endpoints.
  *
  * Endpoints of different creations have never heard of each other, and processes have no endpoint
  * at all.  So the leaders first tell each other what they lead (the hello); if both lead processes,
@@ -17,7 +18,7 @@
  *
  * Called through the link table.
  *
- * Tests: comm_bridge, comm_inter, jobs_spawn
+ * Tests: comm_bridge, comm_inter, jobs_spawn, jobs_endpoints
  */
 
 #include "ompi_config.h"
@@ -94,11 +95,13 @@ static int check_bridge(const mca_pml_epml_meeting_t *meeting)
     return OMPI_SUCCESS;
 }
 
-/** The leader's part.  @param[out] hellos  own side's, theirs */
-static int exchange_hellos(mca_pml_epml_meeting_t *meeting, hello_t hellos[2])
+/** The leader's part.
+ *
+ * @param[in]  rc      what is wrong with the bridge
+ * @param[out] hellos  own side's, theirs */
+static int exchange_hellos(mca_pml_epml_meeting_t *meeting, int rc, hello_t hellos[2])
 {
     ompi_communicator_t *comm = meeting->comm;
-    int rc = check_bridge(meeting);
 
     hellos[0] = (hello_t){.mark = HELLO_MARK,
                           .size = ompi_comm_size(comm),
@@ -118,15 +121,16 @@ static int exchange_hellos(mca_pml_epml_meeting_t *meeting, hello_t hellos[2])
 
 /** Learn who the others are.
  *
- * @param[out] hellos  own side's, theirs; at a leader also after a failure, if meeting->owes
+ * @param[in]  bridge_rc  the leader's: what is wrong with the bridge
+ * @param[out] hellos     own side's, theirs; at a leader also after a failure, if meeting->owes
  * @return OMPI_SUCCESS, or an error, the same on all of a side that has not lost a member */
-static int say_hello(mca_pml_epml_meeting_t *meeting, hello_t hellos[2])
+static int say_hello(mca_pml_epml_meeting_t *meeting, int bridge_rc, hello_t hellos[2])
 {
     int rc;
 
     memset(hellos, 0, 2 * sizeof(hellos[0]));
     if (ompi_comm_rank(meeting->comm) == meeting->leader) {
-        hellos[0].error = exchange_hellos(meeting, hellos);
+        hellos[0].error = exchange_hellos(meeting, bridge_rc, hellos);
     }
     rc = mca_pml_epml_meeting_pass_on(meeting, hellos, 2 * sizeof(hellos[0]));
     return OMPI_SUCCESS == rc ? hellos[0].error : rc;
@@ -206,6 +210,32 @@ static int create(const mca_pml_epml_meeting_t *meeting, const hello_t hellos[2]
     return rc;
 }
 
+/** @param[in]  bridge_rc  see say_hello
+ * @param[out] newcomm, served, error  see mca_pml_epml_intercomm_create */
+static int meet(mca_pml_epml_meeting_t *meeting, int bridge_rc, ompi_communicator_t **newcomm,
+                bool *served, mpix_endpoints_error_t *error)
+{
+    ompi_communicator_t *handle = NULL;
+    hello_t hellos[2];
+    int rc = say_hello(meeting, bridge_rc, hellos);
+    const bool are_endpoints = hellos[0].endpoints || hellos[1].endpoints;
+
+    *error = MPIX_ENDPOINTS_OK;
+    *served = OMPI_SUCCESS != rc || are_endpoints;
+    if (!are_endpoints || OMPI_SUCCESS != hellos[0].error
+        || (OMPI_SUCCESS != rc && !meeting->owes)) {
+        return rc;
+    }
+    if (hellos[0].job != hellos[1].job || HELLO_SEVERAL == hellos[0].job) {
+        mca_pml_epml_context_widen();
+    }
+    rc = create(meeting, hellos, rc, &handle, error);
+    if (OMPI_SUCCESS == rc) {
+        *newcomm = handle;
+    }
+    return rc;
+}
+
 int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_leader,
                                   ompi_communicator_t *bridge, int remote_leader, int tag,
                                   ompi_communicator_t **newcomm, bool *served,
@@ -216,24 +246,27 @@ int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_lea
                                       .two_sided = true,
                                       .bridge = bridge,
                                       .remote_leader = remote_leader,
-                                      .tag = tag};
-    ompi_communicator_t *handle = NULL;
-    hello_t hellos[2];
-    int rc = say_hello(&meeting, hellos);
-    const bool are_endpoints = hellos[0].endpoints || hellos[1].endpoints;
+                                      .tag = tag,
+                                      .out_tag = tag};
+    const int rc = ompi_comm_rank(local_comm) == local_leader ? check_bridge(&meeting)
+                                                              : OMPI_SUCCESS;
 
-    *error = MPIX_ENDPOINTS_OK;
-    *served = OMPI_SUCCESS != rc || are_endpoints;
-    if (!are_endpoints || OMPI_SUCCESS != hellos[0].error
-        || (OMPI_SUCCESS != rc && !meeting.owes)) {
-        return rc;
-    }
-    if (hellos[0].job != hellos[1].job || HELLO_SEVERAL == hellos[0].job) {
-        mca_pml_epml_context_widen();
-    }
-    rc = create(&meeting, hellos, rc, &handle, error);
-    if (OMPI_SUCCESS == rc) {
-        *newcomm = handle;
-    }
-    return rc;
+    return meet(&meeting, rc, newcomm, served, error);
+}
+
+int mca_pml_epml_intercomm_connect(ompi_communicator_t *local_comm, int local_leader,
+                                   const mpix_endpoints_bridge_t *bridge,
+                                   ompi_communicator_t **newcomm, mpix_endpoints_error_t *error)
+{
+    mca_pml_epml_meeting_t meeting = {.comm = local_comm,
+                                      .leader = local_leader,
+                                      .two_sided = true,
+                                      .bridge = bridge->comm,
+                                      .remote_leader = bridge->remote_leader,
+                                      .tag = bridge->tag,
+                                      .out_tag = bridge->out_tag};
+    bool served;
+    const int rc = meet(&meeting, bridge->error, newcomm, &served, error);
+
+    return served ? rc : MPI_ERR_UNSUPPORTED_OPERATION;
 }

@@ -10,7 +10,7 @@
  *
  * Called by pml_epml_creation.c and pml_epml_intercomm.c.
  *
- * Tests: create, comm_bridge, merge, death (told_meet)
+ * Tests: create, comm_bridge, merge, death (told_meet), jobs_endpoints
  */
 
 #include "ompi_config.h"
@@ -59,7 +59,7 @@ static int send_excuse(const mca_pml_epml_meeting_t *meeting)
     const excuse_t excuse = EXCUSE_FAILED;
 
     return MCA_PML_CALL(send(&excuse, sizeof(excuse), MPI_BYTE, meeting->remote_leader,
-                             meeting->tag, MCA_PML_BASE_SEND_STANDARD, meeting->bridge));
+                             meeting->out_tag, MCA_PML_BASE_SEND_STANDARD, meeting->bridge));
 }
 
 /** There was no memory to receive with.  @return why */
@@ -95,7 +95,7 @@ int mca_pml_epml_meeting_exchange(mca_pml_epml_meeting_t *meeting, int own_rc, c
     if (OMPI_SUCCESS != rc) {
         return OMPI_SUCCESS == own_rc ? excuse_oneself(meeting, rc) : own_rc;
     }
-    send_rc = MCA_PML_CALL(send(mine, my_size, MPI_BYTE, meeting->remote_leader, meeting->tag,
+    send_rc = MCA_PML_CALL(send(mine, my_size, MPI_BYTE, meeting->remote_leader, meeting->out_tag,
                                 MCA_PML_BASE_SEND_STANDARD, meeting->bridge));
     if (OMPI_SUCCESS != send_rc) {
         (void) send_excuse(meeting);

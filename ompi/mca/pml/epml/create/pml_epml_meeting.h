@@ -34,8 +34,10 @@ typedef struct mca_pml_epml_meeting_t {
     int leader;                /**< rank in comm that speaks for it */
     bool two_sided;
     ompi_communicator_t *bridge; /**< the leader's, if two_sided */
-    int remote_leader;           /**< rank in bridge */
-    int tag;                     /**< of the leaders' messages */
+    int remote_leader;           /**< rank in bridge, or in its remote group */
+    int tag;                     /**< of what the other leader sends */
+    int out_tag;                 /**< of what it is sent: another one where both leaders may be one
+                                  * process */
     bool owes;                   /**< the leader's: the last exchange went well.  So the other side
                                   * may go on, and wait for the next one.  Of a tour: there are
                                   * others with whom it went well */

@@ -61,6 +61,8 @@
     X(ompi_group_compare)                  \
     X(ompi_group_intersection)             \
     X(ompi_mpi_abort)                      \
+    X(opal_pmix_base_exchange)             \
+    X(PMIx_Spawn)                          \
     X(opal_pointer_array_add)              \
     X(opal_progress_unregister)            \
     X(mca_topo_base_comm_select)           \

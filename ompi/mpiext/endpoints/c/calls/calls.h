@@ -62,10 +62,25 @@ MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_disconnects(MPI_Comm comm);
 /** MPI_Comm_disconnect of such a handle. */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_disconnect(MPI_Comm *comm);
 
-/** Are MPI_Comm_spawn and MPI_Comm_spawn_multiple on this handle, which may be none or an invalid
- * one, refused?  Then it is an error, raised by mpix_endpoints_call_refuse_spawn. */
-MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_refuses_spawn(MPI_Comm comm);
-MPIX_ENDPOINTS_CALL int mpix_endpoints_call_refuse_spawn(MPI_Comm comm, const char *name);
+/** Do members agree on the arguments of spawn, connect and accept on this handle, which may be none
+ * or an invalid one?  Then one of the next two comes before libmpi's own function, which follows
+ * where it has returned MPI_SUCCESS. */
+MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_connects(MPI_Comm comm);
+
+/** Collective: is something wrong with the arguments of a member?  Raised at all then.
+ *
+ * @param[in] name  of the function, for errors
+ * @param[in] port  the root's
+ * @return MPI_SUCCESS, or what the error handler leaves of the error */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_check_connect(const char *name, const char *port,
+                                                          MPI_Info info, int root, MPI_Comm comm,
+                                                          const void *newcomm);
+
+/** Likewise.  commands, maxprocs, infos: the root's, count each */
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_check_spawn(const char *name, int count,
+                                                        char *const *commands, const int *maxprocs,
+                                                        const MPI_Info *infos, int root,
+                                                        MPI_Comm comm, const void *intercomm);
 
 /** MPI_Request_get_status up to where libmpi's takes over: is the request, which may be NULL, not
  * seen to be complete, after one turn of progress?  Then the flag is 0, and that is all. */

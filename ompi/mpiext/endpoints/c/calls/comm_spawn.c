@@ -6,15 +6,15 @@
 /**
  * @file
  *
- * MPI_Comm_spawn and MPI_Comm_spawn_multiple on a handle of endpoints: an error, before anything is
- * started.  libmpi starts the processes first and meets them then, which endpoints cannot; the root
- * does so without a word of the communicator.  All other calls are passed on; the info keys about
- * children's endpoints are seen to below libmpi (seam_spawn.c).
+ * MPI_Comm_spawn, MPI_Comm_spawn_multiple, MPI_Comm_connect, MPI_Comm_accept on a handle of
+ * endpoints: a mistake in a member's arguments is an error at all, before anything is started.
+ * libmpi would return at that member, while the others wait for it.  All else is libmpi's; what it
+ * calls is ours again (seam_spawn.c, seam_connect.c).
  *
- * Not seams: as comm_disconnect.c.  In a program that loaded libmpi first, the error comes when the
- * processes have been started (ompi_dpm_connect_accept).
+ * Not seams: as comm_disconnect.c.  In a program that loaded libmpi first, libmpi's functions are
+ * in force.
  *
- * Tests: comm_refused
+ * Tests: jobs_endpoints
  */
 
 #include "ompi_config.h"
@@ -23,70 +23,157 @@
 #include "calls.h"
 #include "mpiext_endpoints_function.h"
 
-#include "ompi/errhandler/errhandler.h"
+#include <string.h>
 
-bool mpix_endpoints_call_refuses_spawn(MPI_Comm comm)
+#include "ompi/errhandler/errhandler.h"
+#include "ompi/info/info.h"
+#include "ompi/runtime/params.h"
+
+bool mpix_endpoints_call_connects(MPI_Comm comm)
 {
     return NULL != comm && MPI_COMM_NULL != comm && !ompi_comm_invalid(comm)
            && OMPI_COMM_IS_INTRA(comm) && mpix_endpoints_is_endpoint_comm(comm);
 }
 
-int mpix_endpoints_call_refuse_spawn(MPI_Comm comm, const char *name)
+/** All members have the same root, and none has an error.
+ *
+ * @param[in] error  this member's, an MPI class */
+static int members_agree(MPI_Comm comm, int root, int error, const char *name)
 {
-    static bool said;
+    int rc = mpix_endpoints_reduce_same(comm, root, error);
 
-    mpix_endpoints_show_help_once("no spawn", &said);
-    return OMPI_ERRHANDLER_INVOKE(comm, MPI_ERR_UNSUPPORTED_OPERATION, name);
-}
-
-static int refuse(MPI_Comm comm, MPI_Comm *intercomm, const char *name)
-{
-    if (NULL != intercomm) {
-        *intercomm = MPI_COMM_NULL;
+    if (MPI_ERR_NOT_SAME == rc) {
+        rc = MPI_ERR_ROOT;
     }
-    return mpix_endpoints_call_refuse_spawn(comm, name);
+    OMPI_ERRHANDLER_RETURN(rc, comm, rc, name);
 }
 
-MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_spawn)(const char *command, char *argv[],
-                                                              int maxprocs, MPI_Info info, int root,
-                                                              MPI_Comm comm, MPI_Comm *intercomm,
-                                                              int errcodes[])
+static int root_check(MPI_Comm comm, int root, const void *newcomm)
 {
-    int (*const original)(const char *, char *[], int, MPI_Info, int, MPI_Comm, MPI_Comm *, int[])
-        = MPIX_ENDPOINTS_NEXT(Comm_spawn);
-
-    if (mpix_endpoints_call_refuses_spawn(comm)) {
-        return refuse(comm, intercomm, "MPI_Comm_spawn");
+    if (0 > root || ompi_comm_size(comm) <= root) {
+        return MPI_ERR_ROOT;
     }
-    return NULL != original
-               ? original(command, argv, maxprocs, info, root, comm, intercomm, errcodes)
-               : MPI_ERR_INTERN;
+    return NULL != newcomm ? MPI_SUCCESS : MPI_ERR_ARG;
 }
 
-MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_spawn,
-                                (const char *command, char *argv[], int maxprocs, MPI_Info info,
-                                 int root, MPI_Comm comm, MPI_Comm *intercomm, int errcodes[]),
-                                (command, argv, maxprocs, info, root, comm, intercomm, errcodes));
-
-MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_spawn_multiple)(
-    int count, char *commands[], char **argvs[], const int maxprocs[], const MPI_Info infos[],
-    int root, MPI_Comm comm, MPI_Comm *intercomm, int errcodes[])
+static bool info_is_valid(MPI_Info info)
 {
-    int (*const original)(int, char *[], char **[], const int[], const MPI_Info[], int, MPI_Comm,
-                          MPI_Comm *, int[])
-        = MPIX_ENDPOINTS_NEXT(Comm_spawn_multiple);
-
-    if (mpix_endpoints_call_refuses_spawn(comm)) {
-        return refuse(comm, intercomm, "MPI_Comm_spawn_multiple");
-    }
-    return NULL != original
-               ? original(count, commands, argvs, maxprocs, infos, root, comm, intercomm, errcodes)
-               : MPI_ERR_INTERN;
+    return NULL != info && !ompi_info_is_freed(info);
 }
 
-MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_spawn_multiple,
-                                (int count, char *commands[], char **argvs[], const int maxprocs[],
-                                 const MPI_Info infos[], int root, MPI_Comm comm,
-                                 MPI_Comm *intercomm, int errcodes[]),
-                                (count, commands, argvs, maxprocs, infos, root, comm, intercomm,
-                                 errcodes));
+/** The error class of what the root alone says. */
+static int commands_check(int count, char *const *commands, const int *maxprocs,
+                          const MPI_Info *infos, MPI_Comm comm)
+{
+    if (1 > count || NULL == commands || NULL == maxprocs) {
+        return MPI_ERR_ARG;
+    }
+    if (NULL == infos) {
+        return MPI_ERR_INFO;
+    }
+    for (int i = 0; i < count; ++i) {
+        bool is_other = false;
+        int flag;
+
+        if (!info_is_valid(infos[i])) {
+            return MPI_ERR_INFO;
+        }
+        if (NULL == commands[i] || 0 > maxprocs[i]) {
+            return MPI_ERR_ARG;
+        }
+        /* No MPI programs: libmpi's root says so to nobody. */
+        (void) ompi_info_get_bool(infos[i], "ompi_non_mpi", &is_other, &flag);
+        if (0 != flag && is_other && 1 < ompi_comm_size(comm)) {
+            return MPI_ERR_UNSUPPORTED_OPERATION;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+int mpix_endpoints_call_check_spawn(const char *name, int count, char *const *commands,
+                                    const int *maxprocs, const MPI_Info *infos, int root,
+                                    MPI_Comm comm, const void *intercomm)
+{
+    int error = root_check(comm, root, intercomm);
+
+    if (MPI_SUCCESS == error && ompi_comm_rank(comm) == root) {
+        error = commands_check(count, commands, maxprocs, infos, comm);
+    }
+    return members_agree(comm, root, error, name);
+}
+
+/** Is it what MPI_Open_port gives?  Nobody else opens one, and libmpi would look for it for ten
+ * minutes. */
+static bool port_is_valid(const char *port)
+{
+    return NULL != port && NULL != strchr(port, ':')
+           && MPI_MAX_PORT_NAME > strnlen(port, MPI_MAX_PORT_NAME);
+}
+
+int mpix_endpoints_call_check_connect(const char *name, const char *port, MPI_Info info, int root,
+                                      MPI_Comm comm, const void *newcomm)
+{
+    int error = root_check(comm, root, newcomm);
+
+    if (MPI_SUCCESS == error && !info_is_valid(info)) {
+        error = MPI_ERR_INFO;
+    }
+    if (MPI_SUCCESS == error && ompi_comm_rank(comm) == root && !port_is_valid(port)) {
+        error = MPI_ERR_PORT;
+    }
+    return members_agree(comm, root, error, name);
+}
+
+/**
+ * Defines a function.
+ *
+ * @param name        of MPI's, without MPI_
+ * @param parameters  in parentheses
+ * @param arguments   likewise
+ * @param check       MPI_SUCCESS: libmpi's follows
+ * @param newcomm     where the handle goes
+ */
+#define CONNECTION(name, parameters, arguments, check, newcomm)        \
+    MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(name) parameters \
+    {                                                                  \
+        int(*const original) parameters = MPIX_ENDPOINTS_NEXT(name);   \
+        int rc;                                                        \
+                                                                       \
+        if (mpix_endpoints_call_connects(comm)) {                      \
+            rc = check;                                                \
+            if (MPI_SUCCESS != rc) {                                   \
+                if (NULL != (newcomm)) {                               \
+                    *(newcomm) = MPI_COMM_NULL;                        \
+                }                                                      \
+                return rc;                                             \
+            }                                                          \
+        }                                                              \
+        return NULL != original ? original arguments : MPI_ERR_INTERN; \
+    }                                                                  \
+                                                                       \
+    MPIX_ENDPOINTS_FUNCTION_DEFINED(name, parameters, arguments)
+
+CONNECTION(Comm_spawn,
+           (const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+            MPI_Comm *intercomm, int errcodes[]),
+           (command, argv, maxprocs, info, root, comm, intercomm, errcodes),
+           mpix_endpoints_call_check_spawn("MPI_Comm_spawn", 1, (char *const *) &command, &maxprocs,
+                                           &info, root, comm, intercomm),
+           intercomm);
+CONNECTION(Comm_spawn_multiple,
+           (int count, char *commands[], char **argvs[], const int maxprocs[],
+            const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm *intercomm, int errcodes[]),
+           (count, commands, argvs, maxprocs, infos, root, comm, intercomm, errcodes),
+           mpix_endpoints_call_check_spawn("MPI_Comm_spawn_multiple", count, commands, maxprocs,
+                                           infos, root, comm, intercomm),
+           intercomm);
+CONNECTION(Comm_connect,
+           (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm),
+           (port, info, root, comm, newcomm),
+           mpix_endpoints_call_check_connect("MPI_Comm_connect", port, info, root, comm, newcomm),
+           newcomm);
+CONNECTION(Comm_accept,
+           (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm),
+           (port, info, root, comm, newcomm),
+           mpix_endpoints_call_check_connect("MPI_Comm_accept", port, info, root, comm, newcomm),
+           newcomm);

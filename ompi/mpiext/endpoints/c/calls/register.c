@@ -70,6 +70,8 @@ MPIX_ENDPOINTS_EXPORT const mpix_endpoints_engine_t *mpix_endpoints_engine(uint3
 static const char *const functions[] __attribute__((used)) = {
     &mpix_endpoints_has_Buffer_attach,
     &mpix_endpoints_has_Buffer_detach,
+    &mpix_endpoints_has_Comm_accept,
+    &mpix_endpoints_has_Comm_connect,
     &mpix_endpoints_has_Comm_disconnect,
     &mpix_endpoints_has_Comm_free,
     &mpix_endpoints_has_Comm_spawn,

@@ -31,6 +31,8 @@
 #include "ompi/win/win.h"
 #include "opal/class/opal_pointer_array.h"
 #include "opal/mca/base/mca_base_framework.h"
+#include "opal/mca/pmix/base/base.h"
+#include "opal/mca/pmix/pmix-internal.h"
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/show_help.h"
 

@@ -6,8 +6,7 @@
 /**
  * @file
  *
- * Other jobs: processes that are spawned with endpoints, and connections, which communicators of
- * endpoints do not offer.
+ * Processes that are spawned with endpoints.
  *
  * The info keys num_endpoints (the text of 2011, 0.2.4) and asp (the same in ranks) come to
  * ompi_dpm_spawn, which the root of a spawn alone calls.  A child cannot be made to have endpoints;
@@ -17,7 +16,7 @@
  * message.  So nobody sends or waits more than without the keys, and members whose process stands
  * aside, because libmpi was loaded first there, see an error as well.
  *
- * Tests: static_spawn, comm_refused, install/binding
+ * Tests: static_spawn, jobs_endpoints, install/binding
  */
 
 #include "ompi_config.h"
@@ -344,6 +343,14 @@ static bool is_ours(int count, const MPI_Info infos[])
     return NULL != mpix_endpoints_table();
 }
 
+/** Of the calling thread's last spawn. */
+static _Thread_local char spawn_port[MPI_MAX_PORT_NAME];
+
+bool mpix_endpoints_spawn_is_port(const char *port)
+{
+    return '\0' != *port && 0 == strcmp(spawn_port, port);
+}
+
 int MPIX_ENDPOINTS_SEAM(ompi_dpm_spawn)(int count, const char *commands[], char **argvs[],
                                         const int maxprocs[], const MPI_Info infos[],
                                         const char *port)
@@ -355,6 +362,7 @@ int MPIX_ENDPOINTS_SEAM(ompi_dpm_spawn)(int count, const char *commands[], char 
         return MPIX_ENDPOINTS_ORIGINAL(ompi_dpm_spawn)(count, commands, argvs, maxprocs, infos,
                                                        port);
     }
+    (void) snprintf(spawn_port, sizeof(spawn_port), "%s", port);
     cause = spawn_dress(&spawn, count, maxprocs, infos);
     if (OMPI_SUCCESS == cause) {
         rc = MPIX_ENDPOINTS_ORIGINAL(ompi_dpm_spawn)(count, commands, argvs, spawn.maxprocs,
@@ -369,35 +377,16 @@ int MPIX_ENDPOINTS_SEAM(ompi_dpm_spawn)(int count, const char *commands[], char 
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_dpm_spawn);
 
-/* ---- connections ----------------------------------------------------------------------------- */
+/* ---- what the others hear -------------------------------------------------------------------- */
 
-/** What the root of a spawn has said, as an error of MPI's.  MPI_ERR_SPAWN itself libmpi takes for
- * one of its own codes once it has been told, and unknown. */
-static int heard(int rc)
+int mpix_endpoints_spawn_heard(int rc)
 {
     const int cause = -rc - FIRST_TOLD;
 
     if (-MPI_ERR_SPAWN == rc && NULL != mpix_endpoints_table()) {
-        return MPI_ERR_SPAWN;
+        return MPI_ERR_SPAWN; /* libmpi takes it for one of its own codes, and unknown */
     }
     return 0 <= cause && MPIX_ENDPOINTS_CAUSE_COUNT > cause
                ? mpix_endpoints_error_code((mpix_endpoints_cause_t) cause)
                : rc;
 }
-
-int MPIX_ENDPOINTS_SEAM(ompi_dpm_connect_accept)(ompi_communicator_t *comm, int root,
-                                                 const char *port, bool send_first,
-                                                 ompi_communicator_t **newcomm)
-{
-    static bool said;
-    int rc;
-
-    if (OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))) {
-        mpix_endpoints_show_help_once("no connections", &said);
-        *newcomm = MPI_COMM_NULL;
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    rc = MPIX_ENDPOINTS_ORIGINAL(ompi_dpm_connect_accept)(comm, root, port, send_first, newcomm);
-    return OPAL_LIKELY(OMPI_SUCCESS == rc) ? rc : heard(rc);
-}
-MPIX_ENDPOINTS_SEAM_DEFINED(ompi_dpm_connect_accept);

@@ -26,6 +26,8 @@
 #include "../files/files.h"
 #include "../interpose/interpose.h"
 
+#include "opal/mca/pmix/base/base.h"
+
 BEGIN_C_DECLS
 
 #if EP_IN_TREE
@@ -49,6 +51,18 @@ BEGIN_C_DECLS
             __attribute__((alias(#name), visibility("hidden")))
 
 #endif
+
+/** What the root of a spawn has said in the name of the port, as an error of MPI's.  Any other code
+ * is returned as it is. */
+int mpix_endpoints_spawn_heard(int rc);
+
+/** Is this the port by which the processes come that the calling thread has started last? */
+bool mpix_endpoints_spawn_is_port(const char *port);
+
+/** opal_pmix_base_exchange with the job that the calling thread has started last.
+ *
+ * @return as that; -MPI_ERR_SPAWN: the job has ended without */
+int mpix_endpoints_children_exchange(pmix_info_t *info, pmix_pdata_t *pdat, int timeout);
 
 END_C_DECLS
 
