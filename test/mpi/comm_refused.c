@@ -95,26 +95,6 @@ static void case_spawn(MPI_Comm comm, struct ept *t)
     check_usable(comm, t);
 }
 
-/* Endpoints of index 0 are their processes, for which Open MPI's own function serves. */
-static void case_from_group(MPI_Comm comm, struct ept *t)
-{
-    MPI_Comm made = MPI_COMM_NULL;
-    MPI_Group group;
-    int rc;
-
-    EPT_OK(t, MPI_Comm_group(comm, &group));
-    rc = MPI_Comm_create_from_group(group, "refused", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
-    if (1 == t->nlocal) {
-        EPT_OK(t, rc);
-        check_usable(made, t);
-        EPT_OK(t, MPI_Comm_free(&made));
-    } else {
-        EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, rc);
-    }
-    EPT_OK(t, MPI_Group_free(&group));
-    check_usable(comm, t);
-}
-
 #if defined(OMPI_HAVE_MPI_EXT_FTMPI)
 
 static _Thread_local int handled;
@@ -188,7 +168,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     }
     EPT_CASE(t, case_connections);
     EPT_CASE(t, case_spawn);
-    EPT_CASE(t, case_from_group);
 #if defined(OMPI_HAVE_MPI_EXT_FTMPI)
     EPT_CASE(t, case_faults);
 #endif
