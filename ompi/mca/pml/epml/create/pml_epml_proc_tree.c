@@ -29,12 +29,18 @@
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
 
-/** Half of the tags that Open MPI has set aside for a library of collectives, the lower half. */
+#include <limits.h>
+
+/** The lowest tags.  Open MPI's own end above them (MCA_COLL_BASE_TAG_NEIGHBOR_END); 5.0 has set the
+ * rest aside for coll/hcoll, which begins at the other end. */
 #define TREE_TAGS (1u << 29)
+#define TREE_TAG_LOWEST (-INT_MAX)
+_Static_assert(MCA_COLL_BASE_TAG_NEIGHBOR_END > TREE_TAG_LOWEST + (int) TREE_TAGS,
+               "these tags are Open MPI's");
 
 int mca_pml_epml_proc_tree_tag(uint64_t key)
 {
-    return MCA_COLL_BASE_TAG_HCOLL_END + (int) (mca_pml_epml_scatter(key) % TREE_TAGS);
+    return TREE_TAG_LOWEST + (int) (mca_pml_epml_scatter(key) % TREE_TAGS);
 }
 
 static int tree_send(const mca_pml_epml_proc_tree_t *tree, int to, const void *data, size_t size)
