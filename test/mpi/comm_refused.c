@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * What endpoint communicators cannot do yet: communicators out of a group alone, fault tolerance; with --files 1, files where Open MPI's ompio has been excluded; with
- * --windows 1, windows where osc/epwin has been excluded, by all processes or by one.  Each rank
- * gets an error of the class that docs/limits.md names, again and again, and the communicator works
+ * What endpoint communicators cannot do: parts of fault tolerance; with --files 1, files where Open
+ * MPI's ompio has been excluded; with --windows 1, windows where osc/epwin has been excluded, by all
+ * processes or by one.  Each rank gets an error of the class that docs/limits.md names, again and again, and the communicator works
  * on.  What is said, and that it is said once, the table knows (says).
  *
  * Guards: abi.c, coll_epcoll_module.c, seam_faults.c, seam_file.c, seam_help.c, seam_win.c, show_help.c, common_ep_help.c
@@ -58,26 +58,6 @@ static void case_files(MPI_Comm comm, struct ept *t)
         EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
                   MPI_File_open(comm, "/dev/null/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
     }
-    check_usable(comm, t);
-}
-
-/* Endpoints of index 0 are their processes, for which Open MPI's own function serves. */
-static void case_from_group(MPI_Comm comm, struct ept *t)
-{
-    MPI_Comm made = MPI_COMM_NULL;
-    MPI_Group group;
-    int rc;
-
-    EPT_OK(t, MPI_Comm_group(comm, &group));
-    rc = MPI_Comm_create_from_group(group, "refused", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
-    if (1 == t->nlocal) {
-        EPT_OK(t, rc);
-        check_usable(made, t);
-        EPT_OK(t, MPI_Comm_free(&made));
-    } else {
-        EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION, rc);
-    }
-    EPT_OK(t, MPI_Group_free(&group));
     check_usable(comm, t);
 }
 
@@ -152,7 +132,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     if (0 != ept_option_long("files", 0)) {
         EPT_CASE(t, case_files);
     }
-    EPT_CASE(t, case_from_group);
 #if defined(OMPI_HAVE_MPI_EXT_FTMPI)
     EPT_CASE(t, case_faults);
 #endif

@@ -21,6 +21,7 @@
 #include "ompi_config.h"
 
 #include "ompi/communicator/communicator.h"
+#include "ompi/errhandler/errhandler.h"
 #include "ompi/group/group.h"
 #include "ompi/mca/common/ep/common_ep_engine.h"
 #include "opal/util/info.h"
@@ -28,7 +29,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 14
+#define MPIX_ENDPOINTS_LINK_ABI 15
 
 /** Why endpoints could not be created; each becomes an error code of class MPIX_ERR_ENDPOINTS or
  * of the class named. */
@@ -50,6 +51,14 @@ typedef struct mpix_endpoints_bridge_t {
     int remote_leader;         /**< rank in it, or in its remote group */
     int tag, out_tag;          /**< of what the other leader sends, of what it is sent */
 } mpix_endpoints_bridge_t;
+
+/** A member, in this process, of a group that becomes a communicator (create_from_group). */
+typedef struct mpix_endpoints_member_t {
+    int rank;                      /**< in the group */
+    opal_info_t *info;             /**< the member's own, or NULL */
+    ompi_errhandler_t *errhandler; /**< likewise; of the new communicator's handle */
+    ompi_communicator_t *comm;     /**< its handle, set on success */
+} mpix_endpoints_member_t;
 
 typedef struct mpix_endpoints_pml_t {
     uint32_t abi; /**< MPIX_ENDPOINTS_LINK_ABI */
@@ -189,6 +198,41 @@ typedef struct mpix_endpoints_pml_t {
     int (*intercomm_connect)(ompi_communicator_t *local_comm, int local_leader,
                              const mpix_endpoints_bridge_t *bridge, ompi_communicator_t **newcomm,
                              mpix_endpoints_error_t *error);
+
+    /**
+     * A communicator of the members of a group, each with an endpoint of its own that has the
+     * member's name and proc.  One thread of each process that has members calls it for all of them
+     * there.
+     *
+     * @param[in]     group    of endpoints and processes of this job, the same everywhere
+     * @param[in]     key      of the group and the user's tag: tells calls apart that are under way
+     *                         at a time
+     * @param[in,out] members  those of this process, in the order of the group
+     * @param[in]     count    of them, 1 or more
+     * @param[out]    error    what was in the way, or MPIX_ENDPOINTS_OK
+     *
+     * @return OMPI_SUCCESS, or an error, at all members (then nothing was created anywhere);
+     *         MPI_ERR_UNSUPPORTED_OPERATION: there are members of other jobs, or no MPI_COMM_WORLD
+     */
+    int (*create_from_group)(ompi_group_t *group, uint64_t key, mpix_endpoints_member_t *members,
+                             int count, mpix_endpoints_error_t *error);
+
+    /**
+     * The maximum of a value over all members of a group of processes of this job.  Collective over
+     * them.
+     *
+     * @param[in]     key    as for create_from_group
+     * @param[in,out] value  complete after success
+     *
+     * @return as create_from_group
+     */
+    int (*group_max)(ompi_group_t *group, uint64_t key, int64_t *value);
+
+    /**
+     * Wait until something is so, which another thread of this process makes so; progresses all of
+     * the process meanwhile.
+     */
+    void (*wait_until)(bool (*until)(const void *context), const void *context);
 
     /**
      * MPIX_Comm_merge; collective over all members who hang together by the communicators they

@@ -94,6 +94,15 @@ our @ENTRIES = (
       longer => [qw(1x1 1x8 2x2/tcp 4x2/tcp 2x4/shm)] },
     { program => 'comm_group_tag', configs => [qw(1x3 2x2/tcp)], longer => [qw(1x1 2x2/node)], quick => ['1x3'],
       plain => 0 },
+    # Communicators of groups alone.
+    { program => 'from_group', configs => [qw(1x4 2x2/node 2x2/tcp 3x2)], longer => [qw(1x2 2x4/node)],
+      quick => ['2x2/node'], plain => 0, timeout => 60 },
+    { program => 'from_group', variant => 'limit', configs => ['2x2/node'], quick => [], args => '--limit 1',
+      mca => 'pml_epml_max_endpoints 3', plain => 0, says => 'pml_epml_max_endpoints' },
+    { program => 'from_group', variant => 'abi', abi => 1, configs => ['2x2/node'], quick => [], plain => 0,
+      timeout => 60 },
+    { program => 'from_group', variant => 'tsan', kind => 'tsan', configs => [qw(1x4 2x2/node)], long => 1,
+      quick => [], plain => 0, timeout => 240 },
     # What components of ours may ask for.
     { program => 'client', configs => [qw(1x4 2x2/tcp)], quick => ['1x4'], plain => 0 },
     { program => 'client', variant => 'whole', configs => ['3x3/node'], longer => ['2x2/node'],

@@ -30,6 +30,7 @@
 #include "pml_epml_among.h"
 #include "pml_epml_create.h"
 #include "pml_epml_creation.h"
+#include "pml_epml_from_group.h"
 #include "pml_epml_handle.h"
 #include "pml_epml_merge.h"
 #include "pml_epml_number.h"
@@ -196,6 +197,9 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .comm_among = mca_pml_epml_comm_among,
     .intercomm_create = mca_pml_epml_intercomm_create,
     .intercomm_connect = mca_pml_epml_intercomm_connect,
+    .create_from_group = mca_pml_epml_create_from_group,
+    .group_max = mca_pml_epml_group_max,
+    .wait_until = mca_pml_epml_wait_until,
     .comm_merge = mca_pml_epml_comm_merge,
     .number = mca_pml_epml_number,
     .report = mca_pml_epml_report,

@@ -11,7 +11,7 @@
  * Should some members of a node be unable to share memory, which may turn out in the first round or
  * in the last one, all is taken again, with the network in its place.
  *
- * Called by pml_epml_create.c, pml_epml_intercomm.c, pml_epml_merge.c.
+ * Called by pml_epml_create.c, pml_epml_from_group.c, pml_epml_intercomm.c, pml_epml_merge.c.
  *
  * Tests: create, create_errors, create_fatal, create_info, create_many, create_omp, comm_bridge,
  * merge, death (told_meet)

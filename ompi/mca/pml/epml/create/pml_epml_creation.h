@@ -10,9 +10,9 @@
  * of endpoints together.  docs/creation.md has what is said in which round, and how it ends when
  * something goes wrong.
  *
- * Three things are made so: endpoints from a communicator (pml_epml_create.c), intercommunicators
- * between groups that meet (pml_epml_intercomm.c), and what communicators that hang together are
- * merged into (pml_epml_merge.c).
+ * Four things are made so: endpoints from a communicator (pml_epml_create.c), intercommunicators
+ * between groups that meet (pml_epml_intercomm.c), what communicators that hang together are
+ * merged into (pml_epml_merge.c), and communicators of a group alone (pml_epml_from_group.c).
  */
 
 #ifndef MCA_PML_EPML_CREATION_H
@@ -63,9 +63,13 @@ typedef struct mca_pml_epml_creation_t {
     ompi_communicator_t *parent; /**< for instance, error handler and name */
     int rank;                    /**< this member's number on its side */
     opal_process_name_t name;    /**< of its first endpoint */
+    const opal_process_name_t *names; /**< of all of them; NULL: the others get new ones */
     mca_pml_epml_meeting_t meeting;
     epml_side_t local;             /**< group and number of members */
     epml_side_t remote;            /**< of none, if the meeting is one-sided */
+    const int *counts;             /**< endpoints of each member, if they are known; else NULL */
+    const int *order;              /**< rank that each endpoint gets, in the order of the members;
+                                    * NULL: that order.  One-sided only */
     mca_pml_epml_peers_t *known;   /**< of own side, if its members are endpoints; else NULL */
     int num_ep;                    /**< this member's endpoints */
     mca_pml_epml_ep_t **eps;       /**< room for them; references of the creation's */
@@ -81,7 +85,7 @@ typedef struct mca_pml_epml_creation_t {
     bool without_node; /**< somebody cannot use the node side: nobody does */
     mca_pml_epml_agreement_t agreed;
     uint64_t local_context; /**< of own side's communicator, if there are two */
-    int first;              /**< rank of our endpoint 0 */
+    int first;              /**< number of our endpoint 0, in the order of the members */
     int on_node;            /**< endpoints of this node */
     int64_t failed;         /**< how badly with whom it was worst */
     int64_t unreached;      /**< somebody cannot share memory with somebody on its node */
@@ -104,6 +108,12 @@ int mca_pml_epml_creation_run(mca_pml_epml_creation_t *creation, int failed);
 extern const epml_round_t mca_pml_epml_round_endpoints;
 extern const epml_round_t mca_pml_epml_round_room;
 extern const epml_round_t mca_pml_epml_round_handles;
+
+/** The rank of an endpoint in the new communicator.  @param[in] number  in the order of the members */
+static inline int mca_pml_epml_creation_rank(const mca_pml_epml_creation_t *creation, int number)
+{
+    return NULL != creation->order ? creation->order[number] : number;
+}
 
 /** How many endpoints there are so far. */
 int mca_pml_epml_creation_eps(const mca_pml_epml_creation_t *creation);

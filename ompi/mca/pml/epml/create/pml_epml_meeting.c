@@ -18,6 +18,7 @@
 #include "../cid/cid.h"
 #include "../object/object.h"
 #include "pml_epml_meeting.h"
+#include "pml_epml_proc_tree.h"
 #include "pml_epml_tour.h"
 
 #include "ompi/constants.h"
@@ -146,6 +147,8 @@ int mca_pml_epml_meeting_max(mca_pml_epml_meeting_t *meeting, int64_t *values, i
 
     if (NULL != meeting->tour) {
         rc = mca_pml_epml_tour_max(meeting->tour, values, count, &meeting->owes);
+    } else if (NULL != meeting->tree) {
+        rc = mca_pml_epml_proc_tree_max(meeting->tree, values, count);
     } else if (1 < ompi_comm_size(comm)) {
         rc = mca_pml_epml_meeting_within(
             meeting, comm->c_coll->coll_allreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, MPI_MAX,

@@ -12,7 +12,8 @@
  * One group: the parent of new endpoints.  Two: the sides of an intercommunicator that is a parent,
  * or is about to be made.  Each side has an intracommunicator of its own, whose collectives are
  * used; the leaders of the sides exchange messages over the bridge and pass on what they hear.
- * Or many groups, which hang together by their members (pml_epml_tour.h).
+ * Or many groups, which hang together by their members (pml_epml_tour.h).  Or some processes that
+ * have no communicator of their own (pml_epml_proc_tree.h).
  *
  * All functions are collective over all members of the meeting and block.  Where something has
  * failed on a side, its leader says so in place of what the other one waits for: each exchange
@@ -26,11 +27,13 @@
 
 BEGIN_C_DECLS
 
+struct mca_pml_epml_proc_tree_t;
 struct mca_pml_epml_tour_t;
 
 typedef struct mca_pml_epml_meeting_t {
     ompi_communicator_t *comm; /**< own side */
     struct mca_pml_epml_tour_t *tour; /**< in place of own side: by this; else NULL */
+    const struct mca_pml_epml_proc_tree_t *tree; /**< likewise */
     int leader;                /**< rank in comm that speaks for it */
     bool two_sided;
     ompi_communicator_t *bridge; /**< the leader's, if two_sided */

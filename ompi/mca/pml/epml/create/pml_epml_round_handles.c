@@ -23,6 +23,7 @@
 #include "pml_epml_card.h"
 #include "pml_epml_creation.h"
 #include "pml_epml_handle.h"
+#include "pml_epml_proc_tree.h"
 #include "pml_epml_tour.h"
 
 #include "ompi/constants.h"
@@ -38,6 +39,10 @@ static int gather_cards(creation_t *creation)
     if (NULL != creation->meeting.tour) {
         return mca_pml_epml_tour_gather(creation->meeting.tour, local->cards,
                                         (int) ((size_t) local->total * local->card_size));
+    }
+    if (NULL != creation->meeting.tree) {
+        return mca_pml_epml_proc_tree_gather(creation->meeting.tree, local->cards, local->places,
+                                             (int) ((size_t) local->total * local->card_size));
     }
     if (1 == local->members) {
         return OMPI_SUCCESS;
@@ -59,7 +64,7 @@ static int hear_cards(void *work, int rc)
     epml_side_t *local = &creation->local, *remote = &creation->remote;
     int gathered = gather_cards(creation);
 
-    if (NULL == creation->meeting.tour) {
+    if (NULL == creation->meeting.tour && NULL == creation->meeting.tree) {
         gathered = mca_pml_epml_meeting_within(&creation->meeting, gathered);
     }
     rc = OMPI_SUCCESS != rc ? rc : gathered;
@@ -79,6 +84,12 @@ static bool card_belongs_to(const mca_pml_epml_card_t *card, int index, const om
                       : mca_pml_epml_same_process(&card->name, name);
 }
 
+/** The rank that card number of a side is for. */
+static int place_of(const creation_t *creation, const epml_side_t *side, int number)
+{
+    return side == &creation->local ? mca_pml_epml_creation_rank(creation, number) : number;
+}
+
 /** Make peers of the cards of one member's endpoints, from rank on. */
 static int make_peers_of(creation_t *creation, epml_side_t *side, int member, int rank)
 {
@@ -94,7 +105,8 @@ static int make_peers_of(creation_t *creation, epml_side_t *side, int member, in
             rc = OMPI_ERR_BAD_PARAM;
         }
         if (OMPI_SUCCESS == rc) {
-            rc = mca_pml_epml_card_peer(card, creation->eps[0], &side->peers->member[rank + i]);
+            rc = mca_pml_epml_card_peer(card, creation->eps[0],
+                                        &side->peers->member[place_of(creation, side, rank + i)]);
         }
     }
     if (OMPI_SUCCESS == rc && NULL != proc && mca_pml_epml_proc_is_near(proc)) {
@@ -146,7 +158,7 @@ static int make_handle(const creation_t *creation, int index, ompi_communicator_
 {
     const bool inter = creation->meeting.two_sided;
     const uint64_t context = (uint64_t) creation->agreed.context;
-    const int rank = creation->first + index;
+    const int rank = mca_pml_epml_creation_rank(creation, creation->first + index);
     int rc = mca_pml_epml_handle_intra(creation->parent, creation->eps[index],
                                        inter ? creation->local_context : context,
                                        creation->local.peers, rank, handle_p);

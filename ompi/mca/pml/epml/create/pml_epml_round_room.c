@@ -31,6 +31,10 @@ static int hear_counts(void *work, int rc)
     epml_side_t *local = &creation->local, *remote = &creation->remote;
     int gathered;
 
+    if (NULL != creation->counts) {
+        memcpy(local->counts, creation->counts, (size_t) local->members * sizeof(*local->counts));
+        return rc;
+    }
     if (!creation->agreed.no_promise) {
         epml_side_fill(local, creation->num_ep);
         epml_side_fill(remote, creation->num_ep);
@@ -47,6 +51,15 @@ static int hear_counts(void *work, int rc)
                                            (size_t) remote->members * sizeof(int));
 }
 
+/** The name of endpoint number index of this member. */
+static opal_process_name_t name_of(const creation_t *creation, int index)
+{
+    if (NULL != creation->names) {
+        return creation->names[index];
+    }
+    return 0 == index ? creation->name : mca_pml_epml_name_new();
+}
+
 static int make_room(void *work)
 {
     creation_t *creation = work;
@@ -59,7 +72,7 @@ static int make_room(void *work)
     }
     creation->first = epml_side_first(local, creation->rank);
     for (int i = 0; i < creation->num_ep; ++i) {
-        opal_process_name_t name = 0 == i ? creation->name : mca_pml_epml_name_new();
+        const opal_process_name_t name = name_of(creation, i);
 
         mca_pml_epml_card_write(epml_side_card(local, creation->first + i), creation->eps[i],
                                 mca_pml_epml_creation_uses_node(creation), &name);

@@ -109,6 +109,10 @@ static inline void mca_pml_epml_turned(mca_pml_epml_waiter_t *waiter, const mca_
     }
 }
 
+/** Wait until another thread of the process has made something so.  All of the process moves on
+ * meanwhile. */
+void mca_pml_epml_wait_until(bool (*until)(const void *context), const void *context);
+
 /** Let threads that wait call dump when pml_epml_dump_after or pml_epml_dump_signal want it.  When
  * the PML is selected. */
 void mca_pml_epml_turn_watch(void (*dump)(void));

@@ -155,6 +155,16 @@ void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter)
     }
 }
 
+void mca_pml_epml_wait_until(bool (*until)(const void *context), const void *context)
+{
+    mca_pml_epml_waiter_t waiter = {0};
+
+    while (!until(context)) {
+        mca_pml_epml_idle(&waiter, NULL);
+    }
+    mca_pml_epml_wait_over(&waiter);
+}
+
 /** Has the clock moved on since a thread's last call?  It does every few milliseconds, and reading
  * it takes some nanoseconds. */
 static bool is_later(void)

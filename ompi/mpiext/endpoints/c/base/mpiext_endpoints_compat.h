@@ -49,6 +49,7 @@
     X(ompi_intercomm_create)
 
 /** Those without which endpoints work, but a call does not do all it should: comparing handles,
+ * communicators of a group alone,
  * duplicates whose parent is freed, the tables of handles and the progress of collectives under
  * many threads, the end of the job, topologies that may renumber, the allreduce of two, errors of
  * threads with a world of their own, errors at the creation and
@@ -56,10 +57,12 @@
  * endpoints do not offer yet. */
 #define MPIX_ENDPOINTS_SEAMS_OPTIONAL(X)   \
     X(ompi_comm_compare)                   \
+    X(ompi_comm_create_from_group)         \
     X(ompi_comm_idup)                      \
     X(ompi_comm_idup_with_info)            \
     X(ompi_group_compare)                  \
     X(ompi_group_intersection)             \
+    X(ompi_intercomm_create_from_groups)   \
     X(ompi_mpi_abort)                      \
     X(opal_pmix_base_exchange)             \
     X(PMIx_Spawn)                          \
