@@ -8,8 +8,9 @@
  *
  * What endpoint communicators cannot do: parts of fault tolerance; with --files 1, files where Open
  * MPI's ompio has been excluded; with --windows 1, windows where osc/epwin has been excluded, by all
- * processes or by one.  Each rank gets an error of the class that docs/limits.md names, again and again, and the communicator works
- * on.  What is said, and that it is said once, the table knows (says).
+ * processes or by one.  Each rank gets an error of the class that docs/limits.md names, again and
+ * again, and the communicator works on.  What is said, and that it is said once, the table knows
+ * (says).
  *
  * Guards: abi.c, coll_epcoll_module.c, seam_faults.c, seam_file.c, seam_help.c, seam_win.c, show_help.c, common_ep_help.c
  */

@@ -50,8 +50,8 @@ our @ENTRIES = (
       says => 'MPI_Send.*MPI_ERR_RANK.*MPI_ERRORS_ABORT' },
     # All ranks at once: one of them ends the job, and explains it.
     { program => 'comm_abort', variant => 'all', kind => 'fatal', plain => 0, runs => 2,
-      configs => ['1x3'], longer => ['2x3/node'], quick => ['1x3'], args => '--way all', status => 52,
-      says => 'be connected to other jobs.*MPI_ERR_UNSUPPORTED_OPERATION', once => 'MPI_ERRORS_ARE_FATAL' },
+      configs => ['1x3'], longer => ['2x3/node'], quick => ['1x3'], args => '--way all', status => 43,
+      says => 'MPI_Comm_connect.*MPI_ERR_PORT', once => 'MPI_ERRORS_ARE_FATAL' },
     { program => 'comm_abort', variant => 'all_abort', kind => 'fatal', plain => 0, runs => 2,
       configs => ['1x3'], quick => [], args => '--way all_abort', status => 42,
       says => 'Errorcode: 42', once => 'MPI_ABORT was invoked' },
