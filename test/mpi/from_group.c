@@ -38,13 +38,21 @@ static MPI_Group part_of(struct ept *t, MPI_Comm comm, const int *ranks, int cou
     return part;
 }
 
-/** Every second rank. */
-static MPI_Group half_of(struct ept *t, MPI_Comm comm, int first)
+/** Of two halves, which one has a rank: its number in its process and that of the process are added,
+ * so that neither half is of endpoints of index 0 alone, whose communicator libmpi makes. */
+static int half_with(const struct ept *t, int rank)
+{
+    return (rank / t->nlocal + rank % t->nlocal) % 2;
+}
+
+static MPI_Group half_of(struct ept *t, MPI_Comm comm, int half)
 {
     int ranks[RANKS_MAX], count = 0;
 
-    for (int r = first; r < t->size; r += 2) {
-        ranks[count++] = r;
+    for (int r = 0; r < t->size; ++r) {
+        if (half == half_with(t, r)) {
+            ranks[count++] = r;
+        }
     }
     return part_of(t, comm, ranks, count);
 }
@@ -130,7 +138,8 @@ static void case_permuted(MPI_Comm comm, struct ept *t)
 /** Both halves at once with one tag; and who is in neither gets nothing. */
 static void case_halves(MPI_Comm comm, struct ept *t)
 {
-    MPI_Group mine = half_of(t, comm, t->rank % 2), other = half_of(t, comm, !(t->rank % 2));
+    const int half = half_with(t, t->rank);
+    MPI_Group mine = half_of(t, comm, half), other = half_of(t, comm, !half);
     MPI_Comm made = MPI_COMM_WORLD;
 
     EPT_OK(t, MPI_Comm_create_from_group(other, "halves", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made));
@@ -399,11 +408,11 @@ static void use_inter(struct ept *t, MPI_Comm inter, MPI_Group local, MPI_Group 
     EPT_OK(t, MPI_Comm_free(&merged));
 }
 
-/** Even and odd ranks; leaders in turn. */
+/** Both halves; leaders in turn. */
 static void case_inter(MPI_Comm comm, struct ept *t)
 {
-    const int odd = t->rank % 2;
-    MPI_Group local = half_of(t, comm, odd), remote = half_of(t, comm, !odd);
+    const int half = half_with(t, t->rank);
+    MPI_Group local = half_of(t, comm, half), remote = half_of(t, comm, !half);
     int size = 0, others = 0;
 
     EPT_OK(t, MPI_Group_size(local, &size));
@@ -420,7 +429,7 @@ static void case_inter(MPI_Comm comm, struct ept *t)
             EPT_OK(t, MPI_Comm_get_errhandler(inter, &handler));
             EPT_CHECK(t, MPI_ERRORS_RETURN == handler, "another error handler");
             EPT_OK(t, MPI_Errhandler_free(&handler));
-            use_inter(t, inter, local, remote, odd);
+            use_inter(t, inter, local, remote, half);
             EPT_OK(t, MPI_Comm_free(&inter));
         }
     }

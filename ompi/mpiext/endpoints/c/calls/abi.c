@@ -20,6 +20,8 @@
 
 #include "mpiext_endpoints_abi.h"
 
+#include "ompi/communicator/communicator.h"
+
 /* Makes the linker note that libmpi_abi is needed, in front of libmpi, which libmpix_endpoints needs.  A program
  * may not have noted it: it calls only functions of ours, or loads libmpi_abi later.  Then those that stand
  * behind ours would be libmpi's. */
