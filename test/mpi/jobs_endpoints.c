@@ -466,6 +466,11 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_one_job);
     EPT_CASE(t, case_errors);
     EPT_CASE(t, case_bad_number);
+    if (OMPI_MAJOR_VERSION >= 6 && 1 < t->nprocs) {
+        ept_skip(t, "spawn",
+                 "libmpi finds no way between two roots that MPI_Comm_connect has joined");
+        return 0;
+    }
     EPT_CASE(t, case_spawn);
     EPT_CASE(t, case_spawn_multiple);
     return 0;
