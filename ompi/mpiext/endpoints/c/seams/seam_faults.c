@@ -58,14 +58,13 @@ int MPIX_ENDPOINTS_SEAM_SHARED(ompi_errhandler_proc_failed_internal)(ompi_proc_t
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_errhandler_proc_failed_internal);
 
+/** libmpi looks at them also where its fault tolerance is off: the launcher's word is enough. */
 static void leave_table(ompi_communicator_t *comm)
 {
-    if (ompi_ftmpi_enabled) {
-        pthread_mutex_lock(&faults_look);
-        opal_pointer_array_set_item(&ompi_mpi_communicators, (int) comm->c_index, NULL);
-        comm->c_index = (uint32_t) MPI_UNDEFINED; /* libmpi looks there once more otherwise */
-        pthread_mutex_unlock(&faults_look);
-    }
+    pthread_mutex_lock(&faults_look);
+    opal_pointer_array_set_item(&ompi_mpi_communicators, (int) comm->c_index, NULL);
+    comm->c_index = (uint32_t) MPI_UNDEFINED; /* libmpi looks there once more otherwise */
+    pthread_mutex_unlock(&faults_look);
 }
 
 int MPIX_ENDPOINTS_SEAM(ompi_comm_revoke_internal)(ompi_communicator_t *comm)
