@@ -135,7 +135,7 @@ static void case_permuted(MPI_Comm comm, struct ept *t)
     }
 }
 
-/** Both halves at once with one tag; and who is in neither gets nothing. */
+/** Both halves at once with one tag.  A group without the caller gives MPI_COMM_NULL. */
 static void case_halves(MPI_Comm comm, struct ept *t)
 {
     const int half = half_with(t, t->rank);

@@ -381,17 +381,25 @@ static void case_errors(MPI_Comm comm, struct ept *t)
     }
 }
 
+/* An error, and no communicator. */
+static void spawn_fails(MPI_Comm comm, struct ept *t, int error, const char *command, char **argv,
+                        int count, MPI_Info info, int root)
+{
+    MPI_Comm made = MPI_COMM_WORLD;
+
+    EPT_CLASS(t, error,
+              MPI_Comm_spawn(command, argv, count, info, root, comm, &made, MPI_ERRCODES_IGNORE));
+    EPT_CHECK(t, MPI_COMM_NULL == made, "a communicator came of it");
+}
+
 /* The root's, from libmpi's function on; nothing is started. */
 static void case_bad_number(MPI_Comm comm, struct ept *t)
 {
-    MPI_Comm made = MPI_COMM_WORLD;
     MPI_Info info;
 
     EPT_OK(t, MPI_Info_create(&info));
     EPT_OK(t, MPI_Info_set(info, "num_endpoints", "none"));
-    EPT_CLASS(t, MPI_ERR_SPAWN,
-              MPI_Comm_spawn(path, MPI_ARGV_NULL, 1, info, 1, comm, &made, MPI_ERRCODES_IGNORE));
-    EPT_CHECK(t, MPI_COMM_NULL == made, "a communicator came of it");
+    spawn_fails(comm, t, MPI_ERR_SPAWN, path, MPI_ARGV_NULL, 1, info, 1);
     EPT_OK(t, MPI_Info_free(&info));
     check_usable(comm, t);
 }
@@ -400,12 +408,8 @@ static void case_bad_number(MPI_Comm comm, struct ept *t)
 static void case_absent(MPI_Comm comm, struct ept *t)
 {
     char absent[] = "/no/such/command";
-    MPI_Comm made = MPI_COMM_WORLD;
 
-    EPT_CLASS(t, MPI_ERR_SPAWN,
-              MPI_Comm_spawn(absent, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 1, comm, &made,
-                             MPI_ERRCODES_IGNORE));
-    EPT_CHECK(t, MPI_COMM_NULL == made, "a communicator came of it");
+    spawn_fails(comm, t, MPI_ERR_SPAWN, absent, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 1);
     check_usable(comm, t);
 }
 
@@ -413,14 +417,11 @@ static void case_absent(MPI_Comm comm, struct ept *t)
 static void case_without(MPI_Comm comm, struct ept *t)
 {
     char option[] = "--child", kind[] = "3", *argv[] = {option, kind, NULL};
-    MPI_Comm made = MPI_COMM_WORLD;
     MPI_Info info;
 
     EPT_OK(t, MPI_Info_create(&info));
     EPT_OK(t, MPI_Info_set(info, "PMIX_ENVAR", "OMPI_MCA_pml=ob1"));
-    EPT_CLASS(t, MPI_ERR_UNSUPPORTED_OPERATION,
-              MPI_Comm_spawn(path, argv, 2, info, 0, comm, &made, MPI_ERRCODES_IGNORE));
-    EPT_CHECK(t, MPI_COMM_NULL == made, "a communicator came of it");
+    spawn_fails(comm, t, MPI_ERR_UNSUPPORTED_OPERATION, path, argv, 2, info, 0);
     EPT_OK(t, MPI_Info_free(&info));
     check_usable(comm, t);
 }
@@ -429,20 +430,12 @@ static void case_without(MPI_Comm comm, struct ept *t)
 static void case_dies(MPI_Comm comm, struct ept *t)
 {
     char option[] = "--child", kind[] = "4", *argv[] = {option, kind, NULL};
-    MPI_Comm made = MPI_COMM_WORLD;
 
-    EPT_CLASS(t, MPI_ERR_SPAWN,
-              MPI_Comm_spawn(path, argv, 2, MPI_INFO_NULL, t->size - 1, comm, &made,
-                             MPI_ERRCODES_IGNORE));
-    EPT_CHECK(t, MPI_COMM_NULL == made, "a communicator came of it");
+    spawn_fails(comm, t, MPI_ERR_SPAWN, path, argv, 2, MPI_INFO_NULL, t->size - 1);
     check_usable(comm, t);
     if (0 == t->local) {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-        made = MPI_COMM_WORLD;
-        EPT_CLASS(t, MPI_ERR_SPAWN,
-                  MPI_Comm_spawn(path, argv, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &made,
-                                 MPI_ERRCODES_IGNORE));
-        EPT_CHECK(t, MPI_COMM_NULL == made, "a communicator came of it");
+        spawn_fails(MPI_COMM_WORLD, t, MPI_ERR_SPAWN, path, argv, 1, MPI_INFO_NULL, 0);
     }
     check_usable(comm, t);
 }

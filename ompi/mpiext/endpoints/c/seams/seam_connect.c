@@ -74,7 +74,7 @@ typedef struct exchange_t {
 /** The calling thread's, until it has exchanged lists. */
 static _Thread_local exchange_t *thread_exchange;
 
-/* ---- who is there ---------------------------------------------------------------------------- */
+/* ---- marks ----------------------------------------------------------------------------------- */
 
 /** @param[in,out] list  libmpi's, a string of its own */
 static int mark_add(char **list, const side_t *mine)
