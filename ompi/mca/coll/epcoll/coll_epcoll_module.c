@@ -56,7 +56,7 @@ OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_cons
                    module_destruct);
 
 /** Do we serve a kind on a communicator, at least some of its calls? */
-static bool serves(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
+static bool module_serves(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
 {
     return mca_coll_epcoll_component.serves[kind] && !mca_coll_epcoll_is_bare(handle)
            && (handle->is_local || mca_coll_epcoll_between_has(handle, kind));
@@ -72,10 +72,10 @@ static bool serves_pending(const mca_coll_epcoll_handle_t *handle, mca_coll_epco
 #if OPAL_ENABLE_FT_MPI
 
 /** MPIX_Comm_iagree, and what libmpi's own shrinking agrees by: one integer, ANDed. */
-static int iagree(void *contrib, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type,
-                  struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
-                  ompi_communicator_t *comm, ompi_request_t **request,
-                  mca_coll_base_module_t *module)
+static int module_iagree(void *contrib, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type,
+                         struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
+                         ompi_communicator_t *comm, ompi_request_t **request,
+                         mca_coll_base_module_t *module)
 {
     (void) module;
     *request = MPI_REQUEST_NULL;
@@ -84,12 +84,12 @@ static int iagree(void *contrib, mca_coll_epcoll_count_t count, struct ompi_data
                : MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
-static int agree(void *contrib, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type,
-                 struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
-                 ompi_communicator_t *comm, mca_coll_base_module_t *module)
+static int module_agree(void *contrib, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type,
+                        struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
+                        ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     ompi_request_t *request;
-    int rc = iagree(contrib, count, type, op, group, grow, comm, &request, module);
+    int rc = module_iagree(contrib, count, type, op, group, grow, comm, &request, module);
 
     if (MPI_SUCCESS == rc) {
         rc = ompi_request_wait(&request, MPI_STATUS_IGNORE);
@@ -105,8 +105,8 @@ static int agree(void *contrib, mca_coll_epcoll_count_t count, struct ompi_datat
  * in the table, and takes the functions out of it. */
 static void agree_set(ompi_communicator_t *comm)
 {
-    comm->c_coll->coll_agree = agree;
-    comm->c_coll->coll_iagree = iagree;
+    comm->c_coll->coll_agree = module_agree;
+    comm->c_coll->coll_iagree = module_iagree;
 }
 
 #else
@@ -140,7 +140,7 @@ static void agree_set(ompi_communicator_t *comm)
         RESTORE_FORM(i##name)  \
         RESTORE_FORM(name##_init)
 
-static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
     mca_coll_epcoll_module_t *epcoll = (mca_coll_epcoll_module_t *) base;
 
@@ -150,7 +150,7 @@ static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
     return OMPI_SUCCESS;
 }
 
-static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
     mca_coll_epcoll_module_t *epcoll = (mca_coll_epcoll_module_t *) base;
 
@@ -174,7 +174,7 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
         SAVE_FORM(i##name)   \
         SAVE_FORM(name##_init)
 
-static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
     mca_coll_epcoll_module_t *epcoll = (mca_coll_epcoll_module_t *) base;
 
@@ -185,7 +185,7 @@ static int enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
     return OMPI_SUCCESS;
 }
 
-static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
     (void) base;
     (void) comm;
@@ -195,7 +195,7 @@ static int disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 #endif
 
 #define SET(name, kind)                                                   \
-    if (serves(handle, kind)) {                                           \
+    if (module_serves(handle, kind)) {                                    \
         module->super.coll_##name = mca_coll_epcoll_##name;               \
     }                                                                     \
     if (serves_pending(handle, kind)) {                                   \
@@ -251,8 +251,8 @@ mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *han
             return NULL;
         }
     }
-    module->super.coll_module_enable = enable;
-    module->super.coll_module_disable = disable;
+    module->super.coll_module_enable = module_enable;
+    module->super.coll_module_disable = module_disable;
     set_functions(module, handle);
     return &module->super;
 }

@@ -66,7 +66,7 @@ static void say_hangs(int signal)
 }
 
 /** In one process of the job, or one rank.  @return whether it is this one */
-static bool watch(void)
+static bool epinfo_watch(void)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *seconds = getenv("EPINFO_PATIENCE");
 
@@ -102,7 +102,7 @@ static int read_arguments(int argc, char **argv)
 }
 
 /** Create endpoints, and let all meet.  One thread serves them all, so nothing blocks on one. */
-static int meet(int count, MPI_Comm *comms, MPI_Request *requests)
+static int epinfo_barrier(int count, MPI_Comm *comms, MPI_Request *requests)
 {
     int rc = MPIX_Comm_create_endpoints(MPI_COMM_WORLD, count, MPI_INFO_NULL, comms);
 
@@ -212,7 +212,7 @@ static void print_all(answer_t *answers, int size, int count)
 }
 
 /** Gather what all have to say, and print it.  @return an MPI error */
-static int report(int count)
+static int epinfo_report(int count)
 {
     answer_t own, *answers = NULL;
     int rank, size, length, rc;
@@ -244,7 +244,7 @@ static int report(int count)
 }
 
 /** @return the exit status */
-static int fail(const char *what, int rc)
+static int epinfo_fail(const char *what, int rc)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int rank, length;
@@ -255,7 +255,7 @@ static int fail(const char *what, int rc)
     return 1;
 }
 
-static int run(int count)
+static int epinfo_run(int count)
 {
     MPI_Comm comms[ENDPOINTS_MOST];
     MPI_Request requests[ENDPOINTS_MOST];
@@ -271,15 +271,15 @@ static int run(int count)
         }
         return 1;
     }
-    rc = meet(count, comms, requests);
+    rc = epinfo_barrier(count, comms, requests);
     if (MPI_SUCCESS != rc) {
-        return fail("endpoints cannot be created", rc);
+        return epinfo_fail("endpoints cannot be created", rc);
     }
-    rc = report(count);
+    rc = epinfo_report(count);
     for (int i = 0; i < count; ++i) {
         (void) MPI_Comm_free(&comms[i]);
     }
-    return MPI_SUCCESS == rc ? 0 : fail("the answers could not be gathered", rc);
+    return MPI_SUCCESS == rc ? 0 : epinfo_fail("the answers could not be gathered", rc);
 }
 
 int main(int argc, char **argv)
@@ -292,12 +292,12 @@ int main(int argc, char **argv)
         fputs(usage, 0 == count ? stdout : stderr);
         return 0 == count ? 0 : 2;
     }
-    is_watching = watch();
+    is_watching = epinfo_watch();
     describe_ranks = (void (*)(char *, size_t)) dlsym(RTLD_DEFAULT, "mpix_ranks_describe");
     if (MPI_SUCCESS != MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level)) {
         return 1;
     }
-    status = run(count);
+    status = epinfo_run(count);
     if (is_watching) {
         (void) alarm(0); /* where ranks are threads they share it */
     }

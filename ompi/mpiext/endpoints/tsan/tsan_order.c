@@ -110,7 +110,7 @@ static uint64_t word_of(opal_process_name_t name)
 }
 
 /** Processes of the job; 0: not known, as with sessions only. */
-static uint32_t processes(void)
+static uint32_t tsan_order_processes(void)
 {
     return NULL == ompi_mpi_comm_world.comm.c_local_group
                ? 0
@@ -120,7 +120,7 @@ static uint32_t processes(void)
 /** Several processes: order may come by way of another one, which cannot be seen. */
 static bool has_others(void)
 {
-    return 1 != processes();
+    return 1 != tsan_order_processes();
 }
 
 /** Does a process, or an endpoint, of this name live here?  docs/identity.md has the numbers. */
@@ -129,7 +129,8 @@ static bool is_here(opal_process_name_t name)
     const opal_process_name_t here = ompi_proc_local_proc->super.proc_name;
 
     return name.jobid == here.jobid
-           && (0 == processes() ? name.vpid : name.vpid % processes()) == here.vpid;
+           && (0 == tsan_order_processes() ? name.vpid : name.vpid % tsan_order_processes())
+                  == here.vpid;
 }
 
 /** @param group  of a valid communicator.  @return NULL: it has no such rank */

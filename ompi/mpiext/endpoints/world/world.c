@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void find(const world_next_t functions[])
+static void world_resolve(const world_next_t functions[])
 {
     for (; NULL != functions->name; ++functions) {
         void *const next = dlsym(RTLD_NEXT, functions->name);
@@ -31,12 +31,12 @@ static void find(const world_next_t functions[])
 
 void world_find(void)
 {
-    find(world_wrappers);
-    find(world_special);
+    world_resolve(world_wrappers);
+    world_resolve(world_special);
 }
 
 /** MPIX_WORLD: "asp", only in processes that begin by chapter 12 of the draft for MPI 3; 0: never. */
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void world_start(void)
 {
     const char *const when = getenv("MPIX_WORLD");
 

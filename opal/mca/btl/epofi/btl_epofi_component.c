@@ -99,7 +99,7 @@ static mca_btl_base_module_t **component_init(int *num_btls, bool enable_progres
     return NULL;
 }
 
-static int create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p)
+static int component_create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     int rc;
@@ -110,7 +110,7 @@ static int create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p)
     return rc;
 }
 
-static int check(void)
+static int component_check(void)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     int rc;
@@ -139,9 +139,9 @@ mca_btl_epofi_component_t mca_btl_epofi_component = {
             .btl_init = component_init,
         },
         .ep_abi = MCA_BTL_EP_ABI,
-        .ep_create = create,
+        .ep_create = component_create,
         .ep_report = mca_btl_epofi_report,
-        .ep_check = check,
+        .ep_check = component_check,
         .ep_room = mca_btl_epofi_room,
         .ep_network = mca_btl_epofi_network,
     },

@@ -32,7 +32,7 @@ static int component_register(void)
     return OPAL_SUCCESS;
 }
 
-static int create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p)
+static int component_create(void *context, uint32_t flags, mca_btl_ep_module_t **module_p)
 {
     const bool node = 0 != (flags & MCA_BTL_EP_FLAG_NODE);
 
@@ -89,7 +89,7 @@ mca_btl_epshm_component_t mca_btl_epshm_component = {
             .btl_init = component_init,
         },
         .ep_abi = MCA_BTL_EP_ABI,
-        .ep_create = create,
+        .ep_create = component_create,
         .ep_report = mca_btl_epshm_report,
         .ep_memory_get = mca_btl_epshm_node_memory_get,
         .ep_copy = mca_btl_epshm_node_copy,

@@ -106,7 +106,7 @@ static char *fill_in(const char *format, bool framed, va_list arguments)
     return text;
 }
 
-static void done(pmix_status_t status, void *context)
+static void help_done(pmix_status_t status, void *context)
 {
     message_t *message = context;
 
@@ -132,7 +132,7 @@ static bool shown_once(void)
 }
 
 /** Takes the text. */
-static int deliver(const char *file, const char *topic, char *text)
+static int help_deliver(const char *file, const char *topic, char *text)
 {
     message_t *message = calloc(1, sizeof(*message));
     pmix_status_t rc;
@@ -154,7 +154,7 @@ static int deliver(const char *file, const char *topic, char *text)
     rc = PMIx_Log_nb(&message->data, 1, message->directives, message->directive_count, done,
                      message);
     if (PMIX_SUCCESS != rc) {
-        done(rc, message); /* it will not be called */
+        help_done(rc, message); /* it will not be called */
     }
     return OPAL_SUCCESS;
 }
@@ -172,5 +172,5 @@ int mca_btl_ep_show_help(const char *file, const char *topic, int want_error_hea
     text = fill_in(format, 0 != want_error_header, arguments);
     va_end(arguments);
     free(format);
-    return NULL == text ? OPAL_ERR_OUT_OF_RESOURCE : deliver(file, topic, text);
+    return NULL == text ? OPAL_ERR_OUT_OF_RESOURCE : help_deliver(file, topic, text);
 }

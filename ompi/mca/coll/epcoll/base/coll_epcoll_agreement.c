@@ -95,7 +95,7 @@ static int client_number;
 
 #    define ENGINE mca_coll_epcoll_component.engine
 
-static void append(messages_t *list, message_t *message)
+static void agreement_append(messages_t *list, message_t *message)
 {
     message->next = NULL;
     if (NULL == list->first) {
@@ -199,7 +199,7 @@ static void send_message(void *context, uint32_t to, const epcoll_consensus_mess
 
         a->too_long = a->too_long || NULL == made;
         if (NULL != made) {
-            append(&a->waiting, made);
+            agreement_append(&a->waiting, made);
         }
     }
 }
@@ -274,7 +274,7 @@ static bool agreement_arrived(void *object, int rank, const void *data, size_t s
     if (NULL == message) {
         a->lost = true;
     } else {
-        append(&a->come, message);
+        agreement_append(&a->come, message);
     }
     opal_mutex_unlock(&a->gate);
     return true;
@@ -309,7 +309,7 @@ static _Atomic uint64_t *failed_of(const agreement_t *a, uint64_t number)
 }
 
 /** This member's contribution goes to those of its process. */
-static void contribute(call_t *call)
+static void agreement_contribute(call_t *call)
 {
     const agreement_t *a = call->agreement;
     const uint64_t place = call->number % PLACES;
@@ -400,7 +400,7 @@ static bool take_in(agreement_t *a)
 }
 
 /** The speaker has the value: so have the members of its process. */
-static void publish(call_t *call, int error)
+static void agreement_publish(call_t *call, int error)
 {
     agreement_t *a = call->agreement;
     const epcoll_consensus_value_t *value = &a->consensus->value;
@@ -422,7 +422,7 @@ static void publish(call_t *call, int error)
 }
 
 /** The speaker goes on.  @return is it done? */
-static bool speak(call_t *call, bool *moved)
+static bool agreement_leader_step(call_t *call, bool *moved)
 {
     agreement_t *a = call->agreement;
 
@@ -438,14 +438,14 @@ static bool speak(call_t *call, bool *moved)
     }
     *moved = take_in(a) || *moved;
     if (a->lost || a->too_long) {
-        publish(call, a->lost ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
+        agreement_publish(call, a->lost ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
         return true;
     }
     /* Others need what has been said last. */
     if (EPCOLL_CONSENSUS_ENDED != a->consensus->phase || NULL != a->waiting.first) {
         return false;
     }
-    publish(call, MPI_SUCCESS);
+    agreement_publish(call, MPI_SUCCESS);
     return true;
 }
 
@@ -473,7 +473,7 @@ static int failed_group(const call_t *call, ompi_group_t **group_p)
     return rc;
 }
 
-static void finish(call_t *call)
+static void agreement_finish(call_t *call)
 {
     agreement_t *a = call->agreement;
     const uint64_t place = call->number % PLACES;
@@ -488,7 +488,7 @@ static void finish(call_t *call)
     ENGINE->request_done(call->request, error);
 }
 
-static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
+static mpix_endpoints_step_t agreement_step(mpix_endpoints_work_t *work)
 {
     call_t *call = (call_t *) work;
     agreement_t *a = call->agreement;
@@ -499,15 +499,15 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
         if (call->number != atomic_load_explicit(&a->completed, memory_order_acquire) + 1) {
             return MPIX_ENDPOINTS_STEP_IDLE;
         }
-        contribute(call);
+        agreement_contribute(call);
         moved = true;
     }
     if (NULL != a->consensus
-            ? !speak(call, &moved)
+            ? !agreement_leader_step(call, &moved)
             : atomic_load_explicit(&shared_of(a)->done, memory_order_acquire) < call->number) {
         return moved ? MPIX_ENDPOINTS_STEP_PROGRESS : MPIX_ENDPOINTS_STEP_IDLE;
     }
-    finish(call);
+    agreement_finish(call);
     return MPIX_ENDPOINTS_STEP_DONE;
 }
 
@@ -568,7 +568,7 @@ int mca_coll_epcoll_agreement_begin(ompi_communicator_t *comm, int *flag, ompi_g
     if (NULL == call) {
         return MPI_ERR_NO_MEM;
     }
-    call->work.step = step;
+    call->work.step = agreement_step;
     call->agreement = a;
     call->flag = flag;
     call->group = group;

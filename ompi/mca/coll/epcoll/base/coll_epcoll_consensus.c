@@ -21,9 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void collect(epcoll_consensus_t *c, uint32_t from,
-                    const epcoll_consensus_message_t *message);
-static void advance(epcoll_consensus_t *c);
+static void consensus_collect(epcoll_consensus_t *c, uint32_t from,
+                              const epcoll_consensus_message_t *message);
+static void consensus_advance(epcoll_consensus_t *c);
 
 epcoll_consensus_t *epcoll_consensus_new(uint32_t parties, uint32_t own,
                                          epcoll_consensus_send_t send, void *context)
@@ -82,7 +82,7 @@ static void copy_value(const epcoll_consensus_t *c, epcoll_consensus_value_t *to
 }
 
 /** The lowest party that lives, as far as is known here. */
-static uint32_t coordinator(const epcoll_consensus_t *c)
+static uint32_t consensus_coordinator(const epcoll_consensus_t *c)
 {
     uint32_t party = 0;
 
@@ -94,8 +94,8 @@ static uint32_t coordinator(const epcoll_consensus_t *c)
 
 /* ---- messages that leave --------------------------------------------------------------------- */
 
-static void say(epcoll_consensus_t *c, uint32_t to, epcoll_consensus_kind_t kind,
-                const epcoll_consensus_value_t *value)
+static void consensus_send(epcoll_consensus_t *c, uint32_t to, epcoll_consensus_kind_t kind,
+                           const epcoll_consensus_value_t *value)
 {
     c->message->kind = kind;
     c->message->round = c->round;
@@ -104,7 +104,7 @@ static void say(epcoll_consensus_t *c, uint32_t to, epcoll_consensus_kind_t kind
     memcpy(c->message->sets, value->acked, c->words * sizeof(uint64_t));
     memcpy(c->message->sets + c->words, value->failed, c->words * sizeof(uint64_t));
     if (to == c->own) {
-        collect(c, to, c->message); /* a state; all else a coordinator does for itself */
+        consensus_collect(c, to, c->message); /* a state; all else a coordinator does for itself */
     } else {
         c->send(c->context, to, c->message, c->bytes);
     }
@@ -114,7 +114,7 @@ static void say_to_all(epcoll_consensus_t *c, epcoll_consensus_kind_t kind)
 {
     for (uint32_t party = 0; party < c->parties; ++party) {
         if (party != c->own && !epcoll_consensus_has(c->dead, party)) {
-            say(c, party, kind, &c->value);
+            consensus_send(c, party, kind, &c->value);
         }
     }
 }
@@ -129,18 +129,19 @@ static void say_final(epcoll_consensus_t *c)
 /** To the coordinator, if it has not got it.  From then on lower ones are not listened to. */
 static void say_state(epcoll_consensus_t *c)
 {
-    const uint32_t to = coordinator(c);
+    const uint32_t to = consensus_coordinator(c);
 
     if (EPCOLL_CONSENSUS_BEGUN == c->phase && to != c->promised) {
         c->promised = to;
-        say(c, to, EPCOLL_CONSENSUS_STATE, &c->value);
+        consensus_send(c, to, EPCOLL_CONSENSUS_STATE, &c->value);
     }
 }
 
 /* ---- the coordinator ------------------------------------------------------------------------- */
 
 /** Take in a state; perhaps before this party knows that it is the coordinator. */
-static void collect(epcoll_consensus_t *c, uint32_t from, const epcoll_consensus_message_t *message)
+static void consensus_collect(epcoll_consensus_t *c, uint32_t from,
+                              const epcoll_consensus_message_t *message)
 {
     const uint64_t *acked = message->sets, *failed = message->sets + c->words;
 
@@ -190,7 +191,7 @@ static void next_stage(epcoll_consensus_t *c, epcoll_consensus_stage_t stage,
 }
 
 /** All living parties have said their state: which value is it? */
-static void choose(epcoll_consensus_t *c)
+static void consensus_choose(epcoll_consensus_t *c)
 {
     if (EPCOLL_CONSENSUS_NONE == c->best) { /* else one may have been decided */
         for (uint32_t i = 0; i < c->words; ++i) {
@@ -203,14 +204,14 @@ static void choose(epcoll_consensus_t *c)
 }
 
 /** Go on as far as the living have replied. */
-static void advance(epcoll_consensus_t *c)
+static void consensus_advance(epcoll_consensus_t *c)
 {
     while (c->own == c->promised
            && (EPCOLL_CONSENSUS_BEGUN == c->phase || EPCOLL_CONSENSUS_NOTED == c->phase)
            && all_have_replied(c)) {
         switch (c->stage) {
         case EPCOLL_CONSENSUS_COLLECTS:
-            choose(c);
+            consensus_choose(c);
             break;
         case EPCOLL_CONSENSUS_PREPARES:
             c->phase = EPCOLL_CONSENSUS_NOTED;
@@ -235,12 +236,12 @@ void epcoll_consensus_begin(epcoll_consensus_t *c, uint32_t flag, const uint64_t
     collect_begin(c);
     for (uint32_t party = 0; party < c->parties; ++party) {
         if (epcoll_consensus_has(c->early, party)) {
-            collect(c, party, c->kept[party]);
+            consensus_collect(c, party, c->kept[party]);
         }
     }
     memset(c->early, 0, c->words * sizeof(uint64_t));
     say_state(c);
-    advance(c);
+    consensus_advance(c);
 }
 
 void epcoll_consensus_died(epcoll_consensus_t *c, uint32_t party)
@@ -254,11 +255,12 @@ void epcoll_consensus_died(epcoll_consensus_t *c, uint32_t party)
         return;
     }
     say_state(c);
-    advance(c);
+    consensus_advance(c);
 }
 
 /** A state of the round that comes next here.  @return false: no memory for it */
-static bool keep(epcoll_consensus_t *c, uint32_t from, const epcoll_consensus_message_t *message)
+static bool consensus_retain(epcoll_consensus_t *c, uint32_t from,
+                             const epcoll_consensus_message_t *message)
 {
     if (NULL == c->kept[from]) {
         c->kept[from] = malloc(c->bytes);
@@ -271,23 +273,25 @@ static bool keep(epcoll_consensus_t *c, uint32_t from, const epcoll_consensus_me
     return true;
 }
 
-static void accept(epcoll_consensus_t *c, uint32_t from, const epcoll_consensus_message_t *message)
+static void consensus_accept(epcoll_consensus_t *c, uint32_t from,
+                             const epcoll_consensus_message_t *message)
 {
     copy_value(c, &c->value, message->flag, message->sets, message->sets + c->words);
     c->accepted = from;
 }
 
 /** From the coordinator that has this party's state. */
-static void obey(epcoll_consensus_t *c, uint32_t from, const epcoll_consensus_message_t *message)
+static void consensus_follow(epcoll_consensus_t *c, uint32_t from,
+                             const epcoll_consensus_message_t *message)
 {
     switch (message->kind) {
     case EPCOLL_CONSENSUS_PREPARE:
-        accept(c, from, message);
-        say(c, from, EPCOLL_CONSENSUS_PREPARED, &c->value);
+        consensus_accept(c, from, message);
+        consensus_send(c, from, EPCOLL_CONSENSUS_PREPARED, &c->value);
         break;
     case EPCOLL_CONSENSUS_COMMIT:
         c->phase = EPCOLL_CONSENSUS_NOTED;
-        say(c, from, EPCOLL_CONSENSUS_COMMITTED, &c->value);
+        consensus_send(c, from, EPCOLL_CONSENSUS_COMMITTED, &c->value);
         break;
     default:
         c->phase = EPCOLL_CONSENSUS_ENDED;
@@ -295,11 +299,11 @@ static void obey(epcoll_consensus_t *c, uint32_t from, const epcoll_consensus_me
 }
 
 /** A reply that this party, as coordinator, waits for in a stage. */
-static void replied(epcoll_consensus_t *c, uint32_t from, epcoll_consensus_stage_t stage)
+static void consensus_replied(epcoll_consensus_t *c, uint32_t from, epcoll_consensus_stage_t stage)
 {
     if (stage == c->stage && c->own == c->promised) {
         epcoll_consensus_add(c->replied, from);
-        advance(c);
+        consensus_advance(c);
     }
 }
 
@@ -314,7 +318,7 @@ bool epcoll_consensus_arrived(epcoll_consensus_t *c, uint32_t from,
                && EPCOLL_CONSENSUS_KINDS > message->kind;
     }
     if (1 == ahead) {
-        return EPCOLL_CONSENSUS_STATE == message->kind && keep(c, from, message);
+        return EPCOLL_CONSENSUS_STATE == message->kind && consensus_retain(c, from, message);
     }
     if (EPCOLL_CONSENSUS_ENDED == c->phase) {
         return true;
@@ -322,23 +326,23 @@ bool epcoll_consensus_arrived(epcoll_consensus_t *c, uint32_t from,
     switch (message->kind) {
     case EPCOLL_CONSENSUS_STATE:
         if (EPCOLL_CONSENSUS_COLLECTS == c->stage) {
-            collect(c, from, message);
-            advance(c);
+            consensus_collect(c, from, message);
+            consensus_advance(c);
         }
         break;
     case EPCOLL_CONSENSUS_PREPARED:
-        replied(c, from, EPCOLL_CONSENSUS_PREPARES);
+        consensus_replied(c, from, EPCOLL_CONSENSUS_PREPARES);
         break;
     case EPCOLL_CONSENSUS_COMMITTED:
-        replied(c, from, EPCOLL_CONSENSUS_COMMITS);
+        consensus_replied(c, from, EPCOLL_CONSENSUS_COMMITS);
         break;
     case EPCOLL_CONSENSUS_FINAL:
-        accept(c, from, message);
+        consensus_accept(c, from, message);
         say_final(c);
         break;
     default:
         if (from == c->promised) {
-            obey(c, from, message);
+            consensus_follow(c, from, message);
         }
     }
     return true;

@@ -58,7 +58,7 @@ static uint32_t number_of(mca_coll_epcoll_layout_t *layout, uint32_t *known, uin
 }
 
 /** Counts in first, then sums: where each process begins. */
-static void sort(mca_coll_epcoll_layout_t *layout, uint32_t size)
+static void layout_sort(mca_coll_epcoll_layout_t *layout, uint32_t size)
 {
     uint32_t begin = 0;
 
@@ -133,7 +133,7 @@ static void sort_nodes(mca_coll_epcoll_layout_t *layout, const uint32_t *known)
     }
 }
 
-static int fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *comm, uint32_t size)
+static int layout_fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *comm, uint32_t size)
 {
     uint32_t before = 0, *known_node;
 
@@ -160,7 +160,7 @@ static int fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *comm, uin
             layout->own = number;
         }
     }
-    sort(layout, size);
+    layout_sort(layout, size);
     sort_nodes(layout, known_node);
     layout->is_made = true;
     return MPI_SUCCESS;
@@ -207,7 +207,7 @@ int mca_coll_epcoll_layout_get(ompi_communicator_t *comm, uint32_t key,
     pthread_mutex_lock(&filling);
     if (!layout->is_made) {
         layout->memory = memory;
-        rc = fill(layout, comm, size);
+        rc = layout_fill(layout, comm, size);
     }
     pthread_mutex_unlock(&filling);
     if (MPI_SUCCESS != rc) {

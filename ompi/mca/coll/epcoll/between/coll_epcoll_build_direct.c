@@ -58,7 +58,7 @@ static void receive_block(mca_coll_epcoll_program_t *program, const mca_coll_epc
 }
 
 /** The same call, among the members of this process. */
-static void local(mca_coll_epcoll_program_t *program)
+static void build_direct_local(mca_coll_epcoll_program_t *program)
 {
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
     mca_coll_epcoll_call_t part = *program->call;
@@ -126,7 +126,7 @@ static void gather_round(mca_coll_epcoll_program_t *program)
         root_messages(program, true);
     }
     if (0 == program->round) {
-        local(program);
+        build_direct_local(program);
     }
 }
 
@@ -144,7 +144,7 @@ static void scatter_round(mca_coll_epcoll_program_t *program)
         root_messages(program, false);
     }
     if (0 == program->round) {
-        local(program);
+        build_direct_local(program);
     }
 }
 
@@ -276,14 +276,14 @@ static void alltoall_round(mca_coll_epcoll_program_t *program)
 {
     if (program->call->in_place) {
         if (0 == program->round) { /* before anybody waits for a message: so do all */
-            local(program);
+            build_direct_local(program);
         }
         alltoall_exchange(program);
         return;
     }
     alltoall_messages(program);
     if (0 == program->round) {
-        local(program);
+        build_direct_local(program);
     }
 }
 

@@ -54,7 +54,7 @@ static void party_fold(mca_coll_epcoll_program_t *program, const mca_coll_epcoll
 /* ---- what fits in a slot --------------------------------------------------------------------- */
 
 /** From the leader to all of the process. */
-static void tell(mca_coll_epcoll_program_t *program)
+static void build_fold_broadcast(mca_coll_epcoll_program_t *program)
 {
     const mca_coll_epcoll_call_t *call = program->call;
     const fold_t *fold = fold_of(program);
@@ -103,14 +103,15 @@ static void short_round(mca_coll_epcoll_program_t *program)
         party_fold(program, &vector);
     }
     if (EPCOLL_ALLREDUCE == call->kind && 1 < handle->member.count) {
-        tell(program);
+        build_fold_broadcast(program);
     }
 }
 
 /* ---- what is longer -------------------------------------------------------------------------- */
 
 /** Do members get their result from the rails? */
-static bool spreads(const mca_coll_epcoll_program_t *program, const mca_coll_epcoll_rails_t *rails)
+static bool build_fold_spreads(const mca_coll_epcoll_program_t *program,
+                               const mca_coll_epcoll_rails_t *rails)
 {
     return EPCOLL_ALLREDUCE == program->call->kind
                ? 1 < program->handle->member.count
@@ -120,8 +121,8 @@ static bool spreads(const mca_coll_epcoll_program_t *program, const mca_coll_epc
 
 /** Where a member's part of a round is put together, as if all of the round's elements were
  * there. */
-static char *place(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_plan_t *plan,
-                   ptrdiff_t away)
+static char *build_fold_place(mca_coll_epcoll_program_t *program,
+                              const mca_coll_epcoll_plan_t *plan, ptrdiff_t away)
 {
     const mca_coll_epcoll_call_t *call = program->call;
     const mca_coll_epcoll_rails_t *rails = &fold_of(program)->rails;
@@ -148,7 +149,7 @@ static void long_round(mca_coll_epcoll_program_t *program)
     const size_t count = left < fold->most ? left : fold->most;
     const ptrdiff_t away = (ptrdiff_t) done * mca_coll_epcoll_extent(type);
     mca_coll_epcoll_plan_t plan = mca_coll_epcoll_slices(rails, type->super.size, count);
-    char *recv = place(program, &plan, away);
+    char *recv = build_fold_place(program, &plan, away);
     mca_coll_epcoll_call_t part = {.kind = call->kind,
                                    .root = call->root,
                                    .send = (const char *) (call->in_place ? call->recv : call->send)
@@ -166,7 +167,7 @@ static void long_round(mca_coll_epcoll_program_t *program)
 
         party_fold(program, &slice);
     }
-    if (!spreads(program, rails)) {
+    if (!build_fold_spreads(program, rails)) {
         return;
     }
     plan.family = &mca_coll_epcoll_carry;
@@ -183,12 +184,13 @@ static void long_round(mca_coll_epcoll_program_t *program)
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-static bool serves(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+static bool build_fold_serves(const mca_coll_epcoll_handle_t *handle,
+                              const mca_coll_epcoll_call_t *call)
 {
     return mca_coll_epcoll_layout(handle)->is_ordered || ompi_op_is_commute(call->op);
 }
 
-static int begin(mca_coll_epcoll_program_t *program)
+static int build_fold_begin(mca_coll_epcoll_program_t *program)
 {
     const mca_coll_epcoll_call_t *call = program->call;
     const bool shares = 1 < program->handle->member.count;
@@ -203,7 +205,7 @@ static int begin(mca_coll_epcoll_program_t *program)
     }
     fold->most = mca_coll_epcoll_room_elements(call->recv_type) * fold->rails.rails;
     program->rounds = (call->recv_count + fold->most - 1) / fold->most;
-    program->locals = program->rounds * (1 + spreads(program, &fold->rails));
+    program->locals = program->rounds * (1 + build_fold_spreads(program, &fold->rails));
     return MPI_SUCCESS;
 }
 
@@ -216,9 +218,9 @@ static void append_round(mca_coll_epcoll_program_t *program)
     }
 }
 
-const mca_coll_epcoll_builder_t mca_coll_epcoll_build_allreduce = {.serves = serves,
-                                                                   .begin = begin,
+const mca_coll_epcoll_builder_t mca_coll_epcoll_build_allreduce = {.serves = build_fold_serves,
+                                                                   .begin = build_fold_begin,
                                                                    .round = append_round};
-const mca_coll_epcoll_builder_t mca_coll_epcoll_build_reduce = {.serves = serves,
-                                                                .begin = begin,
+const mca_coll_epcoll_builder_t mca_coll_epcoll_build_reduce = {.serves = build_fold_serves,
+                                                                .begin = build_fold_begin,
                                                                 .round = append_round};

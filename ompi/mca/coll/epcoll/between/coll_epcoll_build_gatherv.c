@@ -61,13 +61,14 @@ static parts_t parts_of(const mca_coll_epcoll_running_t *running, uint64_t longe
     return parts;
 }
 
-static uint32_t shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
+static uint32_t build_gatherv_shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
 {
     return parts_of(running, mca_coll_epcoll_longest_of(running, piece)).count
            * running->call->plan->blocks;
 }
 
-static int carry(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
+static int build_gatherv_carry(const mca_coll_epcoll_running_t *running, uint32_t piece,
+                               uint32_t share)
 {
     const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece));
     const mca_coll_epcoll_call_t *receiver = mca_coll_epcoll_call_of(running, piece), *sender;
@@ -93,7 +94,8 @@ static int carry(const mca_coll_epcoll_running_t *running, uint32_t piece, uint3
                                                                                    : parts.size);
 }
 
-const mca_coll_epcoll_family_t mca_coll_epcoll_carry_blocks = {.shares = shares, .work = carry};
+const mca_coll_epcoll_family_t mca_coll_epcoll_carry_blocks = {.shares = build_gatherv_shares,
+                                                               .work = build_gatherv_carry};
 
 /* ---- between processes ----------------------------------------------------------------------- */
 
@@ -123,7 +125,7 @@ static uint64_t pairs_within(const mca_coll_epcoll_nodes_t *nodes)
     return (uint64_t) nodes->count * (nodes->size - 1);
 }
 
-static int begin(mca_coll_epcoll_program_t *program)
+static int build_gatherv_begin(mca_coll_epcoll_program_t *program)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
     gatherv_t *state = state_of(program);
@@ -139,9 +141,9 @@ static int begin(mca_coll_epcoll_program_t *program)
 /** A message with the block of a rank, unless it has no bytes.
  * @param other  to or from whom
  * @param message  mca_coll_epcoll_program_send or mca_coll_epcoll_program_receive */
-static void block(mca_coll_epcoll_program_t *program, uint32_t rank, uint32_t other,
-                  void (*message)(mca_coll_epcoll_program_t *program,
-                                  const mca_coll_epcoll_vector_t *vector, int rank))
+static void build_gatherv_block(mca_coll_epcoll_program_t *program, uint32_t rank, uint32_t other,
+                                void (*message)(mca_coll_epcoll_program_t *program,
+                                                const mca_coll_epcoll_vector_t *vector, int rank))
 {
     const bool is_own = (uint32_t) mca_coll_epcoll_rank(program->handle) == rank;
     const mca_coll_epcoll_buffer_t buffer = is_own ? mca_coll_epcoll_sent(program->call, rank, 0)
@@ -163,7 +165,7 @@ static uint32_t rank_for(const mca_coll_epcoll_layout_t *layout, uint32_t proces
 
 /** Our block to a process of a node; and to us, from all members of processes of another one which
  * are as many places from ours as ours has processes. */
-static void across(mca_coll_epcoll_program_t *program, uint32_t to, uint32_t from)
+static void build_gatherv_across(mca_coll_epcoll_program_t *program, uint32_t to, uint32_t from)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
     const mca_coll_epcoll_nodes_t *nodes = &state_of(program)->nodes;
@@ -177,15 +179,16 @@ static void across(mca_coll_epcoll_program_t *program, uint32_t to, uint32_t fro
         for (uint32_t i = handle->member.index; i < count; i += handle->member.count) {
             const uint32_t rank = mca_coll_epcoll_layout_rank(layout, process, i);
 
-            block(program, rank, rank, mca_coll_epcoll_program_receive);
+            build_gatherv_block(program, rank, rank, mca_coll_epcoll_program_receive);
         }
     }
-    block(program, (uint32_t) mca_coll_epcoll_rank(handle),
-          rank_for(layout,
-                   mca_coll_epcoll_process_of(nodes, to,
-                                              nodes->place % mca_coll_epcoll_node_size(nodes, to)),
-                   handle->member.index),
-          mca_coll_epcoll_program_send);
+    build_gatherv_block(
+        program, (uint32_t) mca_coll_epcoll_rank(handle),
+        rank_for(layout,
+                 mca_coll_epcoll_process_of(nodes, to,
+                                            nodes->place % mca_coll_epcoll_node_size(nodes, to)),
+                 handle->member.index),
+        mca_coll_epcoll_program_send);
 }
 
 /** Blocks of a node, of those of its processes that one of ours has: from the members who have them
@@ -208,17 +211,18 @@ static void pass_on(mca_coll_epcoll_program_t *program, uint32_t node, uint32_t 
             const uint32_t rank = mca_coll_epcoll_layout_rank(layout, process, i);
 
             if (sends) {
-                block(program, rank, rank_for(layout, gets, i), mca_coll_epcoll_program_send);
+                build_gatherv_block(program, rank, rank_for(layout, gets, i),
+                                    mca_coll_epcoll_program_send);
             } else {
-                block(program, rank, has == process ? rank : rank_for(layout, has, i),
-                      mca_coll_epcoll_program_receive);
+                build_gatherv_block(program, rank, has == process ? rank : rank_for(layout, has, i),
+                                    mca_coll_epcoll_program_receive);
             }
         }
     }
 }
 
 /** Of all such pairs the one of a number: a node, and how many places the other process is away. */
-static void within(mca_coll_epcoll_program_t *program, uint64_t pair)
+static void build_gatherv_within(mca_coll_epcoll_program_t *program, uint64_t pair)
 {
     const mca_coll_epcoll_nodes_t *nodes = &state_of(program)->nodes;
     const uint32_t node = (uint32_t) ((nodes->own + pair / (nodes->size - 1)) % nodes->count);
@@ -244,7 +248,7 @@ static void put_own(mca_coll_epcoll_program_t *program)
     }
 }
 
-static void spread(mca_coll_epcoll_program_t *program)
+static void build_gatherv_spread(mca_coll_epcoll_program_t *program)
 {
     const gatherv_t *state = state_of(program);
     const mca_coll_epcoll_plan_t plan = {.family = &mca_coll_epcoll_carry_blocks,
@@ -263,22 +267,22 @@ static void round_of(mca_coll_epcoll_program_t *program)
 
     if (program->round < state->across) {
         for (uint64_t i = first + 1; i < first + 1 + BATCH && i < nodes->count; ++i) {
-            across(program, (uint32_t) ((nodes->own + i) % nodes->count),
-                   (uint32_t) ((nodes->own + nodes->count - i) % nodes->count));
+            build_gatherv_across(program, (uint32_t) ((nodes->own + i) % nodes->count),
+                                 (uint32_t) ((nodes->own + nodes->count - i) % nodes->count));
         }
     } else if (program->round < program->rounds - 1) {
         const uint64_t begin = first - state->across * BATCH;
 
         for (uint64_t i = begin; i < begin + BATCH && i < pairs_within(nodes); ++i) {
-            within(program, i);
+            build_gatherv_within(program, i);
         }
     } else if (1 < program->handle->member.count) {
-        spread(program);
+        build_gatherv_spread(program);
     }
     if (0 == program->round) {
         put_own(program);
     }
 }
 
-const mca_coll_epcoll_builder_t mca_coll_epcoll_build_allgatherv = {.begin = begin,
+const mca_coll_epcoll_builder_t mca_coll_epcoll_build_allgatherv = {.begin = build_gatherv_begin,
                                                                     .round = round_of};

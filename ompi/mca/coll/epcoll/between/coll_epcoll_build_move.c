@@ -29,7 +29,7 @@ static mca_coll_epcoll_rails_t *rails_of(mca_coll_epcoll_program_t *program)
     return (mca_coll_epcoll_rails_t *) program->state;
 }
 
-static bool shares(const mca_coll_epcoll_program_t *program)
+static bool build_move_shares(const mca_coll_epcoll_program_t *program)
 {
     return 1 < program->handle->member.count;
 }
@@ -39,7 +39,7 @@ static bool shares(const mca_coll_epcoll_program_t *program)
 static int begin_barrier(mca_coll_epcoll_program_t *program)
 {
     mca_coll_epcoll_rails_begin(rails_of(program), program->handle, program->call, 0);
-    program->locals = shares(program) ? 2 : 0;
+    program->locals = build_move_shares(program) ? 2 : 0;
     return MPI_SUCCESS;
 }
 
@@ -52,13 +52,13 @@ static void append_barrier(mca_coll_epcoll_program_t *program)
                                    .send_type = MPI_BYTE,
                                    .recv_type = MPI_BYTE};
 
-    if (shares(program)) {
+    if (build_move_shares(program)) {
         mca_coll_epcoll_program_local(program, &part, NULL);
     }
     if (rails->is_rail) {
         mca_coll_epcoll_stage_barrier(program, &rails->party);
     }
-    if (shares(program)) {
+    if (build_move_shares(program)) {
         part.kind = EPCOLL_BCAST;
         mca_coll_epcoll_program_local(program, &part, NULL);
     }
@@ -73,7 +73,7 @@ static int begin_bcast(mca_coll_epcoll_program_t *program)
 {
     mca_coll_epcoll_rails_begin(rails_of(program), program->handle, program->call,
                                 program->call->bytes);
-    program->locals = shares(program) ? 1 : 0;
+    program->locals = build_move_shares(program) ? 1 : 0;
     return MPI_SUCCESS;
 }
 
@@ -106,7 +106,7 @@ static void append_within(mca_coll_epcoll_program_t *program)
         part.recv_count = buffer.count;
         part.recv_type = buffer.type;
     }
-    if (shares(program)) {
+    if (build_move_shares(program)) {
         mca_coll_epcoll_program_local(program, &part, NULL);
     }
 }
@@ -187,7 +187,7 @@ static int begin_allgather(mca_coll_epcoll_program_t *program)
     mca_coll_epcoll_rails_begin(rails, program->handle, program->call,
                                 (uint64_t) program->call->bytes
                                     * mca_coll_epcoll_size(program->handle));
-    program->locals = (rails->rails < program->handle->member.count) + shares(program);
+    program->locals = (rails->rails < program->handle->member.count) + build_move_shares(program);
     return MPI_SUCCESS;
 }
 
@@ -227,7 +227,7 @@ static void append_allgather(mca_coll_epcoll_program_t *program)
         mca_coll_epcoll_stage_allgather(program, &rails->party, call->recv, call->recv_count,
                                         call->recv_type, rails->rails);
     }
-    if (shares(program)) {
+    if (build_move_shares(program)) {
         plan = mca_coll_epcoll_disperse(rails);
         mca_coll_epcoll_program_local(program, &part, &plan);
     }

@@ -46,13 +46,14 @@ static bool is_last(const mca_coll_epcoll_layout_t *layout)
     return layout->processes - 1 == layout->own;
 }
 
-static bool serves(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+static bool build_scan_serves(const mca_coll_epcoll_handle_t *handle,
+                              const mca_coll_epcoll_call_t *call)
 {
     (void) call;
     return mca_coll_epcoll_layout(handle)->is_ordered;
 }
 
-static int begin(mca_coll_epcoll_program_t *program)
+static int build_scan_begin(mca_coll_epcoll_program_t *program)
 {
     const mca_coll_epcoll_call_t *call = program->call;
     scan_t *state = state_of(program);
@@ -76,7 +77,8 @@ static mca_coll_epcoll_vector_t room_of(mca_coll_epcoll_program_t *program, uint
 }
 
 /** What is before us comes to a room; ours, and what is before it, goes to those behind. */
-static void across(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_vector_t *slice)
+static void build_scan_across(mca_coll_epcoll_program_t *program,
+                              const mca_coll_epcoll_vector_t *slice)
 {
     const mca_coll_epcoll_party_t *party = &state_of(program)->rails.party;
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
@@ -146,7 +148,7 @@ static void round_of(mca_coll_epcoll_program_t *program)
         mca_coll_epcoll_program_local(program, &total, &plan);
     }
     if (state->rails.is_rail) {
-        across(program, &slice);
+        build_scan_across(program, &slice);
     }
     if (0 == layout->own) {
         mca_coll_epcoll_program_local(program, &part, NULL);
@@ -157,6 +159,6 @@ static void round_of(mca_coll_epcoll_program_t *program)
     mca_coll_epcoll_program_local(program, &part, &plan);
 }
 
-const mca_coll_epcoll_builder_t mca_coll_epcoll_build_scan = {.serves = serves,
-                                                              .begin = begin,
+const mca_coll_epcoll_builder_t mca_coll_epcoll_build_scan = {.serves = build_scan_serves,
+                                                              .begin = build_scan_begin,
                                                               .round = round_of};

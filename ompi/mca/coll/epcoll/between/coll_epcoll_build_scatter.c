@@ -113,12 +113,13 @@ static char *as_vector(void *address, size_t first, const ompi_datatype_t *type)
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /** Who does not commute needs ranks in order. */
-static bool serves(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+static bool build_scatter_serves(const mca_coll_epcoll_handle_t *handle,
+                                 const mca_coll_epcoll_call_t *call)
 {
     return mca_coll_epcoll_layout(handle)->is_ordered || ompi_op_is_commute(call->op);
 }
 
-static int begin(mca_coll_epcoll_program_t *program)
+static int build_scatter_begin(mca_coll_epcoll_program_t *program)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
@@ -158,8 +159,8 @@ static int begin(mca_coll_epcoll_program_t *program)
 }
 
 /** Members put together a part of the blocks that they stand for.  @param recv  where ours goes */
-static void local(mca_coll_epcoll_program_t *program, uint32_t process, uint32_t turn,
-                  mca_coll_epcoll_range_t part, void *recv)
+static void build_scatter_local(mca_coll_epcoll_program_t *program, uint32_t process, uint32_t turn,
+                                mca_coll_epcoll_range_t part, void *recv)
 {
     const mca_coll_epcoll_plan_t plan = {.family = &mca_coll_epcoll_fold,
                                          .layout = mca_coll_epcoll_layout(program->handle),
@@ -177,7 +178,8 @@ static void local(mca_coll_epcoll_program_t *program, uint32_t process, uint32_t
 }
 
 /** What we stand for of another process: put together, and sent. */
-static void give(mca_coll_epcoll_program_t *program, uint32_t process, mca_coll_epcoll_range_t part)
+static void build_scatter_give(mca_coll_epcoll_program_t *program, uint32_t process,
+                               mca_coll_epcoll_range_t part)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;
     const uint32_t members = handle->member.count;
@@ -198,7 +200,8 @@ static void give(mca_coll_epcoll_program_t *program, uint32_t process, mca_coll_
         }
         vector.address = room + (ptrdiff_t) (turn * part.count) * mca_coll_epcoll_extent(type);
         vector.count = range.count;
-        local(program, process, turn, part, as_vector(vector.address, range.first, type));
+        build_scatter_local(program, process, turn, part,
+                            as_vector(vector.address, range.first, type));
         if (0 < range.count) {
             mca_coll_epcoll_program_send(program, &vector, rank);
         }
@@ -239,8 +242,9 @@ static int sender_in(const mca_coll_epcoll_handle_t *handle, uint32_t process)
 }
 
 /** Our part, as another process has it, goes to ours: both in one order. */
-static void take(mca_coll_epcoll_program_t *program, uint32_t process,
-                 const mca_coll_epcoll_vector_t *own, const mca_coll_epcoll_vector_t *come)
+static void build_scatter_take(mca_coll_epcoll_program_t *program, uint32_t process,
+                               const mca_coll_epcoll_vector_t *own,
+                               const mca_coll_epcoll_vector_t *come)
 {
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
     const bool is_last = layout->own + 1 == process;
@@ -266,7 +270,7 @@ static void take(mca_coll_epcoll_program_t *program, uint32_t process,
 
 /** Our result to the beginning of the buffer, a part at a time: what overlaps goes by way of a
  * room. */
-static void settle(mca_coll_epcoll_program_t *program, mca_coll_epcoll_range_t part)
+static void build_scatter_settle(mca_coll_epcoll_program_t *program, mca_coll_epcoll_range_t part)
 {
     ompi_datatype_t *type = program->call->recv_type;
     const mca_coll_epcoll_vector_t own = own_part(program, part);
@@ -301,7 +305,7 @@ static void round_of(mca_coll_epcoll_program_t *program)
     bool stays;
 
     if (settles) {
-        settle(program, part);
+        build_scatter_settle(program, part);
         return;
     }
     own = come = own_part(program, part);
@@ -311,16 +315,15 @@ static void round_of(mca_coll_epcoll_program_t *program)
                                                     own.type, state->each);
         mca_coll_epcoll_program_receive(program, &come, sender_in(program->handle, from));
     }
-    give(program, to, part);
+    build_scatter_give(program, to, part);
     if (1 == away) {
-        local(program, layout->own, 0, part, result_of(program));
+        build_scatter_local(program, layout->own, 0, part, result_of(program));
     }
     mca_coll_epcoll_program_wait(program);
     if (0 < own.count) {
-        take(program, from, &own, &come);
+        build_scatter_take(program, from, &own, &come);
     }
 }
 
-const mca_coll_epcoll_builder_t mca_coll_epcoll_build_reduce_scatter = {.serves = serves,
-                                                                        .begin = begin,
-                                                                        .round = round_of};
+const mca_coll_epcoll_builder_t mca_coll_epcoll_build_reduce_scatter = {
+    .serves = build_scatter_serves, .begin = build_scatter_begin, .round = round_of};

@@ -41,7 +41,7 @@ static uint64_t share_size(const mca_coll_epcoll_running_t *running)
     return size;
 }
 
-static uint32_t shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
+static uint32_t carry_shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
 {
     const uint64_t size = share_size(running);
 
@@ -67,7 +67,7 @@ static uint32_t block_at(const mca_coll_epcoll_plan_t *plan, size_t unit)
     return low;
 }
 
-static int carry(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
+static int carry_run(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
 {
     const mca_coll_epcoll_plan_t *plan = running->call->plan, *receiver = plan_of(running, piece);
     const uint64_t size = share_size(running), all = bytes_of(plan);
@@ -98,4 +98,4 @@ static int carry(const mca_coll_epcoll_running_t *running, uint32_t piece, uint3
     return MPI_SUCCESS;
 }
 
-const mca_coll_epcoll_family_t mca_coll_epcoll_carry = {.shares = shares, .work = carry};
+const mca_coll_epcoll_family_t mca_coll_epcoll_carry = {.shares = carry_shares, .work = carry_run};

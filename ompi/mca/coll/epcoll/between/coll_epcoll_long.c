@@ -38,8 +38,8 @@ static int run_plan(const long_t *longer, mca_coll_epcoll_call_t *part,
 }
 
 /** Each rail has its slice; those that want it copy the others'.  @param vector  where they are */
-static int spread(const long_t *longer, mca_coll_epcoll_plan_t *plan, void *address, size_t count,
-                  ompi_datatype_t *type, bool wants)
+static int long_spread(const long_t *longer, mca_coll_epcoll_plan_t *plan, void *address,
+                       size_t count, ompi_datatype_t *type, bool wants)
 {
     mca_coll_epcoll_call_t part = {.bytes = plan->unit * plan->units};
 
@@ -113,16 +113,16 @@ static int reduce_part(long_t *longer, const void *send, void *recv, size_t coun
         return rc;
     }
     if (EPCOLL_ALLREDUCE == call->kind) {
-        return spread(longer, &plan, recv, count, call->recv_type, true);
+        return long_spread(longer, &plan, recv, count, call->recv_type, true);
     }
     if (longer->party.home == mca_coll_epcoll_layout(longer->handle)->own && 1 < longer->rails) {
-        return spread(longer, &plan, recv, count, call->recv_type, is_root);
+        return long_spread(longer, &plan, recv, count, call->recv_type, is_root);
     }
     return MPI_SUCCESS;
 }
 
 /** In parts, so that what rails put together stays in their caches. */
-static int reduce(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+static int long_reduce(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     const ptrdiff_t extent = mca_coll_epcoll_extent(call->recv_type);
     const void *send = call->in_place ? call->recv : call->send;
@@ -216,7 +216,7 @@ static int bcast_slice(bcast_t *bcast, bool is_alone)
     return MPI_SUCCESS == rc && is_alone ? bcast_within(bcast) : rc;
 }
 
-static int bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+static int long_bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     const bool is_root = mca_coll_epcoll_rank(handle) == call->root;
     bcast_t bcast = {.buffer = {.address = is_root ? (void *) (uintptr_t) call->send : call->recv,
@@ -240,7 +240,8 @@ static int bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t 
         rc = mca_coll_epcoll_ended(handle, bcast_slice(&bcast, false));
     }
     if (MPI_SUCCESS == rc && !is_home) {
-        rc = spread(&bcast.longer, &bcast.plan, buffer->address, buffer->count, buffer->type, true);
+        rc = long_spread(&bcast.longer, &bcast.plan, buffer->address, buffer->count, buffer->type,
+                         true);
     }
     return rc;
 }
@@ -249,5 +250,5 @@ static int bcast(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t 
 
 int mca_coll_epcoll_long_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    return EPCOLL_BCAST == call->kind ? bcast(handle, call) : reduce(handle, call);
+    return EPCOLL_BCAST == call->kind ? long_bcast(handle, call) : long_reduce(handle, call);
 }

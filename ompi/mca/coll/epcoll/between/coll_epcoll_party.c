@@ -135,8 +135,8 @@ int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
 /* ---- reductions ------------------------------------------------------------------------------ */
 
 /** into = from op into */
-static void combine(ompi_op_t *op, const mca_coll_epcoll_vector_t *from,
-                    const mca_coll_epcoll_vector_t *into)
+static void party_combine(ompi_op_t *op, const mca_coll_epcoll_vector_t *from,
+                          const mca_coll_epcoll_vector_t *into)
 {
     if (0 < into->count) {
         ompi_op_reduce(op, from->address, into->address, (mca_coll_epcoll_count_t) into->count,
@@ -155,7 +155,7 @@ mca_coll_epcoll_vector_t mca_coll_epcoll_share_of(const mca_coll_epcoll_vector_t
     return mca_coll_epcoll_part_of(vector, first, end - first);
 }
 
-static void swap(mca_coll_epcoll_vector_t *a, mca_coll_epcoll_vector_t *b)
+static void party_swap(mca_coll_epcoll_vector_t *a, mca_coll_epcoll_vector_t *b)
 {
     const mca_coll_epcoll_vector_t c = *a;
 
@@ -164,7 +164,8 @@ static void swap(mca_coll_epcoll_vector_t *a, mca_coll_epcoll_vector_t *b)
 }
 
 /** The result, wherever it has come to be, to where it belongs. */
-static int settle(const mca_coll_epcoll_vector_t *result, const mca_coll_epcoll_vector_t *vector)
+static int party_settle(const mca_coll_epcoll_vector_t *result,
+                        const mca_coll_epcoll_vector_t *vector)
 {
     if (result->address == vector->address) {
         return MPI_SUCCESS;
@@ -189,9 +190,10 @@ static int receive_node(const mca_coll_epcoll_party_t *party, const mca_coll_epc
 }
 
 /** Of the first process of each node. */
-static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_nodes_t *nodes,
-                    const mca_coll_epcoll_vector_t *vector, mca_coll_epcoll_vector_t room,
-                    ompi_op_t *op)
+static int party_doubling(const mca_coll_epcoll_party_t *party,
+                          const mca_coll_epcoll_nodes_t *nodes,
+                          const mca_coll_epcoll_vector_t *vector, mca_coll_epcoll_vector_t room,
+                          ompi_op_t *op)
 {
     const uint32_t count = nodes->count, own = nodes->own;
     mca_coll_epcoll_vector_t result = *vector;
@@ -209,7 +211,7 @@ static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
     if (own < 2 * pairs) {
         rc = receive_node(party, nodes, &room, own - 1);
         if (MPI_SUCCESS == rc) {
-            combine(op, &room, &result);
+            party_combine(op, &room, &result);
         }
     }
     place = own < 2 * pairs ? own / 2 : own - pairs;
@@ -219,13 +221,13 @@ static int doubling(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
 
         rc = mca_coll_epcoll_exchange(party, &result, process, &room, process);
         if (MPI_SUCCESS == rc && other < own) {
-            combine(op, &room, &result);
+            party_combine(op, &room, &result);
         } else if (MPI_SUCCESS == rc) {
-            combine(op, &result, &room);
-            swap(&result, &room);
+            party_combine(op, &result, &room);
+            party_swap(&result, &room);
         }
     }
-    rc = MPI_SUCCESS == rc ? settle(&result, vector) : rc;
+    rc = MPI_SUCCESS == rc ? party_settle(&result, vector) : rc;
     return MPI_SUCCESS == rc && own < 2 * pairs ? send_node(party, nodes, vector, own - 1) : rc;
 }
 
@@ -247,8 +249,8 @@ static int reduce_up(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll
         rc = mca_coll_epcoll_receive_one(party, room,
                                          mca_coll_epcoll_in_tree(tree, tree->own + step));
         if (MPI_SUCCESS == rc) {
-            combine(op, result, room);
-            swap(result, room);
+            party_combine(op, result, room);
+            party_swap(result, room);
         }
     }
     return 0 == tree->own || MPI_SUCCESS != rc
@@ -269,16 +271,16 @@ static int by_nodes(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_
     mca_coll_epcoll_trees_of(&nodes, 0, &across, &within);
     rc = reduce_up(party, &within, &result, &room, op);
     if (MPI_SUCCESS == rc && 0 == nodes.place) {
-        rc = doubling(party, &nodes, &result, room, op);
-        rc = MPI_SUCCESS == rc ? settle(&result, vector) : rc;
+        rc = party_doubling(party, &nodes, &result, room, op);
+        rc = MPI_SUCCESS == rc ? party_settle(&result, vector) : rc;
     }
     return MPI_SUCCESS == rc ? bcast_down(party, &within, vector) : rc;
 }
 
 /** In a ring each process's part of the vector goes once round, and is put together on its way;
  * then again, to be told to all.  Processes of a node follow each other in it. */
-static int ring(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
-                void *room, ompi_op_t *op)
+static int party_ring(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vector_t *vector,
+                      void *room, ompi_op_t *op)
 {
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(party->handle);
     const uint32_t count = layout->processes, own = layout->position[layout->own];
@@ -299,7 +301,7 @@ static int ring(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_vect
         }
         rc = mca_coll_epcoll_exchange(party, &send, next, &recv, before);
         if (MPI_SUCCESS == rc && puts_together) {
-            combine(op, &recv, &mine);
+            party_combine(op, &recv, &mine);
         }
     }
     return rc;
@@ -331,7 +333,7 @@ int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
         const mca_coll_epcoll_vector_t part = mca_coll_epcoll_part_of(vector, done, now);
 
         room.count = now;
-        rc = whole ? by_nodes(party, &part, room, op) : ring(party, &part, room.address, op);
+        rc = whole ? by_nodes(party, &part, room, op) : party_ring(party, &part, room.address, op);
         done += now;
     }
     return rc;
@@ -351,7 +353,7 @@ static int to_root(const mca_coll_epcoll_party_t *party, const mca_coll_epcoll_v
     rc = reduce_up(party, &within, &result, &room, op);
     rc = MPI_SUCCESS == rc ? reduce_up(party, &across, &result, &room, op) : rc;
     return MPI_SUCCESS == rc && root == mca_coll_epcoll_layout(party->handle)->own
-               ? settle(&result, vector)
+               ? party_settle(&result, vector)
                : rc;
 }
 

@@ -31,7 +31,7 @@
 /* ---- appending ------------------------------------------------------------------------------- */
 
 /** Room for one more.  @return false: no memory */
-static bool grow(void **array, size_t each, uint32_t count, uint32_t *room)
+static bool program_grow(void **array, size_t each, uint32_t count, uint32_t *room)
 {
     void *more;
 
@@ -48,8 +48,8 @@ static bool grow(void **array, size_t each, uint32_t count, uint32_t *room)
 }
 
 /** A step at the end.  @return NULL: no memory */
-static mca_coll_epcoll_step_t *append(mca_coll_epcoll_program_t *program,
-                                      mca_coll_epcoll_step_kind_t kind, int rank)
+static mca_coll_epcoll_step_t *program_append(mca_coll_epcoll_program_t *program,
+                                              mca_coll_epcoll_step_kind_t kind, int rank)
 {
     void *array = program->step;
     mca_coll_epcoll_step_t *step;
@@ -57,7 +57,7 @@ static mca_coll_epcoll_step_t *append(mca_coll_epcoll_program_t *program,
     if (0 != program->error) {
         return NULL;
     }
-    if (!grow(&array, sizeof(*step), program->steps, &program->step_room)) {
+    if (!program_grow(&array, sizeof(*step), program->steps, &program->step_room)) {
         program->error = MPI_ERR_NO_MEM;
         return NULL;
     }
@@ -81,13 +81,13 @@ void mca_coll_epcoll_program_local(mca_coll_epcoll_program_t *program,
                                    const mca_coll_epcoll_plan_t *plan)
 {
     void *array = program->part;
-    mca_coll_epcoll_step_t *step = append(program, EPCOLL_STEP_LOCAL, 0);
+    mca_coll_epcoll_step_t *step = program_append(program, EPCOLL_STEP_LOCAL, 0);
     mca_coll_epcoll_part_t *part;
 
     if (NULL == step) {
         return;
     }
-    if (!grow(&array, sizeof(*part), program->parts, &program->part_room)) {
+    if (!program_grow(&array, sizeof(*part), program->parts, &program->part_room)) {
         program->error = MPI_ERR_NO_MEM;
         return;
     }
@@ -105,7 +105,7 @@ void mca_coll_epcoll_program_local(mca_coll_epcoll_program_t *program,
 void mca_coll_epcoll_program_send(mca_coll_epcoll_program_t *program,
                                   const mca_coll_epcoll_vector_t *vector, int rank)
 {
-    mca_coll_epcoll_step_t *step = append(program, EPCOLL_STEP_SEND, rank);
+    mca_coll_epcoll_step_t *step = program_append(program, EPCOLL_STEP_SEND, rank);
 
     if (NULL != step) {
         step->from = buffer_of(vector);
@@ -115,7 +115,7 @@ void mca_coll_epcoll_program_send(mca_coll_epcoll_program_t *program,
 void mca_coll_epcoll_program_receive(mca_coll_epcoll_program_t *program,
                                      const mca_coll_epcoll_vector_t *vector, int rank)
 {
-    mca_coll_epcoll_step_t *step = append(program, EPCOLL_STEP_RECEIVE, rank);
+    mca_coll_epcoll_step_t *step = program_append(program, EPCOLL_STEP_RECEIVE, rank);
 
     if (NULL != step) {
         step->into = buffer_of(vector);
@@ -124,14 +124,14 @@ void mca_coll_epcoll_program_receive(mca_coll_epcoll_program_t *program,
 
 void mca_coll_epcoll_program_wait(mca_coll_epcoll_program_t *program)
 {
-    (void) append(program, EPCOLL_STEP_WAIT, 0);
+    (void) program_append(program, EPCOLL_STEP_WAIT, 0);
 }
 
 void mca_coll_epcoll_program_reduce(mca_coll_epcoll_program_t *program,
                                     const mca_coll_epcoll_vector_t *from,
                                     const mca_coll_epcoll_vector_t *into)
 {
-    mca_coll_epcoll_step_t *step = append(program, EPCOLL_STEP_REDUCE, 0);
+    mca_coll_epcoll_step_t *step = program_append(program, EPCOLL_STEP_REDUCE, 0);
 
     if (NULL != step) {
         step->from = buffer_of(from);
@@ -143,7 +143,7 @@ void mca_coll_epcoll_program_copy(mca_coll_epcoll_program_t *program,
                                   const mca_coll_epcoll_buffer_t *into,
                                   const mca_coll_epcoll_buffer_t *from, size_t offset, size_t size)
 {
-    mca_coll_epcoll_step_t *step = append(program, EPCOLL_STEP_COPY, 0);
+    mca_coll_epcoll_step_t *step = program_append(program, EPCOLL_STEP_COPY, 0);
 
     if (NULL != step) {
         step->from = *from;
@@ -196,7 +196,7 @@ void mca_coll_epcoll_program_enter(mca_coll_epcoll_program_t *program)
 }
 
 /** It fails: nothing more is begun, and what has begun ends.  @return the error code */
-static void fail(mca_coll_epcoll_program_t *program, int rc)
+static void program_fail(mca_coll_epcoll_program_t *program, int rc)
 {
     rc = NULL == program->channel ? mca_coll_epcoll_ended(program->handle, rc)
                                   : mca_coll_epcoll_failed(program->handle, program->member, rc);
@@ -282,7 +282,7 @@ int mca_coll_epcoll_program_step(mca_coll_epcoll_program_t *program, uint32_t mo
     if (OPAL_LIKELY(EPCOLL_NOTHING == rc || EPCOLL_SOME == rc)) {
         return result;
     }
-    fail(program, rc);
+    program_fail(program, rc);
     return give_up(program);
 }
 
@@ -301,7 +301,7 @@ static void wait_for_it(mca_coll_epcoll_program_t *program, uint32_t *looks)
     }
     rc = epcoll_look(program->member, looks);
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        fail(program, rc);
+        program_fail(program, rc);
     }
 }
 

@@ -106,7 +106,7 @@ static int spread_source(const mca_coll_epcoll_running_t *running, uint32_t bloc
     return rail == receiver || (process == layout->own && index == receiver) ? -1 : (int) rail;
 }
 
-static mca_coll_epcoll_plan_t blocks(const mca_coll_epcoll_rails_t *rails)
+static mca_coll_epcoll_plan_t rails_blocks(const mca_coll_epcoll_rails_t *rails)
 {
     const mca_coll_epcoll_call_t *call = rails->call;
     const uint32_t size = mca_coll_epcoll_size(rails->handle);
@@ -127,7 +127,7 @@ static mca_coll_epcoll_plan_t blocks(const mca_coll_epcoll_rails_t *rails)
 
 mca_coll_epcoll_plan_t mca_coll_epcoll_collect(const mca_coll_epcoll_rails_t *rails)
 {
-    mca_coll_epcoll_plan_t plan = blocks(rails);
+    mca_coll_epcoll_plan_t plan = rails_blocks(rails);
 
     plan.source = collect_source;
     plan.wants = rails->is_rail;
@@ -136,7 +136,7 @@ mca_coll_epcoll_plan_t mca_coll_epcoll_collect(const mca_coll_epcoll_rails_t *ra
 
 mca_coll_epcoll_plan_t mca_coll_epcoll_disperse(const mca_coll_epcoll_rails_t *rails)
 {
-    mca_coll_epcoll_plan_t plan = blocks(rails);
+    mca_coll_epcoll_plan_t plan = rails_blocks(rails);
 
     plan.source = spread_source;
     plan.wants = true;

@@ -55,7 +55,8 @@ typedef struct chain_t {
     bool is_last;    /**< nobody reads what we put */
 } chain_t;
 
-static void begin(chain_t *op, mca_coll_epcoll_handle_t *shelf, const mca_coll_epcoll_call_t *call)
+static void shelf_chain_begin(chain_t *op, mca_coll_epcoll_handle_t *shelf,
+                              const mca_coll_epcoll_call_t *call)
 {
     const size_t section = mca_coll_epcoll_shelf_section(mca_coll_epcoll_size(shelf)),
                  least = call->bytes / EPCOLL_WINDOW + 1,
@@ -200,7 +201,7 @@ int mca_coll_epcoll_shelf_chain(mca_coll_epcoll_wide_t *wide, const mca_coll_epc
     /* Relaxed: as in epcoll_break. */
     int rc = atomic_load_explicit(shelf->member.broken, memory_order_relaxed);
 
-    begin(&op, shelf, call);
+    shelf_chain_begin(&op, shelf, call);
     rounds = (call->recv_count + op.elements - 1) / op.elements;
     shelf->member.number = op.before + 1;
     rc = 0 == rc ? wait_until(&op, has_room, op.before + 1) : rc;

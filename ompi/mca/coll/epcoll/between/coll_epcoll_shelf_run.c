@@ -155,7 +155,8 @@ static size_t chunk_of(const shelf_t *op)
 }
 
 /** Nothing is said, or put, yet. */
-static void begin(shelf_t *op, mca_coll_epcoll_handle_t *shelf, const mca_coll_epcoll_call_t *call)
+static void shelf_run_begin(shelf_t *op, mca_coll_epcoll_handle_t *shelf,
+                            const mca_coll_epcoll_call_t *call)
 {
     bool puts;
 
@@ -212,7 +213,7 @@ static size_t away_of(const shelf_t *op, uint32_t from, uint32_t to)
 }
 
 /** What we have for a member, or for all. */
-static mca_coll_epcoll_buffer_t sent(const shelf_t *op, uint32_t to)
+static mca_coll_epcoll_buffer_t shelf_run_sent(const shelf_t *op, uint32_t to)
 {
     const mca_coll_epcoll_call_t *call = op->call;
 
@@ -229,7 +230,7 @@ static mca_coll_epcoll_buffer_t sent(const shelf_t *op, uint32_t to)
 }
 
 /** Put the next round, and say so. */
-static int put(shelf_t *op)
+static int shelf_run_put(shelf_t *op)
 {
     const uint32_t size = mca_coll_epcoll_size(op->shelf),
                    own = (uint32_t) mca_coll_epcoll_rank(op->shelf);
@@ -240,7 +241,7 @@ static int put(shelf_t *op)
     for (uint32_t i = 0; i < members; ++i) {
         const uint32_t next = own + 1 + i < size ? own + 1 + i : own + 1 + i - size;
         const uint32_t to = is_alltoall ? member_beyond(op, i) : next;
-        const mca_coll_epcoll_buffer_t from = sent(op, to);
+        const mca_coll_epcoll_buffer_t from = shelf_run_sent(op, to);
         const mca_coll_epcoll_buffer_t into = as_block(op, own, op->put, away_of(op, own, to));
         const int rc = mca_coll_epcoll_copy_part(&into, &from, op->put * op->chunk,
                                                  size_of(op, op->put));
@@ -291,7 +292,7 @@ static int put_together(const shelf_t *op)
     for (uint32_t i = 0; i < own; ++i) {
         vector[i] = mca_coll_epcoll_shelf_at(op->shelf, i, op->before + 1 + op->taken);
     }
-    vector[own] = mca_coll_epcoll_away(sent(op, own).address, first);
+    vector[own] = mca_coll_epcoll_away(shelf_run_sent(op, own).address, first);
     if (mca_coll_epcoll_shows_order(call)) {
         mca_coll_epcoll_order_t order = {.layout = op->shelf->member.beside->order,
                                          .rank = own,
@@ -308,7 +309,7 @@ static int put_together(const shelf_t *op)
 }
 
 /** A source has put the next round. */
-static int take(shelf_t *op, uint32_t source)
+static int shelf_run_take(shelf_t *op, uint32_t source)
 {
     int rc = MPI_SUCCESS;
 
@@ -333,7 +334,7 @@ static int take(shelf_t *op, uint32_t source)
 
 /** Has the next source put the next round?
  * @return EPCOLL_SOME, EPCOLL_NOTHING, EPCOLL_DIFFERENT */
-static int look(const shelf_t *op, uint32_t source)
+static int shelf_run_poll(const shelf_t *op, uint32_t source)
 {
     const uint64_t number = op->before + 1 + op->taken;
     epcoll_slot_t *slot = &epcoll_place(op->member, source)->slot[number % EPCOLL_WINDOW];
@@ -346,11 +347,11 @@ static int look(const shelf_t *op, uint32_t source)
 }
 
 /** Our own block: while there is nothing else to do. */
-static int keep(shelf_t *op)
+static int shelf_run_keep(shelf_t *op)
 {
     const mca_coll_epcoll_call_t *call = op->call;
     const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->shelf);
-    const mca_coll_epcoll_buffer_t from = sent(op, own);
+    const mca_coll_epcoll_buffer_t from = shelf_run_sent(op, own);
     const mca_coll_epcoll_buffer_t into
         = is_scan(call) ? (mca_coll_epcoll_buffer_t){.address = call->recv,
                                                      .count = call->recv_count,
@@ -362,25 +363,25 @@ static int keep(shelf_t *op)
 }
 
 /** What can be done now.  @return EPCOLL_SOME; EPCOLL_NOTHING: it is up to others; or an error */
-static int step(shelf_t *op)
+static int shelf_run_step(shelf_t *op)
 {
     int rc = EPCOLL_NOTHING;
 
     if (op->put < op->rounds && epcoll_may_begin(op->member, op->before + 1 + op->put)) {
-        rc = put(op);
+        rc = shelf_run_put(op);
         return MPI_SUCCESS == rc ? EPCOLL_SOME : rc;
     }
     if (op->taken < op->rounds && op->taken < op->put) {
         const uint32_t source = source_of(op, op->seen);
 
-        rc = look(op, source);
+        rc = shelf_run_poll(op, source);
         if (EPCOLL_SOME == rc) {
-            rc = take(op, source);
+            rc = shelf_run_take(op, source);
             return MPI_SUCCESS == rc ? EPCOLL_SOME : rc;
         }
     }
     if (EPCOLL_NOTHING == rc && op->keeps) {
-        rc = keep(op);
+        rc = shelf_run_keep(op);
         return MPI_SUCCESS == rc ? EPCOLL_SOME : rc;
     }
     return rc;
@@ -424,9 +425,9 @@ int mca_coll_epcoll_shelf_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcol
     if (mca_coll_epcoll_shelf_is_chain(&wide->super, call)) {
         return mca_coll_epcoll_shelf_chain(wide, call);
     }
-    begin(&op, shelf, call);
+    shelf_run_begin(&op, shelf, call);
     while (0 == rc && (op.put < op.rounds || op.taken < op.rounds || op.keeps)) {
-        rc = step(&op);
+        rc = shelf_run_step(&op);
         if (EPCOLL_SOME == rc) {
             looks = 0;
             rc = 0;

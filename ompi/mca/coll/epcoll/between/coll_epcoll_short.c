@@ -105,7 +105,7 @@ static const void *own_data(const short_t *brief)
     return brief->call->in_place ? brief->call->recv : brief->call->send;
 }
 
-static void combine(void *into, const void *from, void *context)
+static void short_combine(void *into, const void *from, void *context)
 {
     const mca_coll_epcoll_call_t *call = context;
 
@@ -139,12 +139,12 @@ static epcoll_all_t all_of(const short_t *brief)
     return (epcoll_all_t){.call = brief->word,
                           .data = brief->data,
                           .size = brief->call->bytes,
-                          .combine = NULL == brief->call->op ? NULL : combine,
+                          .combine = NULL == brief->call->op ? NULL : short_combine,
                           .context = (void *) (uintptr_t) brief->call};
 }
 
 /** Members say their part; who does not lead goes on at once. */
-static int up(short_t *brief)
+static int short_up(short_t *brief)
 {
     epcoll_member_t *member = &brief->handle->member;
     const epcoll_all_t all = all_of(brief);
@@ -173,7 +173,7 @@ static int up(short_t *brief)
 
 /** The leader tells the result.  Whoever hears it knows that all had come to the operation
  * before. */
-static int down(short_t *brief, bool all_came)
+static int short_down(short_t *brief, bool all_came)
 {
     epcoll_member_t *member = &brief->handle->member;
     const int rc = epcoll_tell(member, brief->leader, brief->word, brief->data,
@@ -190,7 +190,7 @@ static int down(short_t *brief, bool all_came)
 }
 
 /** The leaders' part, by messages. */
-static int exchange(short_t *brief)
+static int short_exchange(short_t *brief)
 {
     const mca_coll_epcoll_call_t *call = brief->call;
     const mca_coll_epcoll_vector_t reduced = {.address = brief->data,
@@ -215,7 +215,7 @@ static int exchange(short_t *brief)
 /** The leaders' part, where those of a node meet in its memory: who stands for it goes on by
  * messages.  Of a reduce all do: where its root is not the one that puts all together, it hears of
  * that one. */
-static int meet(short_t *brief)
+static int short_by_memory(short_t *brief)
 {
     epcoll_member_t *member = &brief->meeting.near->member;
     const uint32_t stands = brief->meeting.stands;
@@ -224,7 +224,7 @@ static int meet(short_t *brief)
     int rc = epcoll_meet_up(member, &all, stands, brief->data);
 
     if (0 == rc && (!all_hear || stands == member->index)) {
-        rc = exchange(brief);
+        rc = short_exchange(brief);
     }
     if (0 == rc && all_hear) {
         rc = epcoll_meet_down(member, stands, brief->word, brief->data, brief->call->bytes);
@@ -232,7 +232,7 @@ static int meet(short_t *brief)
     return mca_coll_epcoll_ended(brief->meeting.near, rc);
 }
 
-static int bcast(short_t *brief)
+static int short_bcast(short_t *brief)
 {
     const mca_coll_epcoll_handle_t *handle = brief->handle;
     const mca_coll_epcoll_call_t *call = brief->call;
@@ -246,14 +246,14 @@ static int bcast(short_t *brief)
     int rc = is_root ? mca_coll_epcoll_pack(brief->data, &sent) : MPI_SUCCESS;
 
     if (MPI_SUCCESS == rc && brief->leader == handle->member.index) {
-        rc = exchange(brief);
+        rc = short_exchange(brief);
     }
-    rc = MPI_SUCCESS == rc ? down(brief, false) : rc;
+    rc = MPI_SUCCESS == rc ? short_down(brief, false) : rc;
     return 0 == rc && !is_root ? mca_coll_epcoll_unpack(&received, brief->data) : rc;
 }
 
 /** Barrier, allreduce and reduce. */
-static int reduce(short_t *brief)
+static int short_reduce(short_t *brief)
 {
     const mca_coll_epcoll_handle_t *handle = brief->handle;
     const mca_coll_epcoll_call_t *call = brief->call;
@@ -272,12 +272,12 @@ static int reduce(short_t *brief)
     if (0 != call->bytes && !(brief->is_tray && leads)) {
         memcpy(brief->data, own_data(brief), call->bytes);
     }
-    rc = up(brief);
+    rc = short_up(brief);
     if (0 == rc && leads) {
-        rc = brief->party.has_met ? meet(brief) : exchange(brief);
+        rc = brief->party.has_met ? short_by_memory(brief) : short_exchange(brief);
     }
     if (0 == rc && EPCOLL_REDUCE != call->kind) {
-        rc = down(brief, true);
+        rc = short_down(brief, true);
     }
     if (0 == rc && !leads && brief->party.has_met) {
         epcoll_meet_pass(&brief->meeting.near->member, EPCOLL_REDUCE != call->kind);
@@ -322,6 +322,6 @@ int mca_coll_epcoll_short_run(mca_coll_epcoll_handle_t *handle, const mca_coll_e
 
     brief.data = brief.slot;
 
-    return mca_coll_epcoll_ended(handle,
-                                 EPCOLL_BCAST == call->kind ? bcast(&brief) : reduce(&brief));
+    return mca_coll_epcoll_ended(handle, EPCOLL_BCAST == call->kind ? short_bcast(&brief)
+                                                                    : short_reduce(&brief));
 }

@@ -25,7 +25,7 @@
 /** Messages that are under way together, or some more. */
 #define BATCH 32
 
-static void swap(mca_coll_epcoll_vector_t *a, mca_coll_epcoll_vector_t *b)
+static void stage_swap(mca_coll_epcoll_vector_t *a, mca_coll_epcoll_vector_t *b)
 {
     const mca_coll_epcoll_vector_t c = *a;
 
@@ -57,9 +57,9 @@ static void receive_from(mca_coll_epcoll_program_t *program, const mca_coll_epco
     mca_coll_epcoll_program_receive(program, vector, mca_coll_epcoll_party_rank(party, from));
 }
 
-static void exchange(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
-                     const mca_coll_epcoll_vector_t *out, uint32_t to,
-                     const mca_coll_epcoll_vector_t *in, uint32_t from)
+static void stage_exchange(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
+                           const mca_coll_epcoll_vector_t *out, uint32_t to,
+                           const mca_coll_epcoll_vector_t *in, uint32_t from)
 {
     receive_from(program, party, in, from);
     send_to(program, party, out, to);
@@ -116,8 +116,8 @@ void mca_coll_epcoll_stage_barrier(mca_coll_epcoll_program_t *program,
         const uint32_t to = (nodes.own + step) % nodes.count,
                        from = (nodes.own + nodes.count - step) % nodes.count;
 
-        exchange(program, party, &nothing, mca_coll_epcoll_process_of(&nodes, to, 0), &nothing,
-                 mca_coll_epcoll_process_of(&nodes, from, 0));
+        stage_exchange(program, party, &nothing, mca_coll_epcoll_process_of(&nodes, to, 0),
+                       &nothing, mca_coll_epcoll_process_of(&nodes, from, 0));
     }
     bcast_down(program, party, &within, &nothing);
 }
@@ -149,10 +149,10 @@ typedef struct gather_t {
 
 /** A message to or from somebody, with the party's blocks of a process; or, where ranks of a
  * process do not follow each other, one for each. */
-static void blocks(gather_t *gather, uint32_t whose, uint32_t process,
-                   void (*message)(mca_coll_epcoll_program_t *program,
-                                   const mca_coll_epcoll_party_t *party,
-                                   const mca_coll_epcoll_vector_t *vector, uint32_t process))
+static void stage_blocks(gather_t *gather, uint32_t whose, uint32_t process,
+                         void (*message)(mca_coll_epcoll_program_t *program,
+                                         const mca_coll_epcoll_party_t *party,
+                                         const mca_coll_epcoll_vector_t *vector, uint32_t process))
 {
     const mca_coll_epcoll_layout_t *layout = gather->nodes.layout;
     const uint32_t members = mca_coll_epcoll_layout_count(layout, whose),
@@ -197,12 +197,13 @@ static void gather_across(gather_t *gather)
              i += nodes->size) {
             const uint32_t process = mca_coll_epcoll_process_of(nodes, from, i);
 
-            blocks(gather, process, process, receive_from);
+            stage_blocks(gather, process, process, receive_from);
         }
-        blocks(gather, nodes->layout->own,
-               mca_coll_epcoll_process_of(nodes, to,
-                                          nodes->place % mca_coll_epcoll_node_size(nodes, to)),
-               send_to);
+        stage_blocks(gather, nodes->layout->own,
+                     mca_coll_epcoll_process_of(nodes, to,
+                                                nodes->place
+                                                    % mca_coll_epcoll_node_size(nodes, to)),
+                     send_to);
         step_over(gather);
     }
 }
@@ -215,7 +216,7 @@ static void gather_some(gather_t *gather, uint32_t node, uint32_t place, uint32_
 {
     for (uint32_t i = place; i < mca_coll_epcoll_node_size(&gather->nodes, node);
          i += gather->nodes.size) {
-        blocks(gather, mca_coll_epcoll_process_of(&gather->nodes, node, i), process, message);
+        stage_blocks(gather, mca_coll_epcoll_process_of(&gather->nodes, node, i), process, message);
     }
 }
 
@@ -263,9 +264,9 @@ void mca_coll_epcoll_stage_allgather(mca_coll_epcoll_program_t *program,
 /* ---- reductions ------------------------------------------------------------------------------ */
 
 /** Of the first process of each node. */
-static void doubling(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
-                     const mca_coll_epcoll_nodes_t *nodes, const mca_coll_epcoll_vector_t *vector,
-                     mca_coll_epcoll_vector_t room)
+static void stage_doubling(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
+                           const mca_coll_epcoll_nodes_t *nodes,
+                           const mca_coll_epcoll_vector_t *vector, mca_coll_epcoll_vector_t room)
 {
     const uint32_t count = nodes->count, own = nodes->own;
     mca_coll_epcoll_vector_t result = *vector;
@@ -292,12 +293,12 @@ static void doubling(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_p
         const uint32_t other = mca_coll_epcoll_process_at(place ^ step, pairs);
         const uint32_t process = mca_coll_epcoll_process_of(nodes, other, 0);
 
-        exchange(program, party, &result, process, &room, process);
+        stage_exchange(program, party, &result, process, &room, process);
         if (other < own) {
             mca_coll_epcoll_program_reduce(program, &room, &result);
         } else {
             mca_coll_epcoll_program_reduce(program, &result, &room);
-            swap(&result, &room);
+            stage_swap(&result, &room);
         }
     }
     mca_coll_epcoll_stage_settle(program, result.address, vector);
@@ -317,7 +318,7 @@ static void reduce_up(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_
         receive_from(program, party, room, mca_coll_epcoll_in_tree(tree, tree->own + step));
         mca_coll_epcoll_program_wait(program);
         mca_coll_epcoll_program_reduce(program, result, room);
-        swap(result, room);
+        stage_swap(result, room);
     }
     if (0 != tree->own) {
         send_to(program, party, result, mca_coll_epcoll_in_tree(tree, tree->own - up));
@@ -336,15 +337,15 @@ static void by_nodes(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_p
     mca_coll_epcoll_trees_of(&nodes, 0, &across, &within);
     reduce_up(program, party, &within, &result, &room);
     if (0 == nodes.place) {
-        doubling(program, party, &nodes, &result, room);
+        stage_doubling(program, party, &nodes, &result, room);
         mca_coll_epcoll_stage_settle(program, result.address, vector);
     }
     mca_coll_epcoll_program_wait(program);
     bcast_down(program, party, &within, vector);
 }
 
-static void ring(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
-                 const mca_coll_epcoll_vector_t *vector, void *room)
+static void stage_ring(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
+                       const mca_coll_epcoll_vector_t *vector, void *room)
 {
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(program->handle);
     const uint32_t count = layout->processes, own = layout->position[layout->own];
@@ -362,7 +363,7 @@ static void ring(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party
         if (puts_together) {
             in.address = room;
         }
-        exchange(program, party, &out, next, &in, before);
+        stage_exchange(program, party, &out, next, &in, before);
         if (puts_together) {
             mca_coll_epcoll_program_reduce(program, &in, &mine);
         }
@@ -385,7 +386,7 @@ void mca_coll_epcoll_stage_allreduce(mca_coll_epcoll_program_t *program,
     if (whole) {
         by_nodes(program, party, vector, room);
     } else {
-        ring(program, party, vector, room.address);
+        stage_ring(program, party, vector, room.address);
     }
 }
 

@@ -55,8 +55,8 @@ static void local_over(mca_coll_epcoll_program_t *program)
     epcoll_end(member);
 }
 
-static int local(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step_t *step,
-                 uint32_t most)
+static int step_local(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step_t *step,
+                      uint32_t most)
 {
     mca_coll_epcoll_part_t *part = &program->part[step->first];
     int rc;
@@ -86,7 +86,7 @@ static int local(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step_
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static int message(mca_coll_epcoll_program_t *program, mca_coll_epcoll_step_t *step)
+static int step_message(mca_coll_epcoll_program_t *program, mca_coll_epcoll_step_t *step)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     ompi_communicator_t *comm = program->handle->comm;
@@ -132,7 +132,7 @@ void mca_coll_epcoll_step_withdraw(mca_coll_epcoll_program_t *program)
 
 /** How much of it now?  As little as leaves somebody else's thread free again soon.
  * @param each  bytes of one */
-static size_t now(mca_coll_epcoll_program_t *program, size_t all, size_t each, uint32_t most)
+static size_t step_now(mca_coll_epcoll_program_t *program, size_t all, size_t each, uint32_t most)
 {
     const size_t left = all - program->done, chunk = CHUNK / (0 == each ? 1 : each) + 1;
 
@@ -143,11 +143,11 @@ static size_t now(mca_coll_epcoll_program_t *program, size_t all, size_t each, u
     return 0 == most ? 0 : left < chunk ? left : chunk;
 }
 
-static int reduce(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step_t *step,
-                  uint32_t most)
+static int step_reduce(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step_t *step,
+                       uint32_t most)
 {
     ompi_datatype_t *type = step->into.type;
-    const size_t count = now(program, step->into.count, type->super.size, most);
+    const size_t count = step_now(program, step->into.count, type->super.size, most);
     const ptrdiff_t away = (ptrdiff_t) program->done * mca_coll_epcoll_extent(type);
 
     if (0 < count) {
@@ -159,10 +159,10 @@ static int reduce(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step
     return program->done < step->into.count ? EPCOLL_SOME : MPI_SUCCESS;
 }
 
-static int copy(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step_t *step,
-                uint32_t most)
+static int step_copy(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step_t *step,
+                     uint32_t most)
 {
-    const size_t size = now(program, step->size, 1, most);
+    const size_t size = step_now(program, step->size, 1, most);
     const int rc = mca_coll_epcoll_copy_part(&step->into, &step->from, step->first + program->done,
                                              size);
 
@@ -178,14 +178,14 @@ int mca_coll_epcoll_step_go_on(mca_coll_epcoll_program_t *program, uint32_t most
 
     switch (step->kind) {
     case EPCOLL_STEP_LOCAL:
-        return local(program, step, most);
+        return step_local(program, step, most);
     case EPCOLL_STEP_WAIT:
         return mca_coll_epcoll_step_messages(program);
     case EPCOLL_STEP_REDUCE:
-        return reduce(program, step, most);
+        return step_reduce(program, step, most);
     case EPCOLL_STEP_COPY:
-        return copy(program, step, most);
+        return step_copy(program, step, most);
     default:
-        return message(program, step);
+        return step_message(program, step);
     }
 }

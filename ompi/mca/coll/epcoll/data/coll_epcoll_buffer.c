@@ -306,15 +306,15 @@ static void swap_pieces(const pieces_t *pieces)
     }
 }
 
-static inline size_t least(size_t a, size_t b)
+static inline size_t buffer_least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 /** Walk through the same part of two buffers that have it, and copy or swap what is one run in
  * both, with all that follows in the same way. */
-static int both(const mca_coll_epcoll_buffer_t *to, const mca_coll_epcoll_buffer_t *from,
-                size_t offset, size_t size, bool swap)
+static int buffer_both(const mca_coll_epcoll_buffer_t *to, const mca_coll_epcoll_buffer_t *from,
+                       size_t offset, size_t size, bool swap)
 {
     walk_t into, out_of;
     int rc, rc_from;
@@ -328,10 +328,10 @@ static int both(const mca_coll_epcoll_buffer_t *to, const mca_coll_epcoll_buffer
     while (OMPI_SUCCESS == rc) {
         pieces_t pieces = {.to = into.at, .from = out_of.at};
 
-        pieces.size = least(size, least(into.left, out_of.left));
-        pieces.count = least(walk_pieces(&into, pieces.size, &pieces.to_stride),
-                             walk_pieces(&out_of, pieces.size, &pieces.from_stride));
-        pieces.count = least(pieces.count, size / pieces.size);
+        pieces.size = buffer_least(size, buffer_least(into.left, out_of.left));
+        pieces.count = buffer_least(walk_pieces(&into, pieces.size, &pieces.to_stride),
+                                    walk_pieces(&out_of, pieces.size, &pieces.from_stride));
+        pieces.count = buffer_least(pieces.count, size / pieces.size);
         if (pieces.to != pieces.from) { /* else all is there */
             (swap ? swap_pieces : copy_pieces)(&pieces);
         }
@@ -351,7 +351,7 @@ static int both(const mca_coll_epcoll_buffer_t *to, const mca_coll_epcoll_buffer
 int mca_coll_epcoll_copy_runs(const mca_coll_epcoll_buffer_t *to,
                               const mca_coll_epcoll_buffer_t *from, size_t offset, size_t size)
 {
-    return both(to, from, offset, size, false);
+    return buffer_both(to, from, offset, size, false);
 }
 
 int mca_coll_epcoll_swap_part(const mca_coll_epcoll_buffer_t *a, const mca_coll_epcoll_buffer_t *b,
@@ -360,7 +360,7 @@ int mca_coll_epcoll_swap_part(const mca_coll_epcoll_buffer_t *a, const mca_coll_
     if (mca_coll_epcoll_bytes(a) < offset + size || mca_coll_epcoll_bytes(b) < offset + size) {
         return MPI_ERR_TRUNCATE;
     }
-    return both(a, b, offset, size, true);
+    return buffer_both(a, b, offset, size, true);
 }
 
 /** Packed bytes as a buffer. */
@@ -374,7 +374,7 @@ int mca_coll_epcoll_pack_runs(void *packed, const mca_coll_epcoll_buffer_t *buff
     const size_t size = mca_coll_epcoll_bytes(buffer);
     const mca_coll_epcoll_buffer_t to = packed_buffer(packed, size);
 
-    return both(&to, buffer, 0, size, false);
+    return buffer_both(&to, buffer, 0, size, false);
 }
 
 int mca_coll_epcoll_unpack_runs(const mca_coll_epcoll_buffer_t *buffer, const void *packed)
@@ -382,5 +382,5 @@ int mca_coll_epcoll_unpack_runs(const mca_coll_epcoll_buffer_t *buffer, const vo
     const size_t size = mca_coll_epcoll_bytes(buffer);
     const mca_coll_epcoll_buffer_t from = packed_buffer(packed, size);
 
-    return both(buffer, &from, 0, size, false);
+    return buffer_both(buffer, &from, 0, size, false);
 }

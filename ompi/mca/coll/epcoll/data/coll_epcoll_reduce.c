@@ -129,12 +129,12 @@ static inline char *elements_at(const work_t *work, const void *vector, size_t f
 }
 
 /** A member's input. */
-static inline char *input(const work_t *work, uint32_t rank, size_t first)
+static inline char *reduce_input(const work_t *work, uint32_t rank, size_t first)
 {
     return elements_at(work, work->of->send[rank], first);
 }
 
-static inline void copy(const work_t *work, char *to, char *from, size_t elements)
+static inline void reduce_copy(const work_t *work, char *to, char *from, size_t elements)
 {
     const opal_datatype_t *type = &work->of->type->super;
 
@@ -150,7 +150,7 @@ static inline void copy(const work_t *work, char *to, char *from, size_t element
 }
 
 /** into = a op b.  into may be b, or is apart from both. */
-static inline void combine(const work_t *work, char *into, char *a, char *b, size_t elements)
+static inline void reduce_combine(const work_t *work, char *into, char *a, char *b, size_t elements)
 {
     ompi_op_t *op = work->of->op;
 
@@ -158,7 +158,7 @@ static inline void combine(const work_t *work, char *into, char *a, char *b, siz
         ompi_3buff_op_reduce(op, a, b, into, (int) elements, work->of->type);
         return;
     }
-    copy(work, into, b, elements);
+    reduce_copy(work, into, b, elements);
     ompi_op_reduce(op, a, into, elements, work->of->type);
 }
 
@@ -184,17 +184,18 @@ static bool may_gather_in(const work_t *work, const char *recv)
 static void reduce_block(const work_t *work, char *acc, size_t first, size_t elements)
 {
     uint32_t rank = work->of->count - 1;
-    char *last = input(work, rank, first);
+    char *last = reduce_input(work, rank, first);
 
     if (0 == rank) {
-        copy(work, acc, last, elements);
+        reduce_copy(work, acc, last, elements);
         return;
     }
     --rank;
-    combine(work, acc, input(work, rank, first), last, elements);
+    reduce_combine(work, acc, reduce_input(work, rank, first), last, elements);
     while (0 < rank) {
         --rank;
-        ompi_op_reduce(work->of->op, input(work, rank, first), acc, elements, work->of->type);
+        ompi_op_reduce(work->of->op, reduce_input(work, rank, first), acc, elements,
+                       work->of->type);
     }
 }
 
@@ -224,7 +225,7 @@ int mca_coll_epcoll_reduce_part(const mca_coll_epcoll_reduction_t *reduction, si
 
         reduce_block(&work, acc, first, now);
         for (uint32_t i = 0; i < receivers; ++i) {
-            copy(&work, elements_at(&work, recv[i], first), acc, now);
+            reduce_copy(&work, elements_at(&work, recv[i], first), acc, now);
         }
         first += now;
     }
@@ -238,10 +239,11 @@ int mca_coll_epcoll_reduce_part(const mca_coll_epcoll_reduction_t *reduction, si
 static void scan_block(const work_t *work, size_t first, size_t elements, void *const *recv,
                        uint32_t last, bool exclusive)
 {
-    char *acc = input(work, 0, first); /* never written: of a receiver if it is one's own result */
+    char *acc = reduce_input(work, 0,
+                             first); /* never written: of a receiver if it is one's own result */
 
     if (!exclusive && EPCOLL_UNWANTED != recv[0]) {
-        copy(work, elements_at(work, recv[0], first), acc, elements);
+        reduce_copy(work, elements_at(work, recv[0], first), acc, elements);
     }
     for (uint32_t i = 1; i <= last; ++i) {
         const bool is_wanted = EPCOLL_UNWANTED != recv[i];
@@ -252,10 +254,10 @@ static void scan_block(const work_t *work, size_t first, size_t elements, void *
             next = wanted;
         }
         if (!exclusive || i < last) {
-            combine(work, next, acc, input(work, i, first), elements);
+            reduce_combine(work, next, acc, reduce_input(work, i, first), elements);
         }
         if (exclusive && is_wanted) {
-            copy(work, wanted, acc, elements);
+            reduce_copy(work, wanted, acc, elements);
         }
         acc = next;
     }

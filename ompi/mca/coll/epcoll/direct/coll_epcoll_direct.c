@@ -49,8 +49,8 @@ typedef struct direct_t {
 
 /** Append a message, if there is one.  Of a block of no bytes that goes to another member both
  * sides know; neighbours may have several edges, whose messages are told apart by their order. */
-static void append(direct_t *direct, const mca_coll_epcoll_peers_t *peers,
-                   const mca_coll_epcoll_buffer_t *block, int rank)
+static void direct_append(direct_t *direct, const mca_coll_epcoll_peers_t *peers,
+                          const mca_coll_epcoll_buffer_t *block, int rank)
 {
     if (MPI_PROC_NULL != rank && (peers->are_neighbors || 0 != mca_coll_epcoll_bytes(block))) {
         direct->message[direct->messages++] = (message_t){.request = MPI_REQUEST_NULL,
@@ -60,8 +60,8 @@ static void append(direct_t *direct, const mca_coll_epcoll_peers_t *peers,
 }
 
 /** The messages of a call.  @return false: no memory */
-static bool fill(direct_t *direct, const mca_coll_epcoll_peers_t *peers,
-                 const mca_coll_epcoll_direct_call_t *call)
+static bool direct_fill(direct_t *direct, const mca_coll_epcoll_peers_t *peers,
+                        const mca_coll_epcoll_direct_call_t *call)
 {
     const int own = ompi_comm_rank(peers->comm);
     size_t bytes = 0;
@@ -71,13 +71,13 @@ static bool fill(direct_t *direct, const mca_coll_epcoll_peers_t *peers,
         const int rank = mca_coll_epcoll_peers_source(peers, i);
         const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_blocks_get(&call->recv, i);
 
-        append(direct, peers, &block, call->in_place && own == rank ? MPI_PROC_NULL : rank);
+        direct_append(direct, peers, &block, call->in_place && own == rank ? MPI_PROC_NULL : rank);
     }
     direct->receives = direct->messages;
     for (uint32_t i = 0; !call->in_place && i < peers->targets; ++i) {
         const mca_coll_epcoll_buffer_t block = mca_coll_epcoll_blocks_get(&call->send, i);
 
-        append(direct, peers, &block, mca_coll_epcoll_peers_target(peers, i));
+        direct_append(direct, peers, &block, mca_coll_epcoll_peers_target(peers, i));
     }
     if (!call->in_place) {
         return true;
@@ -93,13 +93,13 @@ static bool fill(direct_t *direct, const mca_coll_epcoll_peers_t *peers,
                                                      &direct->message[i].block),
                                                  .type = MPI_BYTE};
 
-        append(direct, peers, &packed, direct->message[i].rank);
+        direct_append(direct, peers, &packed, direct->message[i].rank);
         bytes += packed.count;
     }
     return NULL != direct->room;
 }
 
-static void hold(direct_t *direct, bool hold)
+static void direct_hold(direct_t *direct, bool hold)
 {
     for (uint32_t i = 0; i < direct->messages; ++i) {
         ompi_datatype_t *type = direct->message[i].block.type;
@@ -119,7 +119,7 @@ static void direct_free(void *context)
     direct_t *direct = context;
 
     if (direct->is_persistent) {
-        hold(direct, false);
+        direct_hold(direct, false);
     }
     free(direct->room);
     free(direct->types[0]);
@@ -140,7 +140,7 @@ static direct_t *direct_new(mca_coll_epcoll_handle_t *handle,
         return NULL;
     }
     *direct = (direct_t){.handle = handle, .tag = EPCOLL_TAGS_DIRECT};
-    if (!fill(direct, &peers, call)) {
+    if (!direct_fill(direct, &peers, call)) {
         direct_free(direct);
         return NULL;
     }
@@ -148,7 +148,7 @@ static direct_t *direct_new(mca_coll_epcoll_handle_t *handle,
 }
 
 /** A member cannot go on: the others must not wait for it.  @return the error */
-static int fail(mca_coll_epcoll_handle_t *handle, int rc)
+static int direct_fail(mca_coll_epcoll_handle_t *handle, int rc)
 {
     mca_coll_epcoll_break_all(handle, rc);
     return rc;
@@ -157,17 +157,17 @@ static int fail(mca_coll_epcoll_handle_t *handle, int rc)
 /* ---- going on -------------------------------------------------------------------------------- */
 
 /** @return 0, or why nothing of the communicator ends well any more */
-static int broken(const direct_t *direct)
+static int direct_broken(const direct_t *direct)
 {
     /* Relaxed: nothing but the word itself is read by it. */
     return atomic_load_explicit(direct->handle->member.broken, memory_order_relaxed);
 }
 
 /** The first error of an operation breaks the communicator. */
-static void note(direct_t *direct, int error)
+static void direct_note(direct_t *direct, int error)
 {
     if (OPAL_UNLIKELY(MPI_SUCCESS != error && MPI_SUCCESS == direct->error)) {
-        direct->error = fail(direct->handle, error);
+        direct->error = direct_fail(direct->handle, error);
     }
 }
 
@@ -197,14 +197,14 @@ static int begin_message(direct_t *direct, uint32_t i)
 static void begin_messages(direct_t *direct)
 {
     const uint32_t first = NULL == direct->room ? 0 : direct->receives;
-    int rc = broken(direct);
+    int rc = direct_broken(direct);
 
     direct->open = 0;
     direct->error = rc;
     for (uint32_t k = 0; MPI_SUCCESS == rc && k < direct->messages; ++k) {
         rc = begin_message(direct, k + first < direct->messages ? k + first
                                                                 : k + first - direct->messages);
-        note(direct, rc);
+        direct_note(direct, rc);
     }
 }
 
@@ -217,15 +217,15 @@ static bool is_over(direct_t *direct)
         if (!mca_coll_epcoll_is_complete(*request)) {
             return false;
         }
-        note(direct, mca_coll_epcoll_wait_for(direct->handle, request, MPI_SUCCESS));
+        direct_note(direct, mca_coll_epcoll_wait_for(direct->handle, request, MPI_SUCCESS));
     }
     return true;
 }
 
 /** Messages are taken back, as they may never be met.  Again until all are over. */
-static void withdraw(direct_t *direct, int why)
+static void direct_withdraw(direct_t *direct, int why)
 {
-    note(direct, why);
+    direct_note(direct, why);
     for (uint32_t i = direct->open; i < direct->messages; ++i) {
         if (!mca_coll_epcoll_is_complete(direct->message[i].request)) {
             (void) ompi_request_cancel(direct->message[i].request);
@@ -234,16 +234,16 @@ static void withdraw(direct_t *direct, int why)
 }
 
 /** What the engine calls. */
-static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
+static mpix_endpoints_step_t direct_step(mpix_endpoints_work_t *work)
 {
     direct_t *direct = (direct_t *) work;
     const uint32_t before = direct->open;
 
     if (!is_over(direct)) {
-        const int why = broken(direct);
+        const int why = direct_broken(direct);
 
         if (OPAL_UNLIKELY(0 != why)) {
-            withdraw(direct, why);
+            direct_withdraw(direct, why);
         }
         return before == direct->open ? MPIX_ENDPOINTS_STEP_IDLE : MPIX_ENDPOINTS_STEP_PROGRESS;
     }
@@ -255,13 +255,13 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
 }
 
 /** Begin one that has a request.  @return whether it is over, without an error */
-static bool begin(direct_t *direct)
+static bool direct_begin(direct_t *direct)
 {
     begin_messages(direct);
     if (is_over(direct) && MPI_SUCCESS == direct->error) {
         return true;
     }
-    direct->work.step = step;
+    direct->work.step = direct_step;
     mca_coll_epcoll_component.engine->request_begin(direct->request, &direct->work);
     return false;
 }
@@ -275,11 +275,12 @@ int mca_coll_epcoll_direct_run(mca_coll_epcoll_handle_t *handle,
     int rc;
 
     if (NULL == direct) {
-        return fail(handle, MPI_ERR_NO_MEM);
+        return direct_fail(handle, MPI_ERR_NO_MEM);
     }
     begin_messages(direct);
     for (uint32_t i = 0; i < direct->messages; ++i) {
-        note(direct, mca_coll_epcoll_wait_for(handle, &direct->message[i].request, MPI_SUCCESS));
+        direct_note(direct,
+                    mca_coll_epcoll_wait_for(handle, &direct->message[i].request, MPI_SUCCESS));
     }
     rc = mca_coll_epcoll_loss_error(handle->comm, direct->error);
     direct_free(direct);
@@ -322,29 +323,29 @@ int mca_coll_epcoll_direct_begin(mca_coll_epcoll_handle_t *handle,
         if (NULL != direct) {
             direct_free(direct);
         }
-        return fail(handle, MPI_ERR_NO_MEM);
+        return direct_fail(handle, MPI_ERR_NO_MEM);
     }
     if (NULL != call->recv.types) {
         engine->request_types(direct->request, direct->types[0], direct->types[1]);
     }
     *request_p = direct->request;
-    if (begin(direct)) {
+    if (direct_begin(direct)) {
         engine->request_done(*request_p, MPI_SUCCESS);
     }
     return MPI_SUCCESS;
 }
 
 /** MPI_Start. */
-static int start(void *context)
+static int direct_start(void *context)
 {
-    return begin(context) ? MPIX_ENDPOINTS_REQUEST_COMPLETE : MPI_SUCCESS;
+    return direct_begin(context) ? MPIX_ENDPOINTS_REQUEST_COMPLETE : MPI_SUCCESS;
 }
 
 int mca_coll_epcoll_direct_init(mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_direct_call_t *call,
                                 ompi_request_t **request_p)
 {
-    static const mpix_endpoints_request_ops_t ops = {.start = start, .free = direct_free};
+    static const mpix_endpoints_request_ops_t ops = {.start = direct_start, .free = direct_free};
     mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
     direct_t *direct = NULL == more ? NULL : direct_new(handle, call);
 
@@ -355,11 +356,11 @@ int mca_coll_epcoll_direct_init(mca_coll_epcoll_handle_t *handle,
         if (NULL != direct) {
             direct_free(direct);
         }
-        return fail(handle, MPI_ERR_NO_MEM);
+        return direct_fail(handle, MPI_ERR_NO_MEM);
     }
     direct->tag = EPCOLL_TAGS_DIRECT + 1 + (int) (more->direct_inits++ % EPCOLL_TAGS_EACH);
     direct->is_persistent = true;
-    hold(direct, true);
+    direct_hold(direct, true);
     *request_p = direct->request;
     return MPI_SUCCESS;
 }

@@ -51,7 +51,7 @@ mca_coll_epcoll_peers_t mca_coll_epcoll_peers_of(ompi_communicator_t *comm, bool
 }
 
 /** Where both are the same, or both ends of a dimension. */
-static int peer(const mca_coll_epcoll_peers_t *peers, uint32_t block)
+static int peers_same(const mca_coll_epcoll_peers_t *peers, uint32_t block)
 {
     int ends[2];
     uint32_t count;
@@ -74,13 +74,13 @@ static bool is_directed(const mca_coll_epcoll_peers_t *peers)
 int mca_coll_epcoll_peers_target(const mca_coll_epcoll_peers_t *peers, uint32_t block)
 {
     return is_directed(peers) ? peers->comm->c_topo->mtc.dist_graph->out[block]
-                              : peer(peers, block);
+                              : peers_same(peers, block);
 }
 
 int mca_coll_epcoll_peers_source(const mca_coll_epcoll_peers_t *peers, uint32_t block)
 {
     return is_directed(peers) ? peers->comm->c_topo->mtc.dist_graph->in[block]
-                              : peer(peers, block);
+                              : peers_same(peers, block);
 }
 
 uint32_t mca_coll_epcoll_peers_in_turn(const mca_coll_epcoll_peers_t *peers, uint32_t turn)

@@ -38,7 +38,7 @@ bool mca_coll_epcoll_is_ahead_kind(mca_coll_epcoll_kind_t kind)
 }
 
 /** Say something that is packed. */
-static void say(epcoll_member_t *member, uint64_t word, const void *packed, size_t size)
+static void ahead_publish(epcoll_member_t *member, uint64_t word, const void *packed, size_t size)
 {
     epcoll_say(epcoll_line(member, member->index), member->number, word, packed, size);
 }
@@ -51,13 +51,14 @@ static int say_packed(epcoll_member_t *member, uint64_t word,
     const int rc = mca_coll_epcoll_small_pack(packed, buffer, size);
 
     if (0 == rc) {
-        say(member, word, packed, size);
+        ahead_publish(member, word, packed, size);
     }
     return rc;
 }
 
 /** One has something for all: the same, or a block for each. */
-static int tell(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+static int ahead_from_one(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                          uint64_t word)
 {
     const uint32_t root = (uint32_t) call->root;
     const bool scatters = EPCOLL_SCATTER == call->kind;
@@ -80,7 +81,7 @@ static int tell(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
     return 0 == rc ? mca_coll_epcoll_small_take(call, line->data + offset, 0) : rc;
 }
 
-static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+static int ahead_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
     const bool is_root = (uint32_t) call->root == member->index;
     mca_coll_epcoll_buffer_t sent = {.address = (void *) (uintptr_t) call->send,
@@ -94,7 +95,7 @@ static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, u
     if (!call->in_place) {
         rc = say_packed(member, word, &sent, call->bytes);
     } else {
-        say(member, word, "", 0); /* nobody reads it, but who has called something else */
+        ahead_publish(member, word, "", 0); /* nobody reads it, but who has called something else */
     }
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
         if (i != member->index || !call->in_place) {
@@ -107,8 +108,8 @@ static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, u
 
 /** Put together what members before `last` say, from there to the first, behind what is in
  * result. */
-static int fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
-                uint32_t last, void *result)
+static int ahead_fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
+                      uint32_t last, void *result)
 {
     int rc = 0;
 
@@ -144,13 +145,13 @@ static int fold_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *
 }
 
 /** Those that reduce: up to which member, and whether that one's part is ours. */
-static int reduce(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+static int ahead_reduce(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
     const void *const own = call->in_place ? call->recv : call->send;
     uint32_t last = member->index;
     int rc;
 
-    say(member, word, own, call->bytes);
+    ahead_publish(member, word, own, call->bytes);
     if (EPCOLL_REDUCE == call->kind) {
         if ((uint32_t) call->root != member->index) {
             return 0;
@@ -176,7 +177,7 @@ static int reduce(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, u
         }
         epcoll_copy(call->recv, epcoll_line(member, last)->data, call->bytes);
     }
-    return fold(member, call, word, last, call->recv);
+    return ahead_fold(member, call, word, last, call->recv);
 }
 
 int mca_coll_epcoll_ahead_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
@@ -186,9 +187,9 @@ int mca_coll_epcoll_ahead_run(mca_coll_epcoll_handle_t *handle, const mca_coll_e
     int rc = epcoll_begin_ahead(member);
 
     if (0 == rc) {
-        rc = NULL != call->op              ? reduce(member, call, word)
-             : EPCOLL_GATHER == call->kind ? gather(member, call, word)
-                                           : tell(member, call, word);
+        rc = NULL != call->op              ? ahead_reduce(member, call, word)
+             : EPCOLL_GATHER == call->kind ? ahead_gather(member, call, word)
+                                           : ahead_from_one(member, call, word);
     }
     if (0 == rc) {
         epcoll_end(member);

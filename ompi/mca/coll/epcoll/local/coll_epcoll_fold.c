@@ -97,7 +97,7 @@ static void shares_of(const mca_coll_epcoll_running_t *running, uint32_t piece, 
     *end = all * (piece + 1) / members;
 }
 
-static uint32_t shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
+static uint32_t fold_shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
 {
     const mca_coll_epcoll_call_t *call = running->call;
     const size_t each = share_elements(running, call->recv_count);
@@ -228,7 +228,7 @@ static int fold_with(const mca_coll_epcoll_running_t *running, uint32_t piece, u
                    : fold_range(running, piece, share, sent, results);
 }
 
-static int fold(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
+static int fold_run(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
 {
     const uint32_t members = running->member->count;
     const void *few_sent[MEMBERS_FEW + 1], **sent; /* and what is before them */
@@ -248,7 +248,7 @@ static int fold(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32
 }
 
 /** In place, and all are through: our block to where it belongs. */
-static int finish(const mca_coll_epcoll_running_t *running)
+static int fold_finish(const mca_coll_epcoll_running_t *running)
 {
     const mca_coll_epcoll_call_t *call = running->call;
     ompi_datatype_t *type = call->recv_type;
@@ -271,6 +271,6 @@ static int finish(const mca_coll_epcoll_running_t *running)
                : MPI_ERR_INTERN;
 }
 
-const mca_coll_epcoll_family_t mca_coll_epcoll_fold = {.shares = shares,
-                                                       .work = fold,
-                                                       .finish = finish};
+const mca_coll_epcoll_family_t mca_coll_epcoll_fold = {.shares = fold_shares,
+                                                       .work = fold_run,
+                                                       .finish = fold_finish};

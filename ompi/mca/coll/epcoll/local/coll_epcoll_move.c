@@ -90,8 +90,8 @@ uint64_t mca_coll_epcoll_move_longest(const mca_coll_epcoll_call_t *call, uint32
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static mca_coll_epcoll_buffer_t buffer(const void *base, ptrdiff_t bytes, size_t count,
-                                       ompi_datatype_t *type)
+static mca_coll_epcoll_buffer_t move_buffer(const void *base, ptrdiff_t bytes, size_t count,
+                                            ompi_datatype_t *type)
 {
     return (mca_coll_epcoll_buffer_t){.address = mca_coll_epcoll_away(base, bytes),
                                       .count = count,
@@ -106,20 +106,20 @@ mca_coll_epcoll_buffer_t mca_coll_epcoll_received(const mca_coll_epcoll_call_t *
     case EPCOLL_ALLGATHERV:
     case EPCOLL_ALLTOALLV:
     case EPCOLL_GATHERV:
-        return buffer(call->recv,
-                      EPCOLL_DISP(call->recv_disps, from) * mca_coll_epcoll_extent(type),
-                      EPCOLL_COUNT(call->recv_counts, from), type);
+        return move_buffer(call->recv,
+                           EPCOLL_DISP(call->recv_disps, from) * mca_coll_epcoll_extent(type),
+                           EPCOLL_COUNT(call->recv_counts, from), type);
     case EPCOLL_ALLTOALLW:
-        return buffer(call->recv, EPCOLL_DISP(call->recv_disps, from),
-                      EPCOLL_COUNT(call->recv_counts, from), call->recv_types[from]);
+        return move_buffer(call->recv, EPCOLL_DISP(call->recv_disps, from),
+                           EPCOLL_COUNT(call->recv_counts, from), call->recv_types[from]);
     case EPCOLL_BCAST:
     case EPCOLL_SCATTER:
     case EPCOLL_SCATTERV:
-        return buffer(call->recv, 0, call->recv_count, type);
+        return move_buffer(call->recv, 0, call->recv_count, type);
     default:
-        return buffer(call->recv,
-                      (ptrdiff_t) (from * call->recv_count) * mca_coll_epcoll_extent(type),
-                      call->recv_count, type);
+        return move_buffer(call->recv,
+                           (ptrdiff_t) (from * call->recv_count) * mca_coll_epcoll_extent(type),
+                           call->recv_count, type);
     }
 }
 
@@ -131,30 +131,32 @@ mca_coll_epcoll_buffer_t mca_coll_epcoll_sent(const mca_coll_epcoll_call_t *call
     switch (call->kind) {
     case EPCOLL_ALLTOALL:
     case EPCOLL_SCATTER:
-        return buffer(call->send,
-                      (ptrdiff_t) (to * call->send_count) * mca_coll_epcoll_extent(type),
-                      call->send_count, type);
+        return move_buffer(call->send,
+                           (ptrdiff_t) (to * call->send_count) * mca_coll_epcoll_extent(type),
+                           call->send_count, type);
     case EPCOLL_ALLTOALLV:
     case EPCOLL_SCATTERV:
-        return buffer(call->send, EPCOLL_DISP(call->send_disps, to) * mca_coll_epcoll_extent(type),
-                      EPCOLL_COUNT(call->send_counts, to), type);
+        return move_buffer(call->send,
+                           EPCOLL_DISP(call->send_disps, to) * mca_coll_epcoll_extent(type),
+                           EPCOLL_COUNT(call->send_counts, to), type);
     case EPCOLL_ALLTOALLW:
-        return buffer(call->send, EPCOLL_DISP(call->send_disps, to),
-                      EPCOLL_COUNT(call->send_counts, to), call->send_types[to]);
+        return move_buffer(call->send, EPCOLL_DISP(call->send_disps, to),
+                           EPCOLL_COUNT(call->send_counts, to), call->send_types[to]);
     default:
         return call->in_place ? mca_coll_epcoll_received(call, own)
-                              : buffer(call->send, 0, call->send_count, type);
+                              : move_buffer(call->send, 0, call->send_count, type);
     }
 }
 
 /** Likewise by index: where a member of the process has what comes from, or goes to, another
  * one. */
-static mca_coll_epcoll_buffer_t received(const mca_coll_epcoll_call_t *call, uint32_t from)
+static mca_coll_epcoll_buffer_t move_received(const mca_coll_epcoll_call_t *call, uint32_t from)
 {
     return mca_coll_epcoll_received(call, mca_coll_epcoll_rank_of(call, from));
 }
 
-static mca_coll_epcoll_buffer_t sent(const mca_coll_epcoll_call_t *call, uint32_t own, uint32_t to)
+static mca_coll_epcoll_buffer_t move_sent(const mca_coll_epcoll_call_t *call, uint32_t own,
+                                          uint32_t to)
 {
     return mca_coll_epcoll_sent(call, mca_coll_epcoll_rank_of(call, own),
                                 mca_coll_epcoll_rank_of(call, to));
@@ -189,11 +191,13 @@ static inline uint32_t block_at(const mca_coll_epcoll_running_t *running, uint32
 }
 
 /** A part of what two members exchange. */
-static int exchange(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t other,
-                    const parts_t *parts, uint32_t part)
+static int move_exchange(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t other,
+                         const parts_t *parts, uint32_t part)
 {
-    const mca_coll_epcoll_buffer_t one = received(mca_coll_epcoll_call_of(running, piece), other);
-    const mca_coll_epcoll_buffer_t two = received(mca_coll_epcoll_call_of(running, other), piece);
+    const mca_coll_epcoll_buffer_t one = move_received(mca_coll_epcoll_call_of(running, piece),
+                                                       other);
+    const mca_coll_epcoll_buffer_t two = move_received(mca_coll_epcoll_call_of(running, other),
+                                                       piece);
     const size_t bytes = mca_coll_epcoll_bytes(&one);
     const uint64_t offset = part * parts->size;
 
@@ -206,8 +210,8 @@ static int exchange(const mca_coll_epcoll_running_t *running, uint32_t piece, ui
 }
 
 /** A part of what a member sends to another one. */
-static int copy(const mca_coll_epcoll_running_t *running, uint32_t from, uint32_t to,
-                const parts_t *parts, uint32_t part)
+static int move_copy_part(const mca_coll_epcoll_running_t *running, uint32_t from, uint32_t to,
+                          const parts_t *parts, uint32_t part)
 {
     const mca_coll_epcoll_call_t *sender = mca_coll_epcoll_call_of(running, from);
     const mca_coll_epcoll_call_t *receiver = mca_coll_epcoll_call_of(running, to);
@@ -218,8 +222,8 @@ static int copy(const mca_coll_epcoll_running_t *running, uint32_t from, uint32_
     if (from == to && sender->in_place) {
         return MPI_SUCCESS; /* it is there */
     }
-    source = sent(sender, from, to);
-    target = received(receiver, from);
+    source = move_sent(sender, from, to);
+    target = move_received(receiver, from);
     bytes = mca_coll_epcoll_bytes(&source);
     if (bytes > mca_coll_epcoll_bytes(&target)) {
         return MPI_ERR_TRUNCATE;
@@ -247,7 +251,7 @@ const char *mca_coll_epcoll_move_run(const mca_coll_epcoll_call_t *call, uint32_
     if (!is_equal(call) && !is_scattered) {
         return NULL;
     }
-    first = sent(call, index, 0);
+    first = move_sent(call, index, 0);
     first.address = EPCOLL_ALLGATHER == call->kind ? first.address
                                                    : (void *) (uintptr_t) call->send;
     return call->bytes == mca_coll_epcoll_bytes(&first)
@@ -358,7 +362,7 @@ static bool copy_scattered(const mca_coll_epcoll_running_t *running, uint32_t to
     return true;
 }
 
-static uint32_t shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
+static uint32_t move_shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
 {
     const uint32_t count = running->member->count;
     const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece), count);
@@ -366,7 +370,7 @@ static uint32_t shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
     return (count + parts.blocks - 1) / parts.blocks * parts.count;
 }
 
-static int move(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
+static int move_run(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
 {
     const uint32_t count = running->member->count;
     const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece), count);
@@ -382,15 +386,15 @@ static int move(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32
         const uint32_t block = block_at(running, piece, turn);
 
         if (!is_exchange(running->call)) {
-            rc = copy(running, block, piece, &parts, part);
+            rc = move_copy_part(running, block, piece, &parts, part);
         } else if (is_exchanged_by(piece, block)) {
-            rc = exchange(running, piece, block, &parts, part);
+            rc = move_exchange(running, piece, block, &parts, part);
         }
     }
     return rc;
 }
 
-const mca_coll_epcoll_family_t mca_coll_epcoll_move = {.shares = shares, .work = move};
+const mca_coll_epcoll_family_t mca_coll_epcoll_move = {.shares = move_shares, .work = move_run};
 
 static uint32_t rooted_shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
 {
@@ -408,8 +412,8 @@ static int move_rooted(const mca_coll_epcoll_running_t *running, uint32_t piece,
     if (1 == parts.count && copy_scattered(running, piece)) {
         return MPI_SUCCESS;
     }
-    return is_gather(running->call->kind) ? copy(running, piece, root, &parts, share)
-                                          : copy(running, root, piece, &parts, share);
+    return is_gather(running->call->kind) ? move_copy_part(running, piece, root, &parts, share)
+                                          : move_copy_part(running, root, piece, &parts, share);
 }
 
 const mca_coll_epcoll_family_t mca_coll_epcoll_move_rooted = {.is_rooted = true,

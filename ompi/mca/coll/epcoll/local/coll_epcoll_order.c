@@ -74,24 +74,24 @@ bool mca_coll_epcoll_order_serves(const mca_coll_epcoll_layout_t *layout,
 /* ---- pieces of an order ---------------------------------------------------------------------- */
 
 /** into = from op into */
-static void combine(const work_t *work, const void *from, void *into)
+static void order_combine(const work_t *work, const void *from, void *into)
 {
     ompi_op_reduce(work->call->op, (void *) (uintptr_t) from, into,
                    (mca_coll_epcoll_count_t) work->elements, work->call->recv_type);
 }
 
 /** A member's part. */
-static const char *said(const work_t *work, uint32_t rank)
+static const char *order_part(const work_t *work, uint32_t rank)
 {
     return (const char *) work->of->said[rank] + work->away;
 }
 
 /** Some members, from the last to the first. */
-static void fold(const work_t *work, const uint32_t *rank, uint32_t count, char *into)
+static void order_fold(const work_t *work, const uint32_t *rank, uint32_t count, char *into)
 {
-    memcpy(into, said(work, rank[count - 1]), work->bytes);
+    memcpy(into, order_part(work, rank[count - 1]), work->bytes);
     for (uint32_t i = count - 1; i-- > 0;) {
-        combine(work, said(work, rank[i]), into);
+        order_combine(work, order_part(work, rank[i]), into);
     }
 }
 
@@ -101,16 +101,16 @@ static void fold_process(work_t *work, uint32_t process)
     const mca_coll_epcoll_layout_t *layout = work->of->layout;
 
     work->value[process] = work->room[process];
-    fold(work, layout->member + layout->first[process],
-         mca_coll_epcoll_layout_count(layout, process), work->value[process]);
+    order_fold(work, layout->member + layout->first[process],
+               mca_coll_epcoll_layout_count(layout, process), work->value[process]);
 }
 
 /** One value with that behind it, which it becomes: both keep a room. */
-static void join(char **before, char **behind, const work_t *work)
+static void order_join(char **before, char **behind, const work_t *work)
 {
     char *room = *before;
 
-    combine(work, room, *behind);
+    order_combine(work, room, *behind);
     *before = *behind;
     *behind = room;
 }
@@ -120,7 +120,7 @@ static void fold_tree(const work_t *work, char **value, uint32_t count)
 {
     for (uint32_t step = 1; step < count; step *= 2) {
         for (uint32_t i = 0; i + step < count; i += 2 * step) {
-            join(&value[i], &value[i + step], work);
+            order_join(&value[i], &value[i + step], work);
         }
     }
 }
@@ -143,7 +143,7 @@ static void put_all(work_t *work, char *result)
     pairs = processes - places;
     for (uint32_t i = 0; i < places; ++i) {
         if (i < pairs) {
-            join(&work->value[2 * i], &work->value[2 * i + 1], work);
+            order_join(&work->value[2 * i], &work->value[2 * i + 1], work);
             work->value[i] = work->value[2 * i];
         } else {
             work->value[i] = work->value[pairs + i];
@@ -187,16 +187,16 @@ static void put_block(work_t *work, char *result)
         fold_process(work, i);
     }
     for (uint32_t away = 1; away <= before; ++away) {
-        combine(work, work->value[(own + processes - away) % processes], work->value[own]);
+        order_combine(work, work->value[(own + processes - away) % processes], work->value[own]);
     }
     memcpy(result, work->value[own], work->bytes);
     if (commutes || processes - 1 == own) {
         return;
     }
     for (uint32_t i = processes - 1; i-- > own + 1;) {
-        combine(work, work->value[i], work->value[processes - 1]);
+        order_combine(work, work->value[i], work->value[processes - 1]);
     }
-    combine(work, result, work->value[processes - 1]);
+    order_combine(work, result, work->value[processes - 1]);
     memcpy(result, work->value[processes - 1], work->bytes);
 }
 
@@ -211,10 +211,10 @@ static void before_process(work_t *work, uint32_t process, char *before)
     for (uint32_t step = 1; step < process; step *= 2) {
         /* From the last on: what is before it has not been added to yet. */
         for (uint32_t i = process; i-- > step;) {
-            combine(work, work->value[i - step], work->value[i]);
+            order_combine(work, work->value[i - step], work->value[i]);
         }
         if (process >= 2 * step) {
-            combine(work, work->value[process - 2 * step], before);
+            order_combine(work, work->value[process - 2 * step], before);
         }
     }
 }
@@ -231,19 +231,19 @@ static void put_before(work_t *work, char *result)
     uint32_t done = 0;
 
     if (0 == process && work->of->is_small) {
-        fold(work, rank, count, result);
+        order_fold(work, rank, count, result);
         return;
     }
     if (0 == process) {
-        memcpy(acc, said(work, rank[done++]), work->bytes);
+        memcpy(acc, order_part(work, rank[done++]), work->bytes);
     } else {
         before_process(work, process, acc);
     }
     for (; done < count; ++done) {
         char *room = acc;
 
-        memcpy(next, said(work, rank[done]), work->bytes);
-        combine(work, acc, next);
+        memcpy(next, order_part(work, rank[done]), work->bytes);
+        order_combine(work, acc, next);
         acc = next;
         next = room;
     }
@@ -252,7 +252,7 @@ static void put_before(work_t *work, char *result)
 
 /* ---- a vector -------------------------------------------------------------------------------- */
 
-static void put(work_t *work, char *result)
+static void order_store(work_t *work, char *result)
 {
     switch (work->call->kind) {
     case EPCOLL_ALLREDUCE:
@@ -283,6 +283,6 @@ void mca_coll_epcoll_order_run(const mca_coll_epcoll_order_t *order,
         work.elements = order->count - done < most ? order->count - done : most;
         work.away = done * size;
         work.bytes = work.elements * size;
-        put(&work, (char *) result + work.away);
+        order_store(&work, (char *) result + work.away);
     }
 }

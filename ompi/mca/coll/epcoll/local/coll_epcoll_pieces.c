@@ -172,7 +172,7 @@ static uint32_t skip_over(const mca_coll_epcoll_running_t *running, uint32_t tur
  *
  * @return as work_on
  */
-static int work(mca_coll_epcoll_running_t *running, uint32_t ready, uint32_t most)
+static int pieces_work(mca_coll_epcoll_running_t *running, uint32_t ready, uint32_t most)
 {
     int result = EPCOLL_NOTHING;
 
@@ -208,7 +208,7 @@ int mca_coll_epcoll_pieces_step(mca_coll_epcoll_running_t *running, uint32_t mos
         return EPCOLL_DIFFERENT;
     }
     if (EPCOLL_SOME == rc || (EPCOLL_NOTHING == rc && running->family->is_rooted)) {
-        rc = work(running, running->seen, most);
+        rc = pieces_work(running, running->seen, most);
     }
     if ((EPCOLL_NOTHING != rc && EPCOLL_SOME != rc) || running->over < pieces) {
         return rc;

@@ -27,7 +27,7 @@ typedef struct fold_t {
     mca_coll_epcoll_count_t count;
 } fold_t;
 
-static void combine(void *into, const void *from, void *context)
+static void small_combine(void *into, const void *from, void *context)
 {
     const fold_t *fold = context;
 
@@ -70,7 +70,7 @@ int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void
     const epcoll_all_t all = {.call = mca_coll_epcoll_word(EPCOLL_ALLREDUCE, 0, false, bytes),
                               .data = send,
                               .size = bytes,
-                              .combine = combine,
+                              .combine = small_combine,
                               .context = &fold};
 
     return mca_coll_epcoll_ended(handle, epcoll_all(&handle->member, &all, recv));
@@ -105,7 +105,7 @@ int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *
 /* ---- what a member says ---------------------------------------------------------------------- */
 
 /** A member's data as they are in its slot. */
-static int say(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+static int small_publish(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
     unsigned char packed[EPCOLL_INLINE];
     mca_coll_epcoll_buffer_t sent = {.address = (void *) (uintptr_t) call->send,
@@ -154,7 +154,7 @@ static inline int gather_wait(epcoll_member_t *member, const epcoll_slot_t *slot
 }
 
 /** Those that gather: everybody's block, in order.  In place, our own one comes back as it was. */
-static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+static int small_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
     enum { STRIDE = sizeof(epcoll_place_t) / sizeof(epcoll_slot_t) };
     const size_t bytes = call->bytes,
@@ -192,8 +192,8 @@ static int gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, u
 }
 
 /** Put together what members first to last say. */
-static int fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
-                uint32_t first, uint32_t last, void *result)
+static int small_reduce_members(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                                uint64_t word, uint32_t first, uint32_t last, void *result)
 {
     const fold_t what = {.op = call->op,
                          .type = call->recv_type,
@@ -205,7 +205,7 @@ static int fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
         if (0 == rc && i == last) {
             epcoll_copy(result, epcoll_slot(member, i)->data, call->bytes);
         } else if (0 == rc) {
-            combine(result, epcoll_slot(member, i)->data, (void *) (uintptr_t) &what);
+            small_combine(result, epcoll_slot(member, i)->data, (void *) (uintptr_t) &what);
         }
     }
     return rc;
@@ -216,7 +216,7 @@ static int fold_before(epcoll_member_t *member, const mca_coll_epcoll_call_t *ca
                        uint32_t last)
 {
     const bool is_ahead = 0 < member->index && epcoll_is_ahead(member, member->index - 1);
-    const int rc = fold(member, call, word, 0, last, call->recv);
+    const int rc = small_reduce_members(member, call, word, 0, last, call->recv);
 
     if (is_ahead) {
         epcoll_ask_ahead(member, 0, member->index);
@@ -248,7 +248,7 @@ static int fold_block(epcoll_member_t *member, const mca_coll_epcoll_call_t *cal
     const size_t size = call->recv_type->super.size;
     size_t count;
     const size_t first = block_begin(member, call, &count);
-    const int rc = fold(member, call, word, 0, member->count - 1, all);
+    const int rc = small_reduce_members(member, call, word, 0, member->count - 1, all);
 
     if (0 == rc) {
         memcpy(call->recv, all + first * size, count * size);
@@ -306,7 +306,7 @@ static int hear_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *
 }
 
 /** One has blocks for all. */
-static int scatter(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+static int small_scatter(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
     unsigned char blocks[EPCOLL_INLINE];
     const mca_coll_epcoll_buffer_t sent = {
@@ -329,7 +329,7 @@ static int scatter(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, 
 }
 
 /** The kinds in which each says something of its own.  Our slot is said. */
-static int hear(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+static int small_all(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
     const uint32_t last = member->count - 1, index = member->index;
 
@@ -338,9 +338,11 @@ static int hear(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
     }
     switch (call->kind) {
     case EPCOLL_GATHER:
-        return index == (uint32_t) call->root ? gather(member, call, word) : 0;
+        return index == (uint32_t) call->root ? small_gather(member, call, word) : 0;
     case EPCOLL_REDUCE:
-        return index == (uint32_t) call->root ? fold(member, call, word, 0, last, call->recv) : 0;
+        return index == (uint32_t) call->root
+                   ? small_reduce_members(member, call, word, 0, last, call->recv)
+                   : 0;
     case EPCOLL_SCAN:
         return fold_before(member, call, word, index);
     case EPCOLL_EXSCAN:
@@ -348,14 +350,14 @@ static int hear(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uin
     default:
         break;
     }
-    return NULL == call->op ? gather(member, call, word) : fold_block(member, call, word);
+    return NULL == call->op ? small_gather(member, call, word) : fold_block(member, call, word);
 }
 
 /* ---- in steps -------------------------------------------------------------------------------- */
 
 /** Whom do we read?  @param count_p  set to the number of members  @return the first of them */
-static uint32_t needed(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
-                       uint32_t *count_p)
+static uint32_t small_needed(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                             uint32_t *count_p)
 {
     const uint32_t root = (uint32_t) call->root;
 
@@ -393,7 +395,7 @@ void mca_coll_epcoll_small_show(mca_coll_epcoll_running_t *running, epcoll_membe
     if (EPCOLL_BARRIER == call->kind) {
         epcoll_say(epcoll_slot(member, member->index), member->number, running->word, "", 0);
     } else if (!is_told || member->index == (uint32_t) call->root) {
-        running->error = say(member, call, running->word);
+        running->error = small_publish(member, call, running->word);
     }
 }
 
@@ -407,7 +409,7 @@ static int small_hear(mca_coll_epcoll_running_t *running)
                        .type = call->recv_type,
                        .count = (mca_coll_epcoll_count_t) call->recv_count};
     const epcoll_all_t all = {
-        .call = running->word, .size = call->bytes, .combine = combine, .context = &fold_all};
+        .call = running->word, .size = call->bytes, .combine = small_combine, .context = &fold_all};
 
     switch (call->kind) {
     case EPCOLL_BARRIER:
@@ -438,7 +440,7 @@ static int small_hear(mca_coll_epcoll_running_t *running)
         }
         return 0;
     default:
-        return hear(member, call, running->word);
+        return small_all(member, call, running->word);
     }
 }
 
@@ -456,10 +458,10 @@ static int wait_on(mca_coll_epcoll_running_t *running, uint32_t index)
 
 /** Sees who has come.  @return EPCOLL_NOTHING: not all whom we read, *next_p has not; or
  * EPCOLL_DIFFERENT */
-static inline int see(mca_coll_epcoll_running_t *running, uint32_t *next_p)
+static inline int small_poll(mca_coll_epcoll_running_t *running, uint32_t *next_p)
 {
     uint32_t count;
-    const uint32_t first = needed(running->member, running->call, &count);
+    const uint32_t first = small_needed(running->member, running->call, &count);
     bool is_different;
 
     running->seen += epcoll_came(running->member, first + running->seen, count - running->seen,
@@ -475,7 +477,7 @@ bool mca_coll_epcoll_small_may_go_on(mca_coll_epcoll_running_t *running)
 {
     uint32_t next;
 
-    return 0 != running->error || EPCOLL_NOTHING != see(running, &next);
+    return 0 != running->error || EPCOLL_NOTHING != small_poll(running, &next);
 }
 
 int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running)
@@ -486,7 +488,7 @@ int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running)
     if (OPAL_UNLIKELY(0 != running->error)) {
         return running->error;
     }
-    rc = see(running, &next);
+    rc = small_poll(running, &next);
     if (EPCOLL_NOTHING == rc) {
         return wait_on(running, next);
     }
@@ -524,11 +526,11 @@ int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_e
                                                call->op);
     }
     if (EPCOLL_BCAST == call->kind || EPCOLL_SCATTER == call->kind) {
-        return mca_coll_epcoll_ended(handle, scatter(member, call, word));
+        return mca_coll_epcoll_ended(handle, small_scatter(member, call, word));
     }
     rc = epcoll_begin(member);
-    rc = 0 == rc ? say(member, call, word) : rc;
-    rc = 0 == rc ? hear(member, call, word) : rc;
+    rc = 0 == rc ? small_publish(member, call, word) : rc;
+    rc = 0 == rc ? small_all(member, call, word) : rc;
     if (0 == rc) {
         const bool all_came = all_have_come(member, call);
 

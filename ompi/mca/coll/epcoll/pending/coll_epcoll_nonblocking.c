@@ -22,7 +22,7 @@
 #include <stdlib.h>
 
 /** The handle's pending, with the block for nonblocking ones.  @return NULL: no memory */
-static mca_coll_epcoll_pending_t *ready(mca_coll_epcoll_handle_t *handle)
+static mca_coll_epcoll_pending_t *nonblocking_ready(mca_coll_epcoll_handle_t *handle)
 {
     mca_coll_epcoll_pending_t *pending = mca_coll_epcoll_pending_of(handle);
 
@@ -75,8 +75,9 @@ static void operation_free(mca_coll_epcoll_operation_t *operation)
 
 /** @param arrays  what has the copies of the call's arrays
  * @param steps  it goes through its program; else, of several processes, by the node's memory */
-static void prepare(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation,
-                    const mca_coll_epcoll_call_t *call, void *arrays, bool steps)
+static void nonblocking_prepare(mca_coll_epcoll_pending_t *pending,
+                                mca_coll_epcoll_operation_t *operation,
+                                const mca_coll_epcoll_call_t *call, void *arrays, bool steps)
 {
     operation->call = *call;
     operation->arrays = arrays;
@@ -115,7 +116,7 @@ static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_
     int rc = MPI_ERR_NO_MEM;
 
     if (NULL != operation) {
-        prepare(pending, operation, call, arrays, false);
+        nonblocking_prepare(pending, operation, call, arrays, false);
         mca_coll_epcoll_pending_enter(pending, operation);
         rc = mca_coll_epcoll_pending_first_step(pending, operation);
     }
@@ -149,7 +150,7 @@ static int begin_aside(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll
     mca_coll_epcoll_operation_t *operation = operation_new(pending);
 
     if (NULL != operation) {
-        prepare(pending, operation, call, arrays, false);
+        nonblocking_prepare(pending, operation, call, arrays, false);
     }
     if (NULL == operation || MPI_SUCCESS != request_new(pending, operation)) {
         free(arrays);
@@ -172,7 +173,7 @@ static int begin_program(mca_coll_epcoll_pending_t *pending, const mca_coll_epco
     int rc = MPI_ERR_NO_MEM;
 
     if (NULL != operation) {
-        prepare(pending, operation, call, arrays, true);
+        nonblocking_prepare(pending, operation, call, arrays, true);
         rc = mca_coll_epcoll_program_begin(operation->program, pending->handle, &operation->call,
                                            operation->channel, tag);
         rc = MPI_SUCCESS == rc ? request_new(pending, operation) : rc;
@@ -199,7 +200,7 @@ static int begin_program(mca_coll_epcoll_pending_t *pending, const mca_coll_epco
 int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
                                   const mca_coll_epcoll_call_t *call, ompi_request_t **request_p)
 {
-    mca_coll_epcoll_pending_t *pending = ready(handle);
+    mca_coll_epcoll_pending_t *pending = nonblocking_ready(handle);
     mca_coll_epcoll_call_t copied;
     void *arrays = NULL;
     bool steps;

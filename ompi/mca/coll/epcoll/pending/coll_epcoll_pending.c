@@ -80,7 +80,7 @@ void mca_coll_epcoll_pending_append(mca_coll_epcoll_pending_t *pending,
     pending->last = &operation->next;
 }
 
-static int broken(const mca_coll_epcoll_operation_t *operation)
+static int pending_broken(const mca_coll_epcoll_operation_t *operation)
 {
     /* Relaxed: nothing but the word itself is read by it. */
     return atomic_load_explicit(operation->member.broken, memory_order_relaxed);
@@ -119,9 +119,9 @@ static bool look_for_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_
 
 /** Show the others that we have come to it, if that is possible now.  @return whether it is
  * shown */
-static bool show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
+static bool pending_show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
-    if (OPAL_UNLIKELY(0 != broken(operation))
+    if (OPAL_UNLIKELY(0 != pending_broken(operation))
         || !mca_coll_epcoll_channel_may_begin(operation->channel, operation->member.number)) {
         return false;
     }
@@ -138,7 +138,7 @@ static bool show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
 static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
     const mca_coll_epcoll_handle_t *handle = pending->handle;
-    int why = broken(operation);
+    int why = pending_broken(operation);
 
     if (0 == why && NULL != mca_coll_epcoll_layout(handle)) {
         /* Relaxed: as in broken. */
@@ -173,7 +173,7 @@ static int go_on(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
     if (operation->steps) {
         return mca_coll_epcoll_program_step(operation->program, most);
     }
-    if (OPAL_LIKELY(operation->is_shown) || show(pending, operation)) {
+    if (OPAL_LIKELY(operation->is_shown) || pending_show(pending, operation)) {
         rc = mca_coll_epcoll_local_step(&operation->running, most);
     }
     if (EPCOLL_NOTHING == rc) {
@@ -282,7 +282,7 @@ void mca_coll_epcoll_pending_leave(mca_coll_epcoll_pending_t *pending,
 }
 
 /** Is the step of one long? */
-static bool works(const mca_coll_epcoll_operation_t *operation)
+static bool pending_works(const mca_coll_epcoll_operation_t *operation)
 {
     return operation->steps ? operation->program->is_enough : NULL != operation->running.family;
 }
@@ -301,7 +301,7 @@ static bool go_on_all(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ended_
             rc = go_on(pending, operation, most);
             waits = waits || (!operation->is_shown && is_nonblocking(pending, operation));
         }
-        if (EPCOLL_NOTHING != rc && works(operation)) {
+        if (EPCOLL_NOTHING != rc && pending_works(operation)) {
             most = 0; /* it has done some */
         }
         some = some || EPCOLL_NOTHING != rc;
@@ -317,7 +317,7 @@ static bool go_on_all(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ended_
 }
 
 /** What the engine calls. */
-static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
+static mpix_endpoints_step_t pending_step(mpix_endpoints_work_t *work)
 {
     mca_coll_epcoll_pending_t *pending = (mca_coll_epcoll_pending_t *) work;
     mca_coll_epcoll_ended_t ended = {.request = NULL};
@@ -357,7 +357,7 @@ mca_coll_epcoll_pending_t *mca_coll_epcoll_pending_of(mca_coll_epcoll_handle_t *
         if (NULL == pending) {
             return NULL;
         }
-        pending->work.step = step;
+        pending->work.step = pending_step;
         pending->handle = handle;
         pending->last = &pending->first;
         more->pending = pending;
@@ -394,7 +394,7 @@ bool mca_coll_epcoll_pending_at_once(mca_coll_epcoll_pending_t *pending,
 
     mca_coll_epcoll_pending_enter(pending, operation);
     operation->is_entered = true;
-    if (OPAL_UNLIKELY(!show(pending, operation)) || !is_small(operation)) {
+    if (OPAL_UNLIKELY(!pending_show(pending, operation)) || !is_small(operation)) {
         return false;
     }
     rc = mca_coll_epcoll_small_step(&operation->running);

@@ -49,7 +49,7 @@ static void hold_type(ompi_datatype_t *type, bool hold)
 }
 
 /** Hold types and operation of a call, or let go of them. */
-static void hold(const mca_coll_epcoll_call_t *call, size_t members, bool hold)
+static void persistent_hold(const mca_coll_epcoll_call_t *call, size_t members, bool hold)
 {
     hold_type(call->send_type, hold);
     hold_type(call->recv_type, hold);
@@ -72,7 +72,7 @@ static void hold(const mca_coll_epcoll_call_t *call, size_t members, bool hold)
 
 /** The first start is over, so it is known whether there is a block in the node's memory: the same
  * at all members. */
-static void choose(persistent_t *persistent)
+static void persistent_choose(persistent_t *persistent)
 {
     mca_coll_epcoll_operation_t *operation = &persistent->operation;
 
@@ -84,14 +84,14 @@ static void choose(persistent_t *persistent)
     persistent->has_run = true;
 }
 
-static int start(void *context)
+static int persistent_start(void *context)
 {
     persistent_t *persistent = context;
     mca_coll_epcoll_operation_t *operation = &persistent->operation;
     mca_coll_epcoll_handle_t *handle = persistent->pending->handle;
 
     mca_coll_epcoll_count(handle, operation->call.kind, persistent->way);
-    choose(persistent);
+    persistent_choose(persistent);
     if (operation->steps
         && MPI_SUCCESS
                != mca_coll_epcoll_program_begin(operation->program, handle, &operation->call,
@@ -118,15 +118,17 @@ static void give_up(persistent_t *persistent)
     free(persistent);
 }
 
-static void end(void *context)
+static void persistent_end(void *context)
 {
     persistent_t *persistent = context;
 
-    hold(&persistent->operation.call, mca_coll_epcoll_size(persistent->pending->handle), false);
+    persistent_hold(&persistent->operation.call, mca_coll_epcoll_size(persistent->pending->handle),
+                    false);
     give_up(persistent);
 }
 
-static const mpix_endpoints_request_ops_t persistent_ops = {.start = start, .free = end};
+static const mpix_endpoints_request_ops_t persistent_ops = {.start = persistent_start,
+                                                            .free = persistent_end};
 
 /** Its blocks, and the program that goes with them.  The same at all members.  @return false: no
  * memory */
@@ -196,7 +198,7 @@ int mca_coll_epcoll_pending_init(mca_coll_epcoll_handle_t *handle,
         give_up(persistent);
         return mca_coll_epcoll_pending_no_memory(handle);
     }
-    hold(&persistent->operation.call, mca_coll_epcoll_size(handle), true);
+    persistent_hold(&persistent->operation.call, mca_coll_epcoll_size(handle), true);
     *request_p = persistent->operation.request;
     return MPI_SUCCESS;
 }

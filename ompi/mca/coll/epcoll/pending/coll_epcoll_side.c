@@ -55,7 +55,7 @@ int mca_coll_epcoll_side_get(mca_coll_epcoll_handle_t *handle, uint32_t key,
 }
 
 /** Add one to a list. */
-static void keep(mca_coll_epcoll_sides_t *kept, mca_coll_epcoll_side_t *side)
+static void side_keep(mca_coll_epcoll_sides_t *kept, mca_coll_epcoll_side_t *side)
 {
     side->next = atomic_load_explicit(&kept->first, memory_order_relaxed);
     /* Release pairs with the acquire in take_all. */
@@ -70,7 +70,7 @@ static mca_coll_epcoll_side_t *take_all(mca_coll_epcoll_sides_t *kept)
     return atomic_exchange_explicit(&kept->first, NULL, memory_order_acquire);
 }
 
-static void put(mca_coll_epcoll_side_t *side)
+static void side_put(mca_coll_epcoll_side_t *side)
 {
     mca_coll_epcoll_component.engine->memory_put(side->memory);
     free(side);
@@ -87,9 +87,9 @@ void mca_coll_epcoll_side_put(mca_coll_epcoll_sides_t *kept, const epcoll_member
                               mca_coll_epcoll_side_t *side)
 {
     if (OPAL_LIKELY(all_have(side, member))) {
-        put(side);
+        side_put(side);
     } else {
-        keep(kept, side);
+        side_keep(kept, side);
     }
 }
 
@@ -121,7 +121,7 @@ void mca_coll_epcoll_sides_look(mca_coll_epcoll_sides_t *kept, const epcoll_memb
      * same members, and each look costs as much as it puts back. */
     while (NULL != (side = kept->oldest) && all_have(side, member)) {
         kept->oldest = side->next;
-        put(side);
+        side_put(side);
     }
 }
 
@@ -141,7 +141,7 @@ void mca_coll_epcoll_sides_end(epcoll_member_t *member, mca_coll_epcoll_sides_t 
         for (mca_coll_epcoll_side_t *side = kept->oldest; NULL != side; side = next) {
             next = side->next;
             if (all_have(side, member)) {
-                put(side);
+                side_put(side);
                 continue;
             }
             side->next = atomic_load_explicit(&block->left, memory_order_relaxed);
@@ -160,6 +160,6 @@ void mca_coll_epcoll_sides_end(epcoll_member_t *member, mca_coll_epcoll_sides_t 
                                                                  memory_order_relaxed);
          NULL != side; side = next) {
         next = side->next;
-        put(side);
+        side_put(side);
     }
 }

@@ -35,7 +35,7 @@ static const char *base_wish;
 static char base_candidates[128];
 
 /** Ask every candidate; the one with the highest priority stays. */
-static mca_pml_base_module_t *choose(bool enable_progress_threads, bool enable_mpi_threads)
+static mca_pml_base_module_t *base_choose(bool enable_progress_threads, bool enable_mpi_threads)
 {
     mca_pml_base_module_t *best_module = NULL;
     mca_base_component_list_item_t *item;
@@ -103,7 +103,7 @@ static int select_of(char *candidates, bool enable_progress_threads, bool enable
         return rc;
     }
     base_component = NULL;
-    module = choose(enable_progress_threads, enable_mpi_threads);
+    module = base_choose(enable_progress_threads, enable_mpi_threads);
     if (NULL == module) {
         mca_pml_epml_framework_close(&base_framework);
         return OMPI_ERR_NOT_FOUND;

@@ -48,7 +48,7 @@ static _Atomic int waiters = 0;
 /** When to look at the cores again, ns. */
 static _Atomic uint64_t next_look = 0;
 
-static void decide(void)
+static void crowd_decide(void)
 {
     atomic_store_explicit(&many_endpoints,
                           atomic_load_explicit(&endpoints_here, memory_order_relaxed)
@@ -92,7 +92,7 @@ void mca_pml_epml_crowd_look(void)
         && atomic_compare_exchange_strong_explicit(&next_look, &then, now + 1000000000,
                                                    memory_order_relaxed, memory_order_relaxed)) {
         look_at_cores();
-        decide();
+        crowd_decide();
     }
 }
 
@@ -103,7 +103,7 @@ void mca_pml_epml_crowd_update(int in_process, int on_node)
     }
     atomic_store_explicit(&endpoints_here, in_process, memory_order_relaxed);
     atomic_store_explicit(&endpoints_on_node, on_node, memory_order_relaxed);
-    decide();
+    crowd_decide();
 }
 
 bool mca_pml_epml_is_crowded(void)

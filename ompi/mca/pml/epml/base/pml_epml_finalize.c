@@ -58,7 +58,7 @@ static void on_fence(pmix_status_t status, void *context)
 /* ---- the fence ------------------------------------------------------------------------------- */
 
 /** Keep this component loaded: an answer may still come. */
-static void stay(void)
+static void finalize_stay(void)
 {
     Dl_info own;
     void *handle = NULL;
@@ -114,7 +114,7 @@ static void before_finalize(void)
     }
     over = wait_for_fence();
     if (mca_pml_epml_books_close() || !over) {
-        stay();
+        finalize_stay();
     }
     ompi_async_mpi_finalize = true; /* it has been waited for */
 }

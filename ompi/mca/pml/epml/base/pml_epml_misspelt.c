@@ -35,7 +35,7 @@ extern char **environ;
 
 /** How many characters have to be put in, taken out or replaced to make one of the other.  Both are
  * shorter than NAME_BYTES. */
-static unsigned int distance(const char *one, const char *other)
+static unsigned int misspelt_distance(const char *one, const char *other)
 {
     unsigned int row[NAME_BYTES];
     const size_t length = strlen(other);
@@ -61,7 +61,7 @@ static unsigned int distance(const char *one, const char *other)
 /** The parameter of a component that is most like name.
  *
  * @return NULL: the component is not there; name, if it is one */
-static const char *nearest(const char *name, const char *component)
+static const char *misspelt_nearest(const char *name, const char *component)
 {
     const int count = mca_base_var_get_count();
     unsigned int least = NAME_BYTES;
@@ -76,7 +76,7 @@ static const char *nearest(const char *name, const char *component)
             || NAME_BYTES <= strlen(variable->mbv_full_name)) {
             continue;
         }
-        changes = distance(name, variable->mbv_full_name);
+        changes = misspelt_distance(name, variable->mbv_full_name);
         if (0 == changes) {
             return name;
         }
@@ -105,7 +105,7 @@ static void look_at(const char *variable, char *text)
     (void) snprintf(name, sizeof(name), "%.*s", (int) strcspn(variable, "="), variable);
     for (size_t i = 0; i < sizeof(components) / sizeof(components[0]); ++i) {
         if (0 == strncmp(name, components[i], strlen(components[i]))) {
-            const char *like = nearest(name, components[i]);
+            const char *like = misspelt_nearest(name, components[i]);
 
             if (NULL != like && name != like) {
                 (void) snprintf(text + used, TEXT_BYTES - used, "\n  %s: most like it is %s", name,

@@ -30,7 +30,7 @@
 #include <sys/stat.h>
 
 /** A text parameter of a BTL, which need not be open; "" if it is not set. */
-static const char *parameter(const char *component, const char *name, const char *variable)
+static const char *net_parameter(const char *component, const char *name, const char *variable)
 {
     const int index = mca_base_var_find("opal", "btl", component, name);
     const char *const *value = NULL;
@@ -46,9 +46,9 @@ static const char *parameter(const char *component, const char *name, const char
 /** May endpoints use an interface, as the user, or whoever set up the machine, has said? */
 static bool may_use(const struct ifaddrs *interface)
 {
-    const char *wanted = parameter("epofi", "interface", "OMPI_MCA_btl_epofi_interface");
-    const char *include = parameter("tcp", "if_include", "OMPI_MCA_btl_tcp_if_include");
-    const char *exclude = parameter("tcp", "if_exclude", "OMPI_MCA_btl_tcp_if_exclude");
+    const char *wanted = net_parameter("epofi", "interface", "OMPI_MCA_btl_epofi_interface");
+    const char *include = net_parameter("tcp", "if_include", "OMPI_MCA_btl_tcp_if_include");
+    const char *exclude = net_parameter("tcp", "if_exclude", "OMPI_MCA_btl_tcp_if_exclude");
 
     if ('\0' == *wanted) {
         wanted = include;
@@ -113,7 +113,7 @@ static void add_interface(const struct ifaddrs *interface, ep_net_node_t *node)
 }
 
 /** FNV-1a. */
-static uint64_t hash(uint64_t so_far, const char *text)
+static uint64_t net_hash(uint64_t so_far, const char *text)
 {
     for (; '\0' != *text; ++text) {
         so_far = (so_far ^ (unsigned char) *text) * UINT64_C(1099511628211);
@@ -135,9 +135,9 @@ static uint64_t host_of_this(void)
         (void) fclose(file);
     }
     if ('\0' == boot[0] || 0 != stat("/proc/self/ns/net", &stack)) {
-        return hash(UINT64_C(14695981039346656037), opal_process_info.nodename);
+        return net_hash(UINT64_C(14695981039346656037), opal_process_info.nodename);
     }
-    return hash(UINT64_C(14695981039346656037), boot) ^ (uint64_t) stack.st_ino;
+    return net_hash(UINT64_C(14695981039346656037), boot) ^ (uint64_t) stack.st_ino;
 }
 
 void mca_pml_epml_net_publish(void)

@@ -101,7 +101,7 @@ char *mca_pml_epml_site_pmls(void)
 }
 
 /** Is the name in the list? */
-static bool contains(char **list, const char *name)
+static bool site_contains(char **list, const char *name)
 {
     for (int i = 0; NULL != list && NULL != list[i]; ++i) {
         if (0 == strcmp(list[i], name)) {
@@ -121,7 +121,7 @@ char *mca_pml_epml_site_candidates(const char *value, const char *standard)
     char *result;
 
     for (int i = 0; NULL != from && NULL != from[i]; ++i) {
-        if (0 != strcmp(from[i], own) && !(excludes && contains(named, from[i]))) {
+        if (0 != strcmp(from[i], own) && !(excludes && site_contains(named, from[i]))) {
             (void) opal_argv_append_nosize(&left, from[i]);
         }
     }

@@ -45,7 +45,7 @@ static struct {
 static int count;
 
 /** The length of a queue of one key. */
-static unsigned int length(const epml_match_queue_t *queue, kind_t kind)
+static unsigned int base_variables_length(const epml_match_queue_t *queue, kind_t kind)
 {
     unsigned int items = 0;
 
@@ -76,14 +76,14 @@ static void get_lengths(const ompi_communicator_t *ompi_comm, kind_t kind, unsig
         for (const epml_match_queue_t *queue = *epml_match_bucket(match, i); NULL != queue;
              queue = queue->chain) {
             if (comm->context == queue->context && 0 <= queue->source && queue->source < size) {
-                lengths[queue->source] += length(queue, kind);
+                lengths[queue->source] += base_variables_length(queue, kind);
             }
         }
     }
     mca_pml_epml_unlock(comm->ep);
 }
 
-static int get(const mca_base_pvar_t *variable, void *value, void *object)
+static int base_variables_get(const mca_base_pvar_t *variable, void *value, void *object)
 {
     const ompi_communicator_t *comm = object;
     int i = 0;
@@ -137,7 +137,7 @@ void mca_pml_epml_base_variables_install(void)
             replaced[count++].kind = kind_of(variable);
             /* Release: its entry before the function that looks for it, in threads that read the
              * variable of ordinary communicators meanwhile. */
-            __atomic_store_n(&variable->get_value, get, __ATOMIC_RELEASE);
+            __atomic_store_n(&variable->get_value, base_variables_get, __ATOMIC_RELEASE);
         }
     }
 }

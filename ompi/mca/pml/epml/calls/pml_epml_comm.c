@@ -130,8 +130,8 @@ int mca_pml_epml_comm_attach(ompi_communicator_t *newcomm, mca_pml_epml_ep_t *ep
  * @param[in] same   the side of the parent that the group comes from
  * @param[in] other  the other one: a merged group has members of both
  */
-static int members(ompi_group_t *group, ompi_group_t *parent_group, mca_pml_epml_peers_t *same,
-                   mca_pml_epml_peers_t *other, mca_pml_epml_peers_t **peers_p)
+static int comm_members(ompi_group_t *group, ompi_group_t *parent_group, mca_pml_epml_peers_t *same,
+                        mca_pml_epml_peers_t *other, mca_pml_epml_peers_t **peers_p)
 {
     if (group == parent_group) {
         mca_pml_epml_peers_retain(same);
@@ -167,8 +167,8 @@ static int both_sides(const ompi_communicator_t *newcomm, const mca_pml_epml_com
 
     *local_p = intra ? mca_pml_epml_peers_interned(context, newcomm->c_local_group) : NULL;
     if (NULL == *local_p) {
-        rc = members(newcomm->c_local_group, parent->comm->c_local_group, parent->local,
-                     parent->peers, local_p);
+        rc = comm_members(newcomm->c_local_group, parent->comm->c_local_group, parent->local,
+                          parent->peers, local_p);
         if (OMPI_SUCCESS != rc) {
             return rc;
         }
@@ -178,8 +178,8 @@ static int both_sides(const ompi_communicator_t *newcomm, const mca_pml_epml_com
         *remote_p = *local_p;
         return OMPI_SUCCESS;
     }
-    rc = members(newcomm->c_remote_group, parent->comm->c_remote_group, parent->peers,
-                 parent->local, remote_p);
+    rc = comm_members(newcomm->c_remote_group, parent->comm->c_remote_group, parent->peers,
+                      parent->local, remote_p);
     if (OMPI_SUCCESS != rc) {
         mca_pml_epml_peers_release(*local_p);
     }

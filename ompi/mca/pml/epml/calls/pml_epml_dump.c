@@ -45,7 +45,7 @@ typedef struct view_t {
     const mca_pml_epml_comm_t *only; /**< NULL: all communicators */
 } view_t;
 
-static __attribute__((format(printf, 1, 2))) void line(const char *format, ...)
+static __attribute__((format(printf, 1, 2))) void dump_line(const char *format, ...)
 {
     char text[768];
     va_list arguments;
@@ -100,7 +100,7 @@ static const char *name_of(const mca_pml_epml_comm_t *comm)
     return comm->comm->c_name;
 }
 
-static bool shows(const view_t *view, const mca_pml_epml_comm_t *comm)
+static bool dump_shows(const view_t *view, const mca_pml_epml_comm_t *comm)
 {
     return NULL != comm && (NULL == view->only || comm == view->only);
 }
@@ -125,10 +125,10 @@ static void request_line(const mca_pml_epml_request_t *request, const char *more
     mca_pml_epml_request_text_t text;
 
     if (NULL != request->ops->describe && request->ops->describe(request, &text)) {
-        line("    %s %s %s in \"%s\", %s, %s%zu bytes, %s%s", request->ops->name,
-             request->ops->sends ? "to" : "from", rank_text(request->comm, text.rank).s,
-             name_of(request->comm), tag_text(text.tag).s, request->ops->sends ? "" : "up to ",
-             request->size, text.state, more);
+        dump_line("    %s %s %s in \"%s\", %s, %s%zu bytes, %s%s", request->ops->name,
+                  request->ops->sends ? "to" : "from", rank_text(request->comm, text.rank).s,
+                  name_of(request->comm), tag_text(text.tag).s, request->ops->sends ? "" : "up to ",
+                  request->size, text.state, more);
     }
 }
 
@@ -145,7 +145,7 @@ static void dump_numbered(const view_t *view, bool sends)
         const mca_pml_epml_request_t *request = epml_numbers_slot(&view->ep->numbers, i)->request;
 
         /* Relaxed: written under the lock.  A request that is done may have kept its number. */
-        if (NULL != request && request->ops->sends == sends && shows(view, request->comm)
+        if (NULL != request && request->ops->sends == sends && dump_shows(view, request->comm)
             && !nobody_heard_of(request)
             && !atomic_load_explicit(&request->done, memory_order_relaxed)) {
             request_line(request, "");
@@ -155,7 +155,7 @@ static void dump_numbered(const view_t *view, bool sends)
 
 static void dump_sends(const view_t *view)
 {
-    line("  pending sends:");
+    dump_line("  pending sends:");
     dump_numbered(view, true);
     for (const epml_backlog_thing_t *backlog = view->ep->wire.backlogs.first; NULL != backlog;
          backlog = backlog->next_queue) {
@@ -167,15 +167,15 @@ static void dump_sends(const view_t *view)
 
             ++place;
             control += NULL == request;
-            if (NULL != request && nobody_heard_of(request) && shows(view, request->comm)) {
+            if (NULL != request && nobody_heard_of(request) && dump_shows(view, request->comm)) {
                 char where[32];
 
                 snprintf(where, sizeof(where), ", at place %u", place);
                 request_line(request, where);
             }
         }
-        line("    backlog for an endpoint of process %u: %u messages, %u of them answers",
-             mca_pml_epml_name_process(&peer->proc->super.proc_name).vpid, place, control);
+        dump_line("    backlog for an endpoint of process %u: %u messages, %u of them answers",
+                  mca_pml_epml_name_process(&peer->proc->super.proc_name).vpid, place, control);
     }
 }
 
@@ -189,12 +189,12 @@ static void dump_queue(const view_t *view, const epml_match_queue_t *queue)
             = (const mca_pml_epml_request_t *) ((const char *) posted
                                                 - offsetof(mca_pml_epml_request_t, posted));
 
-        if (shows(view, request->comm)) {
-            line("    %s from %s in \"%s\", %s, up to %zu bytes, waiting for a match, "
-                 "posted as number %llu",
-                 request->ops->name, rank_text(request->comm, queue->source).s,
-                 name_of(request->comm), tag_text(queue->tag).s, request->size,
-                 (unsigned long long) posted->sequence);
+        if (dump_shows(view, request->comm)) {
+            dump_line("    %s from %s in \"%s\", %s, up to %zu bytes, waiting for a match, "
+                      "posted as number %llu",
+                      request->ops->name, rank_text(request->comm, queue->source).s,
+                      name_of(request->comm), tag_text(queue->tag).s, request->size,
+                      (unsigned long long) posted->sequence);
         }
     }
 }
@@ -203,7 +203,7 @@ static void dump_receives(const view_t *view)
 {
     const epml_match_table_t *match = &view->ep->match;
 
-    line("  pending receives:");
+    dump_line("  pending receives:");
     for (uint64_t i = 0; i < match->buckets; ++i) {
         for (const epml_match_queue_t *queue = *epml_match_bucket(match, i); NULL != queue;
              queue = queue->chain) {
@@ -219,7 +219,7 @@ static void dump_unexpected(const view_t *view)
 {
     uint64_t place = 0;
 
-    line("  unexpected messages:");
+    dump_line("  unexpected messages:");
     for (const epml_match_unexpected_t *message = view->ep->match.arrival_first; NULL != message;
          message = message->newer) {
         const mca_pml_epml_unexpected_t *kept = (const mca_pml_epml_unexpected_t *) message;
@@ -228,14 +228,15 @@ static void dump_unexpected(const view_t *view)
         const mca_pml_epml_comm_t *comm = comm_of(view, queue->context);
 
         ++place;
-        if (shows(view, comm)) {
-            line("    %smessage from %s in \"%s\", %s, %llu bytes, %s%s, waiting for a match, "
-                 "arrived at place %llu",
-                 EPML_HDR_PART_INIT == kept->common.kind ? "partitioned " : "",
-                 rank_text(comm, queue->source).s, name_of(comm), tag_text(queue->tag).s,
-                 (unsigned long long) mca_pml_epml_unexpected_length(kept),
-                 eager && 0 != (kept->common.flags & EPML_HDR_FLAG_SYNC) ? "synchronous, " : "",
-                 eager ? "data here" : "data at the sender", (unsigned long long) place);
+        if (dump_shows(view, comm)) {
+            dump_line("    %smessage from %s in \"%s\", %s, %llu bytes, %s%s, waiting for a match, "
+                      "arrived at place %llu",
+                      EPML_HDR_PART_INIT == kept->common.kind ? "partitioned " : "",
+                      rank_text(comm, queue->source).s, name_of(comm), tag_text(queue->tag).s,
+                      (unsigned long long) mca_pml_epml_unexpected_length(kept),
+                      eager && 0 != (kept->common.flags & EPML_HDR_FLAG_SYNC) ? "synchronous, "
+                                                                              : "",
+                      eager ? "data here" : "data at the sender", (unsigned long long) place);
         }
     }
 }
@@ -246,11 +247,12 @@ static void dump_comm_line(const mca_pml_epml_comm_t *comm)
 {
     const mpix_endpoints_client_t *client;
 
-    line("  communicator \"%s\": rank %d of %d%s, context %llx, %llu requests and matched messages "
-         "hold it",
-         name_of(comm), comm->rank, comm->local->count, comm->is_inter ? " of its side" : "",
-         (unsigned long long) comm->context,
-         (unsigned long long) (comm->active + mca_pml_epml_open_requests(comm->ep, comm, true)));
+    dump_line(
+        "  communicator \"%s\": rank %d of %d%s, context %llx, %llu requests and matched messages "
+        "hold it",
+        name_of(comm), comm->rank, comm->local->count, comm->is_inter ? " of its side" : "",
+        (unsigned long long) comm->context,
+        (unsigned long long) (comm->active + mca_pml_epml_open_requests(comm->ep, comm, true)));
     for (int i = 0; i < EPML_ENROLLED_MOST; ++i) {
         void *object = mca_pml_epml_clients_object(comm, i);
         char text[400] = "";
@@ -260,7 +262,7 @@ static void dump_comm_line(const mca_pml_epml_comm_t *comm)
             client->describe(object, text, sizeof(text));
         }
         if ('\0' != text[0]) {
-            line("    %s", text);
+            dump_line("    %s", text);
         }
     }
 }
@@ -292,16 +294,17 @@ static void dump_comms(const view_t *view)
 }
 
 /** @return false: the lock could not be had, which has been said */
-static bool dump(mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *only)
+static bool dump_ep(mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *only)
 {
     const view_t view = {ep, only};
 
     /* As a visitor: not even this thread can be in twice. */
     for (int tries = 1; !mca_pml_epml_try_visit(ep); ++tries) {
         if (EPML_DUMP_TRIES == tries) {
-            line("endpoint %p: a thread is at work on it, and did not finish; let the threads run "
-                 "and ask again",
-                 (void *) ep);
+            dump_line(
+                "endpoint %p: a thread is at work on it, and did not finish; let the threads run "
+                "and ask again",
+                (void *) ep);
             return false;
         }
         epml_lock_relax();
@@ -309,15 +312,15 @@ static bool dump(mca_pml_epml_ep_t *ep, const mca_pml_epml_comm_t *only)
             sched_yield();
         }
     }
-    line("endpoint %p of process %u, name %u: %llu requests open, %llu unexpected messages, "
-         "%llu taken out by matched probes, %llu messages dropped",
-         (void *) ep, OMPI_PROC_MY_NAME->vpid,
-         NULL == ep->life.self ? OMPI_PROC_MY_NAME->vpid
-                               : ep->life.self->proc->super.proc_name.vpid,
-         (unsigned long long) (walk_comms(ep, false) - ep->flow.taken_out
-                               + mca_pml_epml_open_requests(ep, NULL, true)),
-         (unsigned long long) ep->match.unexpected_count, (unsigned long long) ep->flow.taken_out,
-         (unsigned long long) ep->flow.dropped);
+    dump_line("endpoint %p of process %u, name %u: %llu requests open, %llu unexpected messages, "
+              "%llu taken out by matched probes, %llu messages dropped",
+              (void *) ep, OMPI_PROC_MY_NAME->vpid,
+              NULL == ep->life.self ? OMPI_PROC_MY_NAME->vpid
+                                    : ep->life.self->proc->super.proc_name.vpid,
+              (unsigned long long) (walk_comms(ep, false) - ep->flow.taken_out
+                                    + mca_pml_epml_open_requests(ep, NULL, true)),
+              (unsigned long long) ep->match.unexpected_count,
+              (unsigned long long) ep->flow.taken_out, (unsigned long long) ep->flow.dropped);
     dump_comms(&view);
     dump_sends(&view);
     dump_receives(&view);
@@ -330,7 +333,7 @@ int mca_pml_epml_call_dump(ompi_communicator_t *comm, int verbose)
 {
     mca_pml_epml_comm_t *state = mca_pml_epml_comm(comm);
 
-    return dump(state->ep, 0 == verbose ? state : NULL) ? OMPI_SUCCESS : OMPI_ERR_RESOURCE_BUSY;
+    return dump_ep(state->ep, 0 == verbose ? state : NULL) ? OMPI_SUCCESS : OMPI_ERR_RESOURCE_BUSY;
 }
 
 void mca_pml_epml_dump_comm(ompi_communicator_t *comm, int verbose)
@@ -340,12 +343,12 @@ void mca_pml_epml_dump_comm(ompi_communicator_t *comm, int verbose)
 
 static void dump_one(mca_pml_epml_ep_t *ep)
 {
-    (void) dump(ep, NULL);
+    (void) dump_ep(ep, NULL);
 }
 
 void mca_pml_epml_dump_all(void)
 {
     if (!mca_pml_epml_ep_for_all(dump_one)) {
-        line("the list of endpoints is in use; let the threads run and ask again");
+        dump_line("the list of endpoints is in use; let the threads run and ask again");
     }
 }

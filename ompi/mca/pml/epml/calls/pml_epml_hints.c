@@ -34,7 +34,7 @@
 #include "opal/util/info_subscriber.h"
 
 /** Kinds of receives that an assertion rules out. */
-static unsigned int never(uint32_t assertions)
+static unsigned int hints_never(uint32_t assertions)
 {
     unsigned int kinds = 0;
 
@@ -62,8 +62,8 @@ static const char *set_assertion(opal_infosubscriber_t *object, const char *valu
     mca_pml_epml_lock(comm->ep);
     assertions = opal_str_to_bool(value) ? ompi_comm->c_assertions | flag
                                          : ompi_comm->c_assertions & ~flag;
-    (void) epml_match_promise(&comm->ep->match, comm->context, never(assertions));
-    if (0 != (never(flag) & ~epml_match_promised(&comm->ep->match, comm->context))) {
+    (void) epml_match_promise(&comm->ep->match, comm->context, hints_never(assertions));
+    if (0 != (hints_never(flag) & ~epml_match_promised(&comm->ep->match, comm->context))) {
         assertions &= ~flag;
     }
     ompi_comm->c_assertions = assertions;

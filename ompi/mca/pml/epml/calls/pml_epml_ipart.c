@@ -37,8 +37,8 @@ static inline const mca_part_base_module_t *libmpi_part(void)
 }
 
 /** libmpi hands the arguments on unchecked.  @return MPI_SUCCESS, or the class of the error */
-static int check(size_t partitions, size_t count, const ompi_datatype_t *datatype, int peer,
-                 int tag, const mca_pml_epml_comm_t *comm)
+static int ipart_check(size_t partitions, size_t count, const ompi_datatype_t *datatype, int peer,
+                       int tag, const mca_pml_epml_comm_t *comm)
 {
     size_t elements, bytes;
 
@@ -70,7 +70,7 @@ static int part_init(const mca_pml_epml_request_ops_t *ops, const void *buf, siz
     mca_pml_epml_comm_t *comm = mca_pml_epml_comm(ompi_comm);
     mca_pml_epml_request_t *request;
     mca_pml_epml_part_t *part;
-    int rc = check(partitions, count, datatype, peer, tag, comm);
+    int rc = ipart_check(partitions, count, datatype, peer, tag, comm);
 
     if (MPI_SUCCESS != rc) {
         return rc;
@@ -138,7 +138,8 @@ static bool is_device(const void *buf, size_t partitions, size_t count, ompi_dat
                       int peer, int tag, ompi_communicator_t *comm)
 {
     return mca_pml_epml_is_endpoint_comm(comm) && MPI_PROC_NULL != peer
-           && MPI_SUCCESS == check(partitions, count, datatype, peer, tag, mca_pml_epml_comm(comm))
+           && MPI_SUCCESS
+                  == ipart_check(partitions, count, datatype, peer, tag, mca_pml_epml_comm(comm))
            && mca_pml_epml_device_is(comm, buf, partitions * count, datatype);
 }
 
@@ -164,7 +165,7 @@ static int checked_precv_init(void *buf, size_t partitions, size_t count, ompi_d
 }
 
 /** Do partitions first to last exist?  libmpi turns negative numbers into very large ones. */
-static bool exist(const mca_pml_epml_part_t *part, size_t first, size_t last)
+static bool ipart_exist(const mca_pml_epml_part_t *part, size_t first, size_t last)
 {
     return first <= last && last < part->partitions;
 }
@@ -187,7 +188,7 @@ static int part_pready(size_t first, size_t last, ompi_request_t *request)
     if (&mca_pml_epml_psend_ops != part->super.ops || OMPI_REQUEST_ACTIVE != request->req_state) {
         return MPI_ERR_REQUEST;
     }
-    if (!exist(part, first, last)) {
+    if (!ipart_exist(part, first, last)) {
         return MPI_ERR_ARG;
     }
     ep = part->super.ep;
@@ -214,7 +215,7 @@ static int part_parrived(size_t first, size_t last, int *flag, ompi_request_t *r
     if (&mca_pml_epml_precv_ops != part->super.ops) {
         return MPI_ERR_REQUEST;
     }
-    if (!exist(part, first, last)) {
+    if (!ipart_exist(part, first, last)) {
         return MPI_ERR_ARG;
     }
     *flag = OMPI_REQUEST_INACTIVE == request->req_state

@@ -135,7 +135,7 @@ static struct {
 #define LIBNBC(function) \
     atomic_load_explicit(&libnbc[0 != OMPI_COMM_IS_INTER(comm)].function, memory_order_relaxed)
 
-static int held(int rc, ompi_communicator_t *comm, ompi_request_t **request_p)
+static int libnbc_held(int rc, ompi_communicator_t *comm, ompi_request_t **request_p)
 {
     if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
         mca_pml_epml_hold(*request_p, comm);
@@ -143,19 +143,20 @@ static int held(int rc, ompi_communicator_t *comm, ompi_request_t **request_p)
     return rc;
 }
 
-#define DEFINE(name, shape)                                                                       \
-    static int i##name(UNPACK(shape##_PARAMETERS) ompi_communicator_t *comm,                      \
-                       ompi_request_t **request_p, mca_coll_base_module_t *module)                \
-    {                                                                                             \
-        return held(LIBNBC(i##name)(UNPACK(shape##_ARGUMENTS) comm, request_p, module), comm,     \
-                    request_p);                                                                   \
-    }                                                                                             \
-    static int name##_init(UNPACK(shape##_PARAMETERS) ompi_communicator_t *comm,                  \
-                           struct ompi_info_t *info, ompi_request_t **request_p,                  \
-                           mca_coll_base_module_t *module)                                        \
-    {                                                                                             \
-        return held(LIBNBC(name##_init)(UNPACK(shape##_ARGUMENTS) comm, info, request_p, module), \
-                    comm, request_p);                                                             \
+#define DEFINE(name, shape)                                                                     \
+    static int i##name(UNPACK(shape##_PARAMETERS) ompi_communicator_t *comm,                    \
+                       ompi_request_t **request_p, mca_coll_base_module_t *module)              \
+    {                                                                                           \
+        return libnbc_held(LIBNBC(i##name)(UNPACK(shape##_ARGUMENTS) comm, request_p, module),  \
+                           comm, request_p);                                                    \
+    }                                                                                           \
+    static int name##_init(UNPACK(shape##_PARAMETERS) ompi_communicator_t *comm,                \
+                           struct ompi_info_t *info, ompi_request_t **request_p,                \
+                           mca_coll_base_module_t *module)                                      \
+    {                                                                                           \
+        return libnbc_held(LIBNBC(name##_init)(UNPACK(shape##_ARGUMENTS) comm, info, request_p, \
+                                               module),                                         \
+                           comm, request_p);                                                    \
     }
 FOR_ALL(DEFINE)
 
@@ -181,7 +182,7 @@ static void replace(mca_coll_base_module_t *module, bool is_inter)
 static mca_coll_base_component_t *component;
 static __typeof__(component->collm_comm_query) component_query;
 
-static mca_coll_base_module_t *query(ompi_communicator_t *comm, int *priority)
+static mca_coll_base_module_t *libnbc_query(ompi_communicator_t *comm, int *priority)
 {
     mca_coll_base_module_t *module = component_query(comm, priority);
 
@@ -202,14 +203,14 @@ void mca_pml_epml_libnbc_install(void)
             component_query = component->collm_comm_query;
             /* Release: what query reads before its address, for threads that make communicators of
              * processes meanwhile.  Either function serves those. */
-            __atomic_store_n(&component->collm_comm_query, query, __ATOMIC_RELEASE);
+            __atomic_store_n(&component->collm_comm_query, libnbc_query, __ATOMIC_RELEASE);
         }
     }
 }
 
 void mca_pml_epml_libnbc_remove(void)
 {
-    if (NULL != component && query == component->collm_comm_query) {
+    if (NULL != component && libnbc_query == component->collm_comm_query) {
         component->collm_comm_query = component_query;
     }
     component = NULL;

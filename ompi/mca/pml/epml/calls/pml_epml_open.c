@@ -39,7 +39,7 @@ static bool is_open(const mca_pml_epml_request_t *request, const filter_t *filte
            && !atomic_load_explicit(&request->done, memory_order_relaxed);
 }
 
-static uint64_t posted(const epml_match_queue_t *queue, const filter_t *filter)
+static uint64_t open_posted(const epml_match_queue_t *queue, const filter_t *filter)
 {
     uint64_t count = 0;
 
@@ -54,7 +54,7 @@ static uint64_t posted(const epml_match_queue_t *queue, const filter_t *filter)
 }
 
 /** Those of a backlog that have no number yet. */
-static uint64_t delayed(const epml_backlog_thing_t *backlog, const filter_t *filter)
+static uint64_t open_delayed(const epml_backlog_thing_t *backlog, const filter_t *filter)
 {
     uint64_t count = 0;
 
@@ -75,7 +75,7 @@ uint64_t mca_pml_epml_open_requests(const mca_pml_epml_ep_t *ep, const mca_pml_e
     for (uint64_t i = 0; i < ep->match.buckets; ++i) {
         for (const epml_match_queue_t *queue = *epml_match_bucket(&ep->match, i); NULL != queue;
              queue = queue->chain) {
-            count += posted(queue, &filter);
+            count += open_posted(queue, &filter);
         }
     }
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {
@@ -83,7 +83,7 @@ uint64_t mca_pml_epml_open_requests(const mca_pml_epml_ep_t *ep, const mca_pml_e
     }
     for (const epml_backlog_thing_t *backlog = ep->wire.backlogs.first; NULL != backlog;
          backlog = backlog->next_queue) {
-        count += delayed(backlog, &filter);
+        count += open_delayed(backlog, &filter);
     }
     return count;
 }

@@ -24,8 +24,8 @@
 #include "ompi/constants.h"
 
 /** Look once.  Under the lock.  @return the message, still in the table, or NULL */
-static mca_pml_epml_unexpected_t *look(mca_pml_epml_comm_t *comm, int src, int tag,
-                                       ompi_status_public_t *status)
+static mca_pml_epml_unexpected_t *probe_find(mca_pml_epml_comm_t *comm, int src, int tag,
+                                             ompi_status_public_t *status)
 {
     epml_match_queue_t *queue;
     mca_pml_epml_unexpected_t *message = (mca_pml_epml_unexpected_t *)
@@ -58,8 +58,8 @@ static inline int in_vain(const mca_pml_epml_comm_t *comm, int src, int tag)
 }
 
 /** Wrap a message that is to be taken out of the table. */
-static int wrap(mca_pml_epml_unexpected_t *unexpected, ompi_communicator_t *comm,
-                ompi_message_t **message_p)
+static int probe_wrap(mca_pml_epml_unexpected_t *unexpected, ompi_communicator_t *comm,
+                      ompi_message_t **message_p)
 {
     ompi_message_t *message = ompi_message_alloc();
 
@@ -94,7 +94,7 @@ int mca_pml_epml_call_iprobe(int src, int tag, ompi_communicator_t *comm, int *m
     do {
         events = mca_pml_epml_ep_poll_patiently(epml_comm->ep);
         mca_pml_epml_lock(epml_comm->ep);
-        *matched = NULL != look(epml_comm, src, tag, status);
+        *matched = NULL != probe_find(epml_comm, src, tag, status);
         rc = *matched ? OMPI_SUCCESS : in_vain(epml_comm, src, tag);
         mca_pml_epml_unlock(epml_comm->ep);
     } while (0 < events && !*matched && OMPI_SUCCESS == rc && ++turns < EPML_TEST_TURNS);
@@ -124,7 +124,7 @@ int mca_pml_epml_call_probe(int src, int tag, ompi_communicator_t *comm,
         int rc;
 
         mca_pml_epml_lock(epml_comm->ep);
-        found = NULL != look(epml_comm, src, tag, status);
+        found = NULL != probe_find(epml_comm, src, tag, status);
         rc = found ? OMPI_SUCCESS : in_vain(epml_comm, src, tag);
         mca_pml_epml_unlock(epml_comm->ep);
         if (found || OMPI_SUCCESS != rc) {
@@ -148,9 +148,9 @@ static int try_take(int src, int tag, ompi_communicator_t *comm, ompi_message_t 
     int rc = OMPI_SUCCESS;
 
     mca_pml_epml_lock(epml_comm->ep);
-    unexpected = look(epml_comm, src, tag, status);
+    unexpected = probe_find(epml_comm, src, tag, status);
     if (NULL != unexpected) {
-        rc = wrap(unexpected, comm, message);
+        rc = probe_wrap(unexpected, comm, message);
         if (OMPI_SUCCESS == rc) {
             take_out(epml_comm->ep, unexpected);
             mca_pml_epml_unexpected_take_out(epml_comm->ep);

@@ -76,7 +76,7 @@ static const mca_pml_epml_kind_t *const kinds[EPML_HDR_KINDS] = {
 
 /** Put our functions in their places, before there is anything that they are needed for.  Whoever
  * comes while another thread is at it waits: nobody goes on with an endpoint without them. */
-static void install(void)
+static void serve_install(void)
 {
     /* Acquire pairs with the release below, of another thread: what it has put there before. */
     if (OPAL_LIKELY(atomic_load_explicit(&installed.done, memory_order_acquire))) {
@@ -110,7 +110,7 @@ int mca_pml_epml_serve(void)
     int rc = mca_pml_epml_transports_open(&upcalls);
 
     if (OMPI_SUCCESS == rc) {
-        install();
+        serve_install();
     }
     return rc;
 }

@@ -39,7 +39,7 @@ static ompi_request_fns_t original;
 
 /** Open MPI's functions.  A thread may have come here by the replaced table, which it has read like
  * any other memory. */
-static inline const ompi_request_fns_t *libmpi(void)
+static inline const ompi_request_fns_t *wait_by_libmpi(void)
 {
     /* Acquire: that look before ours at the originals; partner: the releases in
      * mca_pml_epml_wait_install. */
@@ -161,7 +161,7 @@ static inline int left_error(ompi_request_t *request)
  * collectives' requests, but that of MPI_COMM_WORLD for partitioned ones.  Ours pass for the former
  * in their last moment.
  */
-static inline int returned(int rc, size_t count, ompi_request_t **requests)
+static inline int wait_returned(int rc, size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; OPAL_UNLIKELY(OMPI_SUCCESS != rc) && i < count; ++i) {
         if (MPI_SUCCESS != left_error(requests[i]) && mca_pml_epml_is_request(requests[i])
@@ -193,7 +193,7 @@ static inline int returned_all(int rc, size_t count, ompi_request_t **requests,
             }
         }
     }
-    return returned(rc, count, requests);
+    return wait_returned(rc, count, requests);
 }
 
 /** What Open MPI's function returned, of a list of which it has seen some off. */
@@ -207,7 +207,7 @@ static inline int returned_some(int rc, size_t count, ompi_request_t **requests,
             statuses[i].MPI_ERROR = error;
         }
     }
-    return returned(rc, count, requests);
+    return wait_returned(rc, count, requests);
 }
 
 /** Before a list is seen off, in which all will be inactive: an inactive persistent collective may
@@ -254,7 +254,7 @@ static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
         } while (!mca_pml_epml_is_through(*request) && !is_pending(1, request, &waiter));
         mca_pml_epml_wait_over(&waiter);
     }
-    return returned(libmpi()->req_wait(request, status), 1, request);
+    return wait_returned(wait_by_libmpi()->req_wait(request, status), 1, request);
 }
 
 /** Wait for all requests of a list that need an endpoint turned, then let Open MPI finish. */
@@ -275,7 +275,7 @@ static __attribute__((noinline)) int wait_all_any(size_t count, ompi_request_t *
     }
     mca_pml_epml_wait_over(&waiter);
     forget_old_errors(count, requests);
-    return returned_all(libmpi()->req_wait_all(count, requests, statuses), count, requests,
+    return returned_all(wait_by_libmpi()->req_wait_all(count, requests, statuses), count, requests,
                         statuses);
 }
 
@@ -438,10 +438,10 @@ static int epml_wait_any(size_t count, ompi_request_t **requests, int *index,
     size_t found = wait_for_one(count, requests);
 
     if (NONE == found) {
-        return libmpi()->req_wait_any(count, requests, index, status);
+        return wait_by_libmpi()->req_wait_any(count, requests, index, status);
     }
     *index = (int) found;
-    return returned(libmpi()->req_wait(&requests[found], status), count, requests);
+    return wait_returned(wait_by_libmpi()->req_wait(&requests[found], status), count, requests);
 }
 
 static int epml_wait_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
@@ -450,9 +450,10 @@ static int epml_wait_some(size_t count, ompi_request_t **requests, int *outcount
     int rc;
 
     if (NONE == wait_for_one(count, requests)) {
-        return libmpi()->req_wait_some(count, requests, outcount, indices, statuses);
+        return wait_by_libmpi()->req_wait_some(count, requests, outcount, indices, statuses);
     }
-    rc = mca_pml_epml_seen_test_some(libmpi(), count, requests, outcount, indices, statuses);
+    rc = mca_pml_epml_seen_test_some(wait_by_libmpi(), count, requests, outcount, indices,
+                                     statuses);
     return returned_some(rc, count, requests, *outcount, indices, statuses);
 }
 
@@ -499,7 +500,8 @@ static int epml_test(ompi_request_t **request, int *completed, ompi_status_publi
             return OMPI_SUCCESS;
         }
     }
-    rc = returned(mca_pml_epml_seen_test(libmpi(), request, completed, status), 1, request);
+    rc = wait_returned(mca_pml_epml_seen_test(wait_by_libmpi(), request, completed, status), 1,
+                       request);
     if (OMPI_SUCCESS == rc && !*completed) {
         (void) mca_pml_epml_tested(false);
     }
@@ -512,11 +514,11 @@ static int epml_test_any(size_t count, ompi_request_t **requests, int *index, in
     int rc;
 
     test_turn_list(count, requests);
-    rc = mca_pml_epml_seen_test_any(libmpi(), count, requests, index, completed, status);
+    rc = mca_pml_epml_seen_test_any(wait_by_libmpi(), count, requests, index, completed, status);
     if (OMPI_SUCCESS == rc && *completed && MPI_UNDEFINED != *index) {
         rc = left_error(requests[*index]); /* overlooked, as in returned_all */
     }
-    return returned(rc, count, requests);
+    return wait_returned(rc, count, requests);
 }
 
 static int epml_test_all(size_t count, ompi_request_t **requests, int *completed,
@@ -526,7 +528,7 @@ static int epml_test_all(size_t count, ompi_request_t **requests, int *completed
 
     test_turn_list(count, requests);
     forget_old_errors(count, requests);
-    rc = mca_pml_epml_seen_test_all(libmpi(), count, requests, completed, statuses);
+    rc = mca_pml_epml_seen_test_all(wait_by_libmpi(), count, requests, completed, statuses);
     return *completed ? returned_all(rc, count, requests, statuses) : rc;
 }
 
@@ -536,12 +538,13 @@ static int epml_test_some(size_t count, ompi_request_t **requests, int *outcount
     int rc;
 
     test_turn_list(count, requests);
-    rc = mca_pml_epml_seen_test_some(libmpi(), count, requests, outcount, indices, statuses);
+    rc = mca_pml_epml_seen_test_some(wait_by_libmpi(), count, requests, outcount, indices,
+                                     statuses);
     return returned_some(rc, count, requests, *outcount, indices, statuses);
 }
 
 /** Put a function into libmpi's table, which other threads may be calling through: either function
- * serves all requests.  Release pairs with the acquire in libmpi(): the originals before it. */
+ * serves all requests.  Release pairs with the acquire in wait_by_libmpi(): the originals before it. */
 #define INSTALL(name, function) \
     __atomic_store_n(&ompi_request_functions.name, function, __ATOMIC_RELEASE)
 

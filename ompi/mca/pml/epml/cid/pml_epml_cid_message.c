@@ -67,7 +67,7 @@ int mca_pml_epml_cid_send(ompi_communicator_t *comm, int rank, int tag, const ui
 
 /** Look once.  Under the lock.
  * @return OMPI_SUCCESS; OMPI_ERR_WOULD_BLOCK: not yet; or an error: there is none to come */
-static int take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64_t *words)
+static int cid_message_take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64_t *words)
 {
     mca_pml_epml_ep_t *ep = comm->ep;
     epml_match_queue_t *queue;
@@ -130,7 +130,7 @@ int mca_pml_epml_cid_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t
         int events, rc;
 
         mca_pml_epml_lock(ep);
-        rc = take(epml_comm, rank, tag, words);
+        rc = cid_message_take(epml_comm, rank, tag, words);
         if (OMPI_ERR_WOULD_BLOCK == rc && !has_way) {
             rc = check_way(ep, epml_comm->peers->member[rank], &since, &has_way);
         }

@@ -86,7 +86,7 @@ static void clean_up(mca_pml_epml_creation_t *creation)
     epml_side_end(&creation->remote);
 }
 
-static bool owes(const void *work)
+static bool creation_owes(const void *work)
 {
     return ((const mca_pml_epml_creation_t *) work)->meeting.owes;
 }
@@ -96,8 +96,8 @@ int mca_pml_epml_creation_run(mca_pml_epml_creation_t *creation, int failed)
     static const epml_round_t *const rounds[] = {&mca_pml_epml_round_endpoints,
                                                  &mca_pml_epml_round_room,
                                                  &mca_pml_epml_round_handles};
-    const int rc = epml_rounds_run(rounds, (int) (sizeof(rounds) / sizeof(rounds[0])), owes,
-                                   creation, failed);
+    const int rc = epml_rounds_run(rounds, (int) (sizeof(rounds) / sizeof(rounds[0])),
+                                   creation_owes, creation, failed);
 
     clean_up(creation);
     if (MPI_ERR_PROC_FAILED == rc) {

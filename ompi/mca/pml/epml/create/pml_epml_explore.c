@@ -74,7 +74,7 @@ static void break_trail(explore_t *explore, trail_t *trail, mpix_endpoints_error
 }
 
 /** One step in all open communicators at once.  A communicator of one member needs none. */
-static void step(explore_t *explore, step_fn_t start)
+static void explore_step(explore_t *explore, step_fn_t start)
 {
     ompi_request_t *requests[EPML_WEB_EDGES] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     ompi_status_public_t statuses[EPML_WEB_EDGES] = {{.MPI_ERROR = OMPI_SUCCESS},
@@ -124,7 +124,7 @@ static void step_max(explore_t *explore, bool draws)
                               ? (int64_t) mca_pml_epml_context_wide_ids(1)
                               : 0;
     }
-    step(explore, start_max);
+    explore_step(explore, start_max);
     for (int i = 0; i < explore->trails; ++i) {
         trail_t *trail = &explore->trail[i];
 
@@ -147,7 +147,7 @@ static void step_counts(explore_t *explore)
             trail->counts[0] = trail->news; /* of one member */
         }
     }
-    step(explore, start_counts);
+    explore_step(explore, start_counts);
 }
 
 /** Room for what members of a communicator tell.  @return callers, or -1: there is none */
@@ -206,7 +206,7 @@ static void step_news(explore_t *explore)
             memcpy(trail->heard, trail->said, (size_t) trail->news * sizeof(*trail->said));
         }
     }
-    step(explore, start_news);
+    explore_step(explore, start_news);
     for (int i = 0; i < explore->trails; ++i) {
         const trail_t *trail = &explore->trail[i];
 
@@ -217,7 +217,7 @@ static void step_news(explore_t *explore)
     epml_web_settle(&explore->web);
 }
 
-static void look(explore_t *explore)
+static void explore_poll(explore_t *explore)
 {
     for (int i = 0; i < explore->trails; ++i) {
         trail_t *trail = &explore->trail[i];
@@ -261,7 +261,7 @@ bool mca_pml_epml_explore_knows(const explore_t *explore)
 }
 
 /** Own part of what is known, and room for what members tell how much they will tell. */
-static void begin(explore_t *explore)
+static void explore_begin(explore_t *explore)
 {
     bool has_room = epml_web_reserve(&explore->web, 1);
 
@@ -282,7 +282,7 @@ static void begin(explore_t *explore)
 }
 
 /** Agree on numbers for the communicators; then this member can say who it is. */
-static void introduce(explore_t *explore)
+static void explore_introduce(explore_t *explore)
 {
     ompi_communicator_t *comm = explore->trail[0].comm;
     const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group,
@@ -306,14 +306,14 @@ static void introduce(explore_t *explore)
 
 void mca_pml_epml_explore(explore_t *explore)
 {
-    begin(explore);
-    introduce(explore);
+    explore_begin(explore);
+    explore_introduce(explore);
     while (is_open(explore)) {
         step_counts(explore);
         make_room(explore);
         step_max(explore, false);
         step_news(explore);
-        look(explore);
+        explore_poll(explore);
     }
 }
 

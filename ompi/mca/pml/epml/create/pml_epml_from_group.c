@@ -87,7 +87,7 @@ static void find_processes(from_group_t *work)
 /* ---- what is its own ------------------------------------------------------------------------- */
 
 /** Do all have the same group? */
-static int fit(const mca_pml_epml_creation_t *creation)
+static int from_group_check_addresses(const mca_pml_epml_creation_t *creation)
 {
     const from_group_t *work = (const from_group_t *) creation;
 
@@ -113,7 +113,8 @@ static const mpix_endpoints_member_t *member_of(const from_group_t *work,
     return member;
 }
 
-static int dress(const mca_pml_epml_creation_t *creation, ompi_communicator_t *handle)
+static int from_group_init_handle(const mca_pml_epml_creation_t *creation,
+                                  ompi_communicator_t *handle)
 {
     const from_group_t *work = (const from_group_t *) creation;
     const mpix_endpoints_member_t *member = member_of(work, handle);
@@ -134,7 +135,8 @@ static int dress(const mca_pml_epml_creation_t *creation, ompi_communicator_t *h
     return rc;
 }
 
-static const mca_pml_epml_creation_ops_t from_group_ops = {.fit = fit, .dress = dress};
+static const mca_pml_epml_creation_ops_t from_group_ops = {.fit = from_group_check_addresses,
+                                                           .dress = from_group_init_handle};
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 

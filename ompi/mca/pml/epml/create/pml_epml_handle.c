@@ -44,8 +44,8 @@ static int select_coll(ompi_communicator_t *comm)
 
 /** Give a communicator with groups its place, our state and its collectives; releases it if that
  * fails. */
-static int finish(ompi_communicator_t *comm, mca_pml_epml_ep_t *ep, uint64_t context,
-                  mca_pml_epml_peers_t *peers, mca_pml_epml_peers_t *local)
+static int handle_finish(ompi_communicator_t *comm, mca_pml_epml_ep_t *ep, uint64_t context,
+                         mca_pml_epml_peers_t *peers, mca_pml_epml_peers_t *local)
 {
     int rc = mca_pml_epml_comm_place(comm, context);
 
@@ -79,7 +79,7 @@ int mca_pml_epml_handle_intra(ompi_communicator_t *parent, mca_pml_epml_ep_t *ep
                        0);
     OBJ_RELEASE(group);
     if (OMPI_SUCCESS == rc) {
-        rc = finish(comm, ep, context, members, members);
+        rc = handle_finish(comm, ep, context, members, members);
     }
     if (OMPI_SUCCESS == rc) {
         *comm_p = comm;
@@ -102,7 +102,7 @@ int mca_pml_epml_handle_inter(ompi_communicator_t *local, uint64_t context,
                        local->c_local_group, group, OMPI_COMM_SET_FLAG_LOCAL_COMM_NODUP);
     OBJ_RELEASE(group);
     if (OMPI_SUCCESS == rc) {
-        rc = finish(comm, state->ep, context, remote, state->local);
+        rc = handle_finish(comm, state->ep, context, remote, state->local);
     }
     if (OMPI_SUCCESS == rc) {
         *comm_p = comm;

@@ -47,7 +47,7 @@ static opal_process_name_t name_of(ompi_communicator_t *comm)
 }
 
 /** What this member alone sees.  @return an error, or OK */
-static mpix_endpoints_error_t check(ompi_communicator_t *const comms[], int count)
+static mpix_endpoints_error_t merge_check(ompi_communicator_t *const comms[], int count)
 {
     const opal_process_name_t first = name_of(comms[0]), last = name_of(comms[count - 1]);
 
@@ -78,7 +78,7 @@ static bool find_ways(const merge_t *merge, int members, unsigned int *ways)
 /* ---- what is its own ------------------------------------------------------------------------- */
 
 /** Is each card that of the member who was found? */
-static int fit(const mca_pml_epml_creation_t *creation)
+static int merge_check_addresses(const mca_pml_epml_creation_t *creation)
 {
     const merge_t *merge = (const merge_t *) creation;
 
@@ -93,7 +93,7 @@ static int fit(const mca_pml_epml_creation_t *creation)
     return OMPI_SUCCESS;
 }
 
-static int dress(const mca_pml_epml_creation_t *creation, ompi_communicator_t *handle)
+static int merge_init_handle(const mca_pml_epml_creation_t *creation, ompi_communicator_t *handle)
 {
     const ompi_communicator_t *own = ((const merge_t *) creation)->handle;
 
@@ -103,7 +103,8 @@ static int dress(const mca_pml_epml_creation_t *creation, ompi_communicator_t *h
                        : mca_pml_epml_handle_attributes(handle);
 }
 
-static const mca_pml_epml_creation_ops_t merge_ops = {.fit = fit, .dress = dress};
+static const mca_pml_epml_creation_ops_t merge_ops = {.fit = merge_check_addresses,
+                                                      .dress = merge_init_handle};
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
@@ -125,8 +126,8 @@ static void plan_tour(merge_t *merge, const epml_web_view_t *view)
 }
 
 /** All members are known; those of a communicator that are not are not waited for. */
-static int create(merge_t *merge, ompi_communicator_t *const comms[],
-                  ompi_communicator_t **newcomm)
+static int merge_create(merge_t *merge, ompi_communicator_t *const comms[],
+                        ompi_communicator_t **newcomm)
 {
     mca_pml_epml_creation_t *creation = &merge->creation;
     const mpix_endpoints_error_t failed = merge->explore.error;
@@ -168,7 +169,7 @@ int mca_pml_epml_comm_merge(ompi_communicator_t *const comms[], int count,
     int rc = OMPI_ERROR;
 
     if (MPIX_ENDPOINTS_OK == local_error) {
-        merge.explore.error = check(comms, count);
+        merge.explore.error = merge_check(comms, count);
     }
     for (int i = count - 1; 0 <= i; --i) {
         merge.explore.trail[i].comm = comms[i];
@@ -177,7 +178,7 @@ int mca_pml_epml_comm_merge(ompi_communicator_t *const comms[], int count,
     mca_pml_epml_explore(&merge.explore);
     *error = merge.explore.error;
     if (mca_pml_epml_explore_knows(&merge.explore)) {
-        rc = create(&merge, comms, &handle);
+        rc = merge_create(&merge, comms, &handle);
         *error = MPIX_ENDPOINTS_OK != *error ? *error : merge.creation.error;
     }
     mca_pml_epml_explore_end(&merge.explore);

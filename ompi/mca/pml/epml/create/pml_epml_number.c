@@ -23,7 +23,7 @@
 #include "../base/base.h"
 #include "pml_epml_number.h"
 
-static int least(int a, int b)
+static int number_least(int a, int b)
 {
     return a < b ? a : b;
 }
@@ -39,6 +39,6 @@ void mca_pml_epml_number(ompi_communicator_t *parent, int *optimal, int *maximum
     if (0 != (ways & EPML_WITH_NET)) {
         mca_pml_epml_net_room(&served_well, &served);
     }
-    *maximum = least(mca_pml_epml_ep_room(), served);
-    *optimal = least(least(mca_pml_epml_crowd_cores(), served_well), *maximum);
+    *maximum = number_least(mca_pml_epml_ep_room(), served);
+    *optimal = number_least(number_least(mca_pml_epml_crowd_cores(), served_well), *maximum);
 }

@@ -39,7 +39,7 @@ static bool is_root(const stop_t *stop)
 }
 
 /** What an exchange here has come to.  @return how badly it has failed */
-static int64_t outcome(stop_t *stop, int rc)
+static int64_t tour_outcome(stop_t *stop, int rc)
 {
     if (OMPI_SUCCESS == rc) {
         return WELL;
@@ -50,7 +50,8 @@ static int64_t outcome(stop_t *stop, int rc)
 }
 
 /** Up: the root has what comes of all.  @return how badly it has failed */
-static int64_t reduce(stop_t *stop, void *data, int count, ompi_datatype_t *type, ompi_op_t *op)
+static int64_t tour_reduce(stop_t *stop, void *data, int count, ompi_datatype_t *type,
+                           ompi_op_t *op)
 {
     ompi_communicator_t *comm = stop->comm;
     const bool root = is_root(stop);
@@ -58,10 +59,10 @@ static int64_t reduce(stop_t *stop, void *data, int count, ompi_datatype_t *type
     if (stop->is_over || 1 == ompi_comm_size(comm)) {
         return WELL;
     }
-    return outcome(stop,
-                   comm->c_coll->coll_reduce(root ? MPI_IN_PLACE : data, root ? data : NULL, count,
-                                             type, op, stop->root, comm,
-                                             comm->c_coll->coll_reduce_module));
+    return tour_outcome(stop,
+                        comm->c_coll->coll_reduce(root ? MPI_IN_PLACE : data, root ? data : NULL,
+                                                  count, type, op, stop->root, comm,
+                                                  comm->c_coll->coll_reduce_module));
 }
 
 /** Down: from the root to all.  Not where it is over.  @return likewise */
@@ -72,20 +73,20 @@ static int64_t pass_on(stop_t *stop, void *data, int count, ompi_datatype_t *typ
     if (1 == ompi_comm_size(comm)) {
         return WELL;
     }
-    return outcome(stop, comm->c_coll->coll_bcast(data, count, type, stop->root, comm,
-                                                  comm->c_coll->coll_bcast_module));
+    return tour_outcome(stop, comm->c_coll->coll_bcast(data, count, type, stop->root, comm,
+                                                       comm->c_coll->coll_bcast_module));
 }
 
-static int64_t worse(int64_t a, int64_t b)
+static int64_t tour_worse(int64_t a, int64_t b)
 {
     return a < b ? b : a;
 }
 
 /** @param[in] failed  how badly, in this exchange.  @return an error if it has, or has before */
-static int result(const mca_pml_epml_tour_t *tour, int64_t failed)
+static int tour_result(const mca_pml_epml_tour_t *tour, int64_t failed)
 {
     for (int i = 0; i < tour->stops; ++i) {
-        failed = worse(failed, tour->stop[i].is_over ? FAILED : WELL);
+        failed = tour_worse(failed, tour->stop[i].is_over ? FAILED : WELL);
     }
     if (WELL == failed) {
         return OMPI_SUCCESS;
@@ -98,10 +99,10 @@ static void go_up(mca_pml_epml_tour_t *tour, int64_t *mine, int count)
 {
     for (int i = tour->stops - 1; 0 <= i; --i) {
         const int64_t before = mine[count],
-                      failed = reduce(&tour->stop[i], mine, count + 1, MPI_INT64_T, MPI_MAX);
+                      failed = tour_reduce(&tour->stop[i], mine, count + 1, MPI_INT64_T, MPI_MAX);
 
         if (WELL != failed) {
-            mine[count] = worse(before, failed); /* of the buffer nothing is known */
+            mine[count] = tour_worse(before, failed); /* of the buffer nothing is known */
         }
     }
 }
@@ -127,18 +128,18 @@ int mca_pml_epml_tour_max(mca_pml_epml_tour_t *tour, int64_t *values, int count,
         memcpy(heard, have ? values : mine, size - sizeof(*values));
         heard[count] = 0 == i ? mine[count]
                        : have ? WELL
-                              : worse(tour->is_lost ? LOST : FAILED, failed);
-        failed = worse(failed, pass_on(stop, heard, count + 1, MPI_INT64_T));
+                              : tour_worse(tour->is_lost ? LOST : FAILED, failed);
+        failed = tour_worse(failed, pass_on(stop, heard, count + 1, MPI_INT64_T));
         if (!stop->is_over && WELL != heard[count]) {
-            failed = worse(failed, heard[count]);
+            failed = tour_worse(failed, heard[count]);
             stop->is_over = true; /* as all here have heard */
         } else if (!stop->is_over) {
             memcpy(values, heard, size - sizeof(*values));
             have = true;
         }
     }
-    *owes = have && OMPI_SUCCESS != result(tour, failed);
-    return result(tour, failed);
+    *owes = have && OMPI_SUCCESS != tour_result(tour, failed);
+    return tour_result(tour, failed);
 }
 
 int mca_pml_epml_tour_gather(mca_pml_epml_tour_t *tour, void *data, int size)
@@ -146,12 +147,12 @@ int mca_pml_epml_tour_gather(mca_pml_epml_tour_t *tour, void *data, int size)
     int64_t failed = WELL;
 
     for (int i = tour->stops - 1; 0 <= i; --i) {
-        failed = worse(failed, reduce(&tour->stop[i], data, size, MPI_BYTE, MPI_BOR));
+        failed = tour_worse(failed, tour_reduce(&tour->stop[i], data, size, MPI_BYTE, MPI_BOR));
     }
     for (int i = 0; i < tour->stops; ++i) {
         if (!tour->stop[i].is_over) {
-            failed = worse(failed, pass_on(&tour->stop[i], data, size, MPI_BYTE));
+            failed = tour_worse(failed, pass_on(&tour->stop[i], data, size, MPI_BYTE));
         }
     }
-    return result(tour, failed);
+    return tour_result(tour, failed);
 }

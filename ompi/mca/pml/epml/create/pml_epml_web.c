@@ -27,7 +27,7 @@
 /* ---- who is known ---------------------------------------------------------------------------- */
 
 /** Give an array more room.  @return false: no memory; it stays as it was */
-static bool grow(void *array_p, size_t count, size_t size)
+static bool web_grow(void *array_p, size_t count, size_t size)
 {
     void **array = array_p;
     void *larger = realloc(*array, count * size);
@@ -45,12 +45,12 @@ bool epml_web_reserve(epml_web_t *web, int room)
     if (room <= web->room) {
         return true;
     }
-    if (!grow(&web->known, callers, sizeof(*web->known))
-        || !grow(&web->ends, ends, sizeof(*web->ends))
-        || !grow(&web->comms, ends, sizeof(*web->comms))
-        || !grow(&web->queue, ends, sizeof(*web->queue))
-        || !grow(&web->places, callers, sizeof(*web->places))
-        || !grow(&web->words, callers, sizeof(*web->words))) {
+    if (!web_grow(&web->known, callers, sizeof(*web->known))
+        || !web_grow(&web->ends, ends, sizeof(*web->ends))
+        || !web_grow(&web->comms, ends, sizeof(*web->comms))
+        || !web_grow(&web->queue, ends, sizeof(*web->queue))
+        || !web_grow(&web->places, callers, sizeof(*web->places))
+        || !web_grow(&web->words, callers, sizeof(*web->words))) {
         return false;
     }
     web->room = room;
@@ -256,7 +256,7 @@ static void find_comm(epml_web_t *web, int index, int parent, int *queued)
 
 /** From the first communicator on: its members by rank, with each its other communicator.  A tree:
  * each communicator but the first was found through a member, each member in a communicator. */
-static void walk(epml_web_t *web, int comms)
+static void web_walk(epml_web_t *web, int comms)
 {
     int queued = 0, found = 0;
 
@@ -312,7 +312,7 @@ void epml_web_lay_out(epml_web_t *web, const epml_web_caller_t *own, epml_web_vi
 {
     const epml_web_known_t *me = NULL;
 
-    walk(web, list_comms(web));
+    web_walk(web, list_comms(web));
     rank_members(web);
     *view = (epml_web_view_t){.size = web->count};
     for (int i = 0; i < web->count; ++i) {

@@ -122,8 +122,8 @@ static __attribute__((noinline)) bool pass_large(const mpix_endpoints_client_t *
     return pass_copy(client, object, message, copy);
 }
 
-static inline bool pass(mca_pml_epml_ep_t *ep, const mpix_endpoints_client_t *client, void *object,
-                        const mca_pml_epml_message_t *message)
+static inline bool am_pass(mca_pml_epml_ep_t *ep, const mpix_endpoints_client_t *client,
+                           void *object, const mca_pml_epml_message_t *message)
 {
     _Alignas(uint64_t) unsigned char copy[MPIX_ENDPOINTS_AM_MAX];
 
@@ -198,7 +198,7 @@ static __attribute__((noinline)) bool piece_arrived(mca_pml_epml_comm_t *comm,
     bool is_sound;
 
     if (NULL == partial && 0 == (hdr->common.flags & EPML_HDR_FLAG_MORE)) {
-        return pass(comm->ep, client, object, message); /* another sender owes some */
+        return am_pass(comm->ep, client, object, message); /* another sender owes some */
     }
     if (NULL == partial) {
         partial = partial_new(link, hdr);
@@ -241,7 +241,7 @@ static bool am_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *mess
     is_sound = OPAL_UNLIKELY(NULL != comm->partials
                              || 0 != (hdr->common.flags & EPML_HDR_FLAG_MORE))
                    ? piece_arrived(comm, client, object, message)
-                   : pass(ep, client, object, message);
+                   : am_pass(ep, client, object, message);
     handle_release(comm);
     return is_sound;
 }

@@ -136,7 +136,7 @@ void mca_pml_epml_registry_add(mca_pml_epml_ep_t *ep)
 
 /** Take an endpoint that is gone out of the list.  Under the lock.
  * @return is it to be destroyed now?  Otherwise its backlogs hold what peers wait for */
-static bool unlist(mca_pml_epml_ep_t *ep)
+static bool registry_unlist(mca_pml_epml_ep_t *ep)
 {
     if (registry.resume == ep) {
         registry.resume = ep->list.next;
@@ -173,7 +173,7 @@ bool mca_pml_epml_registry_remove(mca_pml_epml_ep_t *ep)
     if (0 < ep->list.visitors) {
         ep->list.gone = true;
     } else {
-        owned = unlist(ep);
+        owned = registry_unlist(ep);
     }
     opal_mutex_unlock(&registry.lock);
     return owned;
@@ -217,7 +217,7 @@ bool mca_pml_epml_ep_visit_all(void (*begin)(void *context),
             ++next->list.visitors; /* so that it is there when we come to it */
         }
         --ep->list.visitors;
-        owned = ep->list.gone && 0 == ep->list.visitors && unlist(ep);
+        owned = ep->list.gone && 0 == ep->list.visitors && registry_unlist(ep);
         if (OPAL_UNLIKELY(owned)) {
             opal_mutex_unlock(&registry.lock);
             mca_pml_epml_ep_destroy(ep);
@@ -368,7 +368,7 @@ static int turn_own(mca_pml_epml_ep_t *ep)
 }
 
 /** Help an endpoint of others.  @return number of events; -1: somebody is in */
-static int help(scan_t *scan, mca_pml_epml_ep_t *ep)
+static int registry_help(scan_t *scan, mca_pml_epml_ep_t *ep)
 {
     int events;
 
@@ -395,7 +395,7 @@ static bool is_called_back(void)
 /** One visitor less.  Under the registry's lock.
  * @param[in] events  of its turn; < 0: it could not be had
  * @return is the endpoint gone, and this thread's to destroy? */
-static bool leave(scan_t *scan, mca_pml_epml_ep_t *ep, int events)
+static bool registry_leave(scan_t *scan, mca_pml_epml_ep_t *ep, int events)
 {
     --ep->list.visitors;
     if (0 > events) {
@@ -408,7 +408,7 @@ static bool leave(scan_t *scan, mca_pml_epml_ep_t *ep, int events)
         scan->visits = 0; /* the rest of the scan is for the thread's own */
         registry.resume = scan->at;
     }
-    return ep->list.gone && 0 == ep->list.visitors && unlist(ep);
+    return ep->list.gone && 0 == ep->list.visitors && registry_unlist(ep);
 }
 
 /** Turn the thread's own endpoints, and help others.
@@ -439,10 +439,10 @@ static int scan_all(mca_pml_epml_ep_t **dying_p)
         int rc;
 
         opal_mutex_unlock(&registry.lock);
-        rc = scan.is_own ? turn_own(ep) : help(&scan, ep);
+        rc = scan.is_own ? turn_own(ep) : registry_help(&scan, ep);
         events += 0 < rc ? rc : 0;
         opal_mutex_lock(&registry.lock);
-        if (OPAL_UNLIKELY(leave(&scan, ep, rc))) {
+        if (OPAL_UNLIKELY(registry_leave(&scan, ep, rc))) {
             opal_mutex_unlock(&registry.lock);
             mca_pml_epml_ep_destroy(ep);
             opal_mutex_lock(&registry.lock);

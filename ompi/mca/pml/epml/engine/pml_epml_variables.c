@@ -132,8 +132,8 @@ static void count_ep(const mca_pml_epml_ep_t *ep, mca_pml_epml_counts_t *counts)
 }
 
 /** Add the counts of an endpoint to the process's; of one that ends, and less what is there. */
-static void add(mca_pml_epml_counts_t *sum, const mca_pml_epml_counts_t *counts, bool ends,
-                const mca_pml_epml_counts_t *there)
+static void variables_add(mca_pml_epml_counts_t *sum, const mca_pml_epml_counts_t *counts,
+                          bool ends, const mca_pml_epml_counts_t *there)
 {
     for (int i = 0; i < EPML_COUNTS; ++i) {
         switch (variables[i].kind) {
@@ -156,7 +156,7 @@ void mca_pml_epml_counts_account(mca_pml_epml_ep_t *ep)
 
     count_ep(ep, &counts);
     opal_mutex_lock(&past.lock);
-    add(&past.counts, &counts, true, &ep->engine.accounted);
+    variables_add(&past.counts, &counts, true, &ep->engine.accounted);
     opal_mutex_unlock(&past.lock);
     ep->engine.accounted = counts;
 }
@@ -166,7 +166,7 @@ static void add_ep(mca_pml_epml_ep_t *ep, void *context)
     mca_pml_epml_counts_t counts;
 
     count_ep(ep, &counts);
-    add(context, &counts, false, NULL);
+    variables_add(context, &counts, false, NULL);
 }
 
 static void begin_with_past(void *context)

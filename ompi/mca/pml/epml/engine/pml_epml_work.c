@@ -36,7 +36,7 @@ static _Thread_local bool stepping;
 /** In the place: somebody is at what was there. */
 static mpix_endpoints_work_t taken;
 
-static void put(mca_pml_epml_ep_t *ep, mpix_endpoints_work_t *work)
+static void work_put(mca_pml_epml_ep_t *ep, mpix_endpoints_work_t *work)
 {
     opal_mutex_lock(&ep->work.lock);
     work->next = NULL;
@@ -49,7 +49,7 @@ static void put(mca_pml_epml_ep_t *ep, mpix_endpoints_work_t *work)
     opal_mutex_unlock(&ep->work.lock);
 }
 
-static mpix_endpoints_work_t *take(mca_pml_epml_ep_t *ep)
+static mpix_endpoints_work_t *work_take(mca_pml_epml_ep_t *ep)
 {
     mpix_endpoints_work_t *work;
 
@@ -74,7 +74,7 @@ static inline void work_add(mca_pml_epml_ep_t *ep, ompi_communicator_t *comm,
                                                                memory_order_release,
                                                                memory_order_relaxed))) {
         atomic_fetch_add_explicit(&ep->works, 1, memory_order_relaxed);
-        put(ep, work);
+        work_put(ep, work);
     }
 }
 
@@ -111,7 +111,7 @@ static inline mpix_endpoints_step_t step_of(mpix_endpoints_work_t *work)
 }
 
 /** It is done.  @param[in] comm  that it held, or NULL */
-static void done(ompi_communicator_t *comm)
+static void work_done(ompi_communicator_t *comm)
 {
     if (NULL != comm) {
         OBJ_RELEASE(comm); /* the endpoint may go with it, but for who turns it */
@@ -138,7 +138,7 @@ static int step_place(mca_pml_epml_ep_t *ep)
     if (MPIX_ENDPOINTS_STEP_DONE == step) {
         /* Relaxed: nothing comes with an empty place. */
         atomic_store_explicit(&ep->work_place, NULL, memory_order_relaxed);
-        done(comm);
+        work_done(comm);
     } else {
         /* Release: what the step did; partner: the acquire above. */
         atomic_store_explicit(&ep->work_place, work, memory_order_release);
@@ -154,16 +154,16 @@ static __attribute__((noinline)) int step_list(mca_pml_epml_ep_t *ep, uint32_t m
     mpix_endpoints_work_t *work;
     int events = 0;
 
-    for (most = most < works ? most : works; 0 < most && NULL != (work = take(ep)); --most) {
+    for (most = most < works ? most : works; 0 < most && NULL != (work = work_take(ep)); --most) {
         ompi_communicator_t *comm = work->comm;
         const mpix_endpoints_step_t step = step_of(work);
 
         events += MPIX_ENDPOINTS_STEP_IDLE != step;
         if (MPIX_ENDPOINTS_STEP_DONE == step) {
             atomic_fetch_sub_explicit(&ep->works, 1, memory_order_relaxed);
-            done(comm);
+            work_done(comm);
         } else {
-            put(ep, work);
+            work_put(ep, work);
         }
     }
     return events;

@@ -41,7 +41,7 @@ static void add_side(mca_pml_epml_comm_t *comm, const mca_pml_epml_peers_t *peer
 }
 
 /** Bring the list up to date.  Under the lock. */
-static int refresh(mca_pml_epml_comm_t *comm)
+static int acked_refresh(mca_pml_epml_comm_t *comm)
 {
     const bool has_two = comm->local != comm->peers;
     const size_t peers = (size_t) comm->peers->count,
@@ -107,7 +107,7 @@ int mca_pml_epml_acked_group(ompi_communicator_t *ompi_comm, bool acked, ompi_gr
     int rc;
 
     mca_pml_epml_lock(comm->ep);
-    rc = acked ? OMPI_SUCCESS : refresh(comm);
+    rc = acked ? OMPI_SUCCESS : acked_refresh(comm);
     if (OMPI_SUCCESS == rc) {
         rc = make_group(comm, acked ? comm->loss.acked : comm->loss.listed, group_p);
     }
@@ -121,7 +121,7 @@ int mca_pml_epml_acked_add(ompi_communicator_t *ompi_comm, int wanted, int *acke
     int rc;
 
     mca_pml_epml_lock(comm->ep);
-    rc = refresh(comm);
+    rc = acked_refresh(comm);
     if (OMPI_SUCCESS == rc) {
         const int32_t most = wanted < comm->loss.listed ? wanted : comm->loss.listed;
 

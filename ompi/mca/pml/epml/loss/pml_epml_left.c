@@ -48,7 +48,7 @@ static void set_revoked(mca_pml_epml_comm_t *comm)
 }
 
 /** A member has left a communicator, or it is revoked; now, or before it was here. */
-static void hear(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news)
+static void left_receive(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news)
 {
     if (EPML_NEWS_REVOKED == news ? !comm->loss.revoked : !comm->loss.left) {
         if (EPML_NEWS_REVOKED == news) {
@@ -69,7 +69,7 @@ static void hear(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news)
 void mca_pml_epml_leave(mca_pml_epml_comm_t *comm)
 {
     mca_pml_epml_lock(comm->ep);
-    hear(comm, EPML_NEWS_LEFT);
+    left_receive(comm, EPML_NEWS_LEFT);
     mca_pml_epml_lost_look(comm->ep); /* which tells the others: this one may not turn again */
     mca_pml_epml_unlock(comm->ep);
 }
@@ -81,7 +81,7 @@ int mca_pml_epml_revoke(ompi_communicator_t *ompi_comm)
     mca_pml_epml_lock(comm->ep);
     if (!comm->loss.revoked) { /* else it is passed on already */
         comm->loss.passing[EPML_NEWS_REVOKED].first = true;
-        hear(comm, EPML_NEWS_REVOKED);
+        left_receive(comm, EPML_NEWS_REVOKED);
         mca_pml_epml_lost_look(comm->ep);
     }
     mca_pml_epml_unlock(comm->ep);
@@ -98,7 +98,7 @@ static mca_pml_epml_news_t news_of(const mca_pml_epml_hdr_left_t *hdr)
  * each.  Only the communicator shows which senders are members, and one of the two may not be. */
 #define EARLY_SAME 2
 
-static void keep(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr)
+static void left_retain(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hdr)
 {
     int same = 0;
 
@@ -126,11 +126,11 @@ static bool left_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
 
     if (NULL == comm) {
         mca_pml_epml_ep_drop(ep); /* it has been freed here, most likely */
-        keep(ep, hdr);            /* no id comes twice, so it does no harm */
+        left_retain(ep, hdr);     /* no id comes twice, so it does no harm */
     } else if (!is_member(comm->local, hdr->uid) && !is_member(comm->peers, hdr->uid)) {
         mca_pml_epml_ep_drop(ep);
     } else {
-        hear(comm, news_of(hdr));
+        left_receive(comm, news_of(hdr));
     }
     return true;
 }
@@ -152,7 +152,7 @@ void mca_pml_epml_leave_attach(mca_pml_epml_comm_t *comm)
         if (comm->context == ep->loss.early[i].context) {
             ep->loss.early[i].context = 0;
             if (is_member(comm->local, uid) || is_member(comm->peers, uid)) {
-                hear(comm, ep->loss.early[i].news);
+                left_receive(comm, ep->loss.early[i].news);
             }
         }
     }

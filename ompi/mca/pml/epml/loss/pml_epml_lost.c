@@ -232,7 +232,7 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
 /** So many calls in a row must find nothing: half a message is no event. */
 #define DRAIN_EMPTY 64
 
-static void drain(mca_pml_epml_ep_t *ep)
+static void lost_drain(mca_pml_epml_ep_t *ep)
 {
     for (int way = 0; way < EPML_WAYS; ++way) {
         mca_btl_ep_module_t *module = ep->ways.module[way];
@@ -399,7 +399,7 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
     MCA_BTL_EP_HOLD_CANCEL();
     uint32_t news;
 
-    drain(ep);
+    lost_drain(ep);
     refuse_beyond(ep);
     /* Acquire: orders the news before the bits; partner: the release in
      * mca_pml_epml_lost_process. */

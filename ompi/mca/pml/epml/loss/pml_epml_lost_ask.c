@@ -31,7 +31,7 @@
  *
  * @param[in] named  it is waited for, and may have given this endpoint up; else it is one of many,
  *                   who are connected to only if nothing can be had from the launcher */
-static void ask(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool named)
+static void lost_ask_peer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool named)
 {
     const bool mute = NULL == peer->shm && EPML_WAY_NET == peer->way && mca_pml_epml_books_watch();
     mca_pml_epml_connection_t *connection;
@@ -47,7 +47,8 @@ static void ask_some(mca_pml_epml_comm_t *comm)
     const mca_pml_epml_peers_t *peers = comm->peers;
 
     for (int i = 0; i < peers->count && i < ASK_MOST; ++i) {
-        ask(comm->ep, peers->member[comm->loss.ask_next++ % (uint32_t) peers->count], false);
+        lost_ask_peer(comm->ep, peers->member[comm->loss.ask_next++ % (uint32_t) peers->count],
+                      false);
     }
 }
 
@@ -55,7 +56,7 @@ static void ask_some(mca_pml_epml_comm_t *comm)
 static void ask_for(mca_pml_epml_comm_t *comm, int rank, int tag)
 {
     if (0 <= rank) {
-        ask(comm->ep, comm->peers->member[rank], true);
+        lost_ask_peer(comm->ep, comm->peers->member[rank], true);
     }
     if (0 > rank || MPI_ANY_TAG > tag) {
         /* It may be any of them; a collective waits for one who waits for another one. */
@@ -67,7 +68,7 @@ static void ask_for(mca_pml_epml_comm_t *comm, int rank, int tag)
 static void ask_for_request(const mca_pml_epml_request_t *request)
 {
     if (!request->ops->sends && NULL == request->posted.queue && NULL != request->source) {
-        ask(request->ep, request->source, true);
+        lost_ask_peer(request->ep, request->source, true);
     } else {
         ask_for(request->comm, request->rank, request->tag);
     }
@@ -120,7 +121,7 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
     ask_for_probe(ep);
     for (const epml_backlog_thing_t *backlog = ep->wire.backlogs.first; NULL != backlog;
          backlog = backlog->next_queue) {
-        ask(ep, backlog->peer, true);
+        lost_ask_peer(ep, backlog->peer, true);
     }
 }
 
@@ -153,7 +154,7 @@ static void look_after_neighbours(mca_pml_epml_comm_t *comm, unsigned char *note
         mca_pml_epml_peer_t *peer = peers->member[i];
 
         if (is_neighbour(peer) && NULL != mca_pml_epml_connection_find(comm->ep, peer)) {
-            ask(comm->ep, peer, false);
+            lost_ask_peer(comm->ep, peer, false);
             if (NULL != noted) {
                 (void) note_process(noted, peer);
             }
@@ -161,7 +162,7 @@ static void look_after_neighbours(mca_pml_epml_comm_t *comm, unsigned char *note
     }
     for (int32_t i = 0; NULL != noted && i < peers->count; ++i) {
         if (is_neighbour(peers->member[i]) && !note_process(noted, peers->member[i])) {
-            ask(comm->ep, peers->member[i], false);
+            lost_ask_peer(comm->ep, peers->member[i], false);
         }
     }
 }

@@ -81,7 +81,7 @@ bool mca_pml_epml_buffer_detach(mca_pml_epml_ep_t *ep, void **address, size_t *s
 }
 
 /** Bytes from here to there; 0: it lies behind that. */
-static size_t gap(uintptr_t from, uintptr_t to)
+static size_t buffer_gap(uintptr_t from, uintptr_t to)
 {
     return from < to ? to - from : 0;
 }
@@ -97,12 +97,12 @@ void *mca_pml_epml_buffer_alloc(mca_pml_epml_ep_t *ep, size_t bytes)
         return NULL; /* so sums below have room */
     }
     bytes = round_up(bytes + sizeof(*piece));
-    while (NULL != behind && gap(at, (uintptr_t) behind) < bytes) {
+    while (NULL != behind && buffer_gap(at, (uintptr_t) behind) < bytes) {
         before = behind;
         at = (uintptr_t) behind + behind->bytes;
         behind = behind->next;
     }
-    if (gap(at, end) < bytes) {
+    if (buffer_gap(at, end) < bytes) {
         return NULL;
     }
     piece = (piece_t *) at;

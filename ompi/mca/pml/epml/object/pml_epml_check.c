@@ -34,7 +34,7 @@ int __sanitizer_install_malloc_and_free_hooks(void (*allocated)(const volatile v
                                               void (*freed)(const volatile void *))
     __attribute__((weak));
 
-static void allocated(const volatile void *memory, size_t size)
+static void check_allocated(const volatile void *memory, size_t size)
 {
     (void) memory;
     if (0 != mca_pml_epml_locks_held && EPML_LARGEST_LOCKED < size) {
@@ -44,7 +44,7 @@ static void allocated(const volatile void *memory, size_t size)
     }
 }
 
-static void freed(const volatile void *memory)
+static void check_freed(const volatile void *memory)
 {
     (void) memory;
 }

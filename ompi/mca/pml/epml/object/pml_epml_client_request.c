@@ -95,7 +95,7 @@ void mca_pml_epml_client_requests_trim(mca_pml_epml_ep_t *ep)
 }
 
 /** One that nothing hangs on.  @return NULL without memory */
-static mca_pml_epml_client_request_t *draw(mca_pml_epml_ep_t *ep)
+static mca_pml_epml_client_request_t *client_request_get(mca_pml_epml_ep_t *ep)
 {
     mca_pml_epml_client_request_t *request;
 
@@ -185,7 +185,7 @@ int mca_pml_epml_client_request_new(mca_pml_epml_comm_t *comm,
                                     const mpix_endpoints_request_ops_t *ops, void *context,
                                     bool persistent, ompi_request_t **request_p)
 {
-    mca_pml_epml_client_request_t *request = draw(comm->ep);
+    mca_pml_epml_client_request_t *request = client_request_get(comm->ep);
 
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;

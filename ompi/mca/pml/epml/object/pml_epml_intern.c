@@ -78,7 +78,7 @@ static uint64_t key_of(uint64_t context, bool second)
 }
 
 /** @return the list to use, in place of peers, whose reference it takes over */
-static mca_pml_epml_peers_t *intern(mca_pml_epml_peers_t *peers, uint64_t key)
+static mca_pml_epml_peers_t *intern_peers(mca_pml_epml_peers_t *peers, uint64_t key)
 {
     const size_t size = (size_t) peers->count * sizeof(peers->member[0]);
     mca_pml_epml_peers_t *known;
@@ -110,9 +110,9 @@ void mca_pml_epml_peers_intern(uint64_t context, mca_pml_epml_peers_t **local,
         /* The one side's local list is the other side's remote list: order them the same way. */
         swapped = (*local)->member[0]->uid > (*remote)->member[0]->uid;
     }
-    *local = intern(*local, key_of(context, swapped));
+    *local = intern_peers(*local, key_of(context, swapped));
     if (NULL != remote) {
-        *remote = intern(*remote, key_of(context, !swapped));
+        *remote = intern_peers(*remote, key_of(context, !swapped));
     }
 }
 

@@ -32,7 +32,7 @@ static struct {
 
 /** The neighbours among them, in a list of its own: others' would keep inboxes here.
  * @return one reference; NULL: none, or no memory */
-static mca_pml_epml_peers_t *neighbours(const mca_pml_epml_peers_t *peers)
+static mca_pml_epml_peers_t *kept_neighbours(const mca_pml_epml_peers_t *peers)
 {
     mca_pml_epml_peers_t *list = mca_pml_epml_peers_create(peers->count);
 
@@ -64,7 +64,7 @@ static bool is_kept(const mca_pml_epml_peers_t *list)
 
 void mca_pml_epml_peers_keep(const mca_pml_epml_peers_t *peers)
 {
-    mca_pml_epml_peers_t *list = 0 < peers->count ? neighbours(peers) : NULL;
+    mca_pml_epml_peers_t *list = 0 < peers->count ? kept_neighbours(peers) : NULL;
 
     if (NULL == list) {
         return;

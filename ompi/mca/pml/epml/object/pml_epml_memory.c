@@ -78,7 +78,7 @@ static void own_put(void *base, size_t size)
 /* ---- the list -------------------------------------------------------------------------------- */
 
 /** Under the lock. */
-static memory_t *find(const mca_pml_epml_memory_key_t *key)
+static memory_t *memory_find(const mca_pml_epml_memory_key_t *key)
 {
     void *found = NULL;
 
@@ -89,7 +89,7 @@ static memory_t *find(const mca_pml_epml_memory_key_t *key)
 }
 
 /** Under the lock.  @return OMPI_SUCCESS or OMPI_ERR_OUT_OF_RESOURCE */
-static int enter(memory_t *memory)
+static int memory_enter(memory_t *memory)
 {
     if (!memories.open) {
         OBJ_CONSTRUCT(&memories.by_key, opal_hash_table_t);
@@ -107,7 +107,7 @@ static int enter(memory_t *memory)
 }
 
 /** Take out of the list.  With the last one the list goes.  Under the lock. */
-static void leave(memory_t *memory)
+static void memory_leave(memory_t *memory)
 {
     (void) opal_hash_table_remove_value_ptr(&memories.by_key, &memory->key, sizeof(memory->key));
     if (0 == opal_hash_table_get_size(&memories.by_key)) {
@@ -153,7 +153,7 @@ static int memory_make(const mca_pml_epml_memory_key_t *key, size_t size,
         free(memory);
         return rc;
     }
-    rc = enter(memory);
+    rc = memory_enter(memory);
     if (OMPI_SUCCESS != rc) {
         memory_free(memory);
         return rc;
@@ -173,7 +173,7 @@ int mca_pml_epml_memory_get(const mca_pml_epml_memory_key_t *key, size_t size,
         return OMPI_ERR_BAD_PARAM;
     }
     opal_mutex_lock(&memories.lock);
-    memory = find(key);
+    memory = memory_find(key);
     if (NULL == memory) {
         rc = memory_make(key, size, source, context, &memory);
     } else if (size != memory->super.size) {
@@ -211,7 +211,7 @@ void mca_pml_epml_memory_put(mpix_endpoints_memory_t *memory)
 
     opal_mutex_lock(&memories.lock);
     if (0 == --own->references) {
-        leave(own);
+        memory_leave(own);
         memory_free(own);
     }
     opal_mutex_unlock(&memories.lock);

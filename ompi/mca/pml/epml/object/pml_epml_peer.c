@@ -72,7 +72,7 @@ void mca_pml_epml_peers_finalize(void)
 }
 
 /** Under the lock. */
-static int publish(mca_pml_epml_peer_t *peer)
+static int peer_publish(mca_pml_epml_peer_t *peer)
 {
     if (!known.open) {
         OBJ_CONSTRUCT(&known.by_uid, opal_hash_table_t);
@@ -147,7 +147,7 @@ mca_pml_epml_peer_t *mca_pml_epml_peer_publish(mca_pml_epml_peer_t *peer)
      * other's way (its connections, and whether it is full). */
     opal_mutex_lock(&known.lock);
     published = find_uid(peer->uid);
-    if (NULL == published && OMPI_SUCCESS == publish(peer)) {
+    if (NULL == published && OMPI_SUCCESS == peer_publish(peer)) {
         published = peer;
     }
     opal_mutex_unlock(&known.lock);

@@ -110,7 +110,7 @@ static void end_type(mca_pml_epml_request_t *request)
 }
 
 /** The engine is through, and so is the user: recycle.  Not under the lock. */
-static void recycle(mca_pml_epml_request_t *request)
+static void request_recycle(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_ep_t *ep = request->ep;
     ompi_communicator_t *comm;
@@ -134,7 +134,7 @@ void mca_pml_epml_run_deferred(mca_pml_epml_request_t *deferred)
         if (request->last_of_type) {
             end_type(request);
         } else if (request->free_called) {
-            recycle(request);
+            request_recycle(request);
         } else {
             /* Release: the swap in there alone does not promise it on every machine. */
             atomic_thread_fence(memory_order_release);

@@ -47,8 +47,8 @@ static int data_error(int rc)
 
 /** There is neither room nor memory for an answer: the receive waits with it, and is complete when
  * it has gone. */
-static __attribute__((noinline)) void owe(mca_pml_epml_request_t *request,
-                                          mca_pml_epml_hdr_kind_t answer)
+static __attribute__((noinline)) void fetch_credit(mca_pml_epml_request_t *request,
+                                                   mca_pml_epml_hdr_kind_t answer)
 {
     request->answer = (uint8_t) answer;
     request->in_backlog = true;
@@ -68,7 +68,7 @@ void mca_pml_epml_fetch_answer(mca_pml_epml_request_t *request, mca_pml_epml_hdr
                       == mca_pml_epml_send_control(request->ep, request->source, &hdr,
                                                    sizeof(hdr)))) {
         request->error = rc;
-        owe(request, kind);
+        fetch_credit(request, kind);
         return;
     }
     mca_pml_epml_recv_done(request, data_error(rc));
@@ -88,7 +88,7 @@ static void ask_for_frags(mca_pml_epml_request_t *request)
         rc = mca_pml_epml_send_control(request->ep, request->source, &hdr, sizeof(hdr));
     }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc && EPML_NUMBER_NONE != request->number) {
-        owe(request, EPML_HDR_CTS);
+        fetch_credit(request, EPML_HDR_CTS);
     } else if (OMPI_SUCCESS != rc) {
         mca_pml_epml_number_drop(request);
         mca_pml_epml_fetch_answer(request, EPML_HDR_FIN, rc);
@@ -135,7 +135,7 @@ void mca_pml_epml_fetch_note(mca_pml_epml_request_t *request)
 /* ---- fetching -------------------------------------------------------------------------------- */
 
 /** All data have been fetched, or could not be. */
-static void fetched(mca_pml_epml_request_t *request, int rc)
+static void fetch_complete(mca_pml_epml_request_t *request, int rc)
 {
     if (OPAL_UNLIKELY(request->paced) && OMPI_SUCCESS == rc) {
         mca_pml_epml_fetch_note(request);
@@ -163,7 +163,7 @@ static void get_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t 
     if (0 == request->gets
         && (request->received == request->wanted || OMPI_SUCCESS != request->error)
         && !request->get_starting && !request->in_backlog) {
-        fetched(request, request->error);
+        fetch_complete(request, request->error);
     }
 }
 
@@ -222,7 +222,7 @@ static int get_more(mca_pml_epml_request_t *request)
         request->error = rc;
     }
     if (0 == request->gets) {
-        fetched(request, request->error);
+        fetch_complete(request, request->error);
     }
     return OMPI_SUCCESS;
 }
@@ -274,7 +274,7 @@ static int unpack_more(mca_pml_epml_request_t *request)
             rc = OMPI_ERROR; /* the convertor takes no more */
         }
     }
-    fetched(request, rc);
+    fetch_complete(request, rc);
     return OMPI_SUCCESS;
 }
 
@@ -370,7 +370,7 @@ void mca_pml_epml_fetch_matched(mca_pml_epml_request_t *request, const mca_pml_e
     request->has_remote_handle = 0 < handle_size;
     memcpy(request->remote_handle, handle, handle_size);
     if (0 == request->wanted) {
-        fetched(request, OMPI_SUCCESS);
+        fetch_complete(request, OMPI_SUCCESS);
     } else if (get && request->contiguous
                && !(module == request->ep->ways.module[EPML_WAY_NODE] && wants_frags(request))
                && OMPI_SUCCESS == start_get(request, module, connection)) {

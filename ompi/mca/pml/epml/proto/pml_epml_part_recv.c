@@ -32,7 +32,7 @@ static inline bool is_done(const mca_pml_epml_part_t *part)
 }
 
 /** There is neither room nor memory for an answer: the receive waits with what it owes. */
-static void owe(mca_pml_epml_part_t *part)
+static void part_recv_owe(mca_pml_epml_part_t *part)
 {
     mca_pml_epml_request_t *request = &part->super;
 
@@ -45,7 +45,7 @@ static void owe(mca_pml_epml_part_t *part)
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 /** Note what each partition is to get in this round. */
-static void expect(mca_pml_epml_part_t *part)
+static void part_recv_expect(mca_pml_epml_part_t *part)
 {
     uint64_t rest = part->matched ? part->super.wanted : 0;
 
@@ -106,7 +106,7 @@ static void end_round_if_due(mca_pml_epml_part_t *part)
 }
 
 /** The round ends early. */
-static void end(mca_pml_epml_part_t *part, int error)
+static void part_recv_end(mca_pml_epml_part_t *part, int error)
 {
     part->error = error;
     part->ended = true;
@@ -119,7 +119,7 @@ static void end_if_sender_lost(mca_pml_epml_part_t *part)
     if (part->super.comm->loss.member && MPI_PROC_NULL != part->super.rank && !is_done(part)
         && (part->super.comm->loss.revoked
             || mca_pml_epml_lost_is(part->super.ep, part->super.source))) {
-        end(part, mca_pml_epml_loss_error(part->super.comm));
+        part_recv_end(part, mca_pml_epml_loss_error(part->super.comm));
     }
 }
 
@@ -139,14 +139,14 @@ static void send_start(mca_pml_epml_part_t *part)
 
     part->owes_start = OMPI_ERR_OUT_OF_RESOURCE == rc;
     if (part->owes_start) {
-        owe(part);
+        part_recv_owe(part);
     } else if (OMPI_SUCCESS != rc) {
-        end(part, mca_pml_epml_mpi_error(rc));
+        part_recv_end(part, mca_pml_epml_mpi_error(rc));
     }
 }
 
 /** Let the sender begin its round. */
-static void grant(mca_pml_epml_part_t *part)
+static void part_recv_grant(mca_pml_epml_part_t *part)
 {
     part->may_fetch = can_fetch(part);
     send_start(part);
@@ -156,12 +156,12 @@ static void grant(mca_pml_epml_part_t *part)
 static void begin_receiving(mca_pml_epml_part_t *part)
 {
     part->ended = false;
-    expect(part);
+    part_recv_expect(part);
     if (MPI_PROC_NULL == part->super.rank) {
         part->super.tag = MPI_ANY_TAG; /* for the status */
         end_round(part);
     } else if (part->matched) {
-        grant(part);
+        part_recv_grant(part);
     }
     end_if_sender_lost(part);
 }
@@ -169,7 +169,7 @@ static void begin_receiving(mca_pml_epml_part_t *part)
 /* ---- matching -------------------------------------------------------------------------------- */
 
 /** PART_INIT has found its receive. */
-static void matched(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_rndv_t *hdr)
+static void part_recv_matched(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_rndv_t *hdr)
 {
     mca_pml_epml_request_t *request = &part->super;
 
@@ -190,8 +190,8 @@ static void matched(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_rndv_t *hd
     request->expected = hdr->length;
     request->wanted = hdr->length < request->size ? hdr->length : request->size;
     if (!is_done(part)) {
-        expect(part);
-        grant(part);
+        part_recv_expect(part);
+        part_recv_grant(part);
     }
 }
 
@@ -227,7 +227,7 @@ int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part)
     mca_pml_epml_unexpected_view((mca_pml_epml_unexpected_t *) found, request->rank, request->tag,
                                  &view);
     epml_match_remove(table, found);
-    matched(part, &view.hdr);
+    part_recv_matched(part, &view.hdr);
     mca_pml_epml_unexpected_free(request->ep, (mca_pml_epml_unexpected_t *) found);
     return OMPI_SUCCESS;
 }
@@ -242,9 +242,9 @@ static bool part_init_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
     if (NULL == posted) {
         mca_pml_epml_keep(ep, context, hdr, hdr, 0);
     } else {
-        matched((mca_pml_epml_part_t *) ((char *) posted
-                                         - offsetof(mca_pml_epml_part_t, super.posted)),
-                hdr);
+        part_recv_matched((mca_pml_epml_part_t *) ((char *) posted
+                                                   - offsetof(mca_pml_epml_part_t, super.posted)),
+                          hdr);
     }
     return true;
 }
@@ -252,7 +252,7 @@ static bool part_init_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
 /* ---- data ------------------------------------------------------------------------------------ */
 
 /** The receive that a message names.  @return NULL if it is gone */
-static mca_pml_epml_part_t *addressee(mca_pml_epml_ep_t *ep, uint32_t number)
+static mca_pml_epml_part_t *part_recv_addressee(mca_pml_epml_ep_t *ep, uint32_t number)
 {
     return (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, number);
 }
@@ -276,7 +276,7 @@ static bool is_open(const mca_pml_epml_part_t *part)
 }
 
 /** Bytes have come, or an error instead of them. */
-static void account(mca_pml_epml_part_t *part, uint64_t offset, uint64_t size, int error)
+static void part_recv_account(mca_pml_epml_part_t *part, uint64_t offset, uint64_t size, int error)
 {
     part->missing -= size < part->missing ? size : part->missing;
     if (MPI_SUCCESS != error && MPI_SUCCESS == part->error) {
@@ -333,7 +333,7 @@ static bool part_data_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
 {
     const mca_pml_epml_hdr_frag_t *hdr = message->hdr;
     size_t size = message->rest_size;
-    mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
+    mca_pml_epml_part_t *part = part_recv_addressee(ep, hdr->common.request);
 
     if (NULL != part && (!has_sender(part) || !has_bytes(part, hdr->offset, 0))) {
         return false;
@@ -350,7 +350,7 @@ static bool part_data_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
     if (size > part->missing || (0 == size && 0 < part->super.wanted)) {
         return false;
     }
-    account(part, hdr->offset, size, unpack_at(part, hdr->offset, message->rest, size));
+    part_recv_account(part, hdr->offset, size, unpack_at(part, hdr->offset, message->rest, size));
     return true;
 }
 
@@ -374,7 +374,7 @@ static void tell_fetched(mca_pml_epml_part_t *part, int status)
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         ++*(OMPI_SUCCESS == status ? &part->owes_good : &part->owes_bad);
         ++part->open; /* the round is not over before */
-        owe(part);
+        part_recv_owe(part);
     } else if (OMPI_SUCCESS != rc) {
         part->error = mca_pml_epml_mpi_error(rc); /* it is lost, which ends the round */
     }
@@ -409,15 +409,15 @@ static int precv_resume(mca_pml_epml_request_t *request)
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     if (!is_done(part)) {
-        account(part, 0, 0, MPI_SUCCESS);
+        part_recv_account(part, 0, 0, MPI_SUCCESS);
         end_if_sender_lost(part);
     }
     return OMPI_SUCCESS;
 }
 
 /** Fetch a piece into one piece of memory: a receive of its own, which tells the sender. */
-static void fetch(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t *hdr,
-                  const void *handle)
+static void part_recv_fetch(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t *hdr,
+                            const void *handle)
 {
     mca_pml_epml_request_t *request = &part->super;
     mca_pml_epml_request_t *piece = mca_pml_epml_request_get(request->ep, request->comm,
@@ -425,7 +425,7 @@ static void fetch(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t 
 
     if (NULL == piece) {
         tell_fetched(part, OMPI_ERR_OUT_OF_RESOURCE);
-        account(part, hdr->offset, hdr->length, MPI_ERR_NO_MEM);
+        part_recv_account(part, hdr->offset, hdr->length, MPI_ERR_NO_MEM);
         return;
     }
     piece->free_called = true; /* nobody waits for it */
@@ -461,7 +461,7 @@ static void piece_done(mca_pml_epml_request_t *piece)
     piece->local_handle = NULL; /* the whole request's */
     mca_pml_epml_request_put(piece);
     --part->open;
-    account(part, offset, size, error);
+    part_recv_account(part, offset, size, error);
     end_if_sender_lost(part); /* then nothing comes after it */
 }
 
@@ -502,7 +502,7 @@ void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece)
     mca_pml_epml_request_put(piece);
     --part->open;
     if (OMPI_SUCCESS != rc) {
-        account(part, offset, length, mca_pml_epml_mpi_error(rc)); /* it will not come */
+        part_recv_account(part, offset, length, mca_pml_epml_mpi_error(rc)); /* it will not come */
     } else {
         end_round_if_due(part);
     }
@@ -512,7 +512,7 @@ void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece)
 static bool part_fail_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
     const mca_pml_epml_hdr_done_t *hdr = message->hdr;
-    mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
+    mca_pml_epml_part_t *part = part_recv_addressee(ep, hdr->common.request);
 
     if (NULL != part && (!has_sender(part) || !mca_pml_epml_part_may_be_round(part, hdr->round))) {
         return false;
@@ -521,7 +521,7 @@ static bool part_fail_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
         mca_pml_epml_ep_drop(ep);
         return true;
     }
-    end(part, MPI_ERR_OTHER);
+    part_recv_end(part, MPI_ERR_OTHER);
     return true;
 }
 
@@ -557,7 +557,7 @@ static bool part_rndv_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
 {
     const mca_pml_epml_hdr_part_rndv_t *hdr = message->hdr;
     const bool is_neighbour = message->module == ep->ways.shm;
-    mca_pml_epml_part_t *part = addressee(ep, hdr->common.request);
+    mca_pml_epml_part_t *part = part_recv_addressee(ep, hdr->common.request);
 
     if (NULL != part && !is_piece(part, hdr, is_neighbour)) {
         return false;
@@ -574,17 +574,17 @@ static bool part_rndv_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
         part->may_fetch = false;
         if (OMPI_SUCCESS != ask_again(part, hdr->offset, hdr->length)) {
             tell_fetched(part, OMPI_ERR_OUT_OF_RESOURCE);
-            account(part, hdr->offset, hdr->length, MPI_ERR_NO_MEM);
+            part_recv_account(part, hdr->offset, hdr->length, MPI_ERR_NO_MEM);
         }
     } else if (part->super.contiguous) {
-        fetch(part, hdr, message->rest);
+        part_recv_fetch(part, hdr, message->rest);
     } else {
         /* One address space: unpack straight from the sender's memory. */
         int error = unpack_at(part, hdr->offset, (const void *) (uintptr_t) hdr->address,
                               hdr->length);
 
         tell_fetched(part, MPI_SUCCESS == error ? OMPI_SUCCESS : OMPI_ERROR);
-        account(part, hdr->offset, hdr->length, error);
+        part_recv_account(part, hdr->offset, hdr->length, error);
     }
     return true;
 }

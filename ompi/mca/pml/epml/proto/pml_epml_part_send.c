@@ -54,7 +54,7 @@ int mca_pml_epml_part_send_init(mca_pml_epml_part_t *part)
 /* ---- what is to be said besides data --------------------------------------------------------- */
 
 /** Note an error; nothing more is sent in this round, but the user may go on marking. */
-static void fail(mca_pml_epml_part_t *part, int rc)
+static void part_send_fail(mca_pml_epml_part_t *part, int rc)
 {
     part->error = mca_pml_epml_mpi_error(rc);
     part->ended = true;
@@ -104,7 +104,7 @@ static int send_again(mca_pml_epml_part_t *part)
             return rc;
         }
         if (OMPI_SUCCESS != rc) {
-            fail(part, rc);
+            part_send_fail(part, rc);
         }
         part->is_ready[part->again_next] = EPML_PART_MARKED;
         part->again_open = false;
@@ -139,7 +139,7 @@ static void take_run(mca_pml_epml_part_t *part)
 }
 
 /** Is the round over?  Not while the empty message waits in a backlog, whose the request is. */
-static void settle(mca_pml_epml_part_t *part)
+static void part_send_settle(mca_pml_epml_part_t *part)
 {
     if (part->ready_first == part->partitions && 0 == part->open && !part->super.in_backlog
         && !atomic_load_explicit(&part->super.done, memory_order_relaxed)) {
@@ -169,13 +169,13 @@ static int psend_resume(mca_pml_epml_request_t *request)
             part->run = 0;
         }
         if (OMPI_SUCCESS != rc && OMPI_ERR_OUT_OF_RESOURCE != rc) {
-            fail(part, rc);
+            part_send_fail(part, rc);
         }
     }
     if (OMPI_ERR_OUT_OF_RESOURCE != rc && part->ready_first == part->partitions) {
         rc = mca_pml_epml_part_send_empty(part);
         if (OMPI_SUCCESS != rc && OMPI_ERR_OUT_OF_RESOURCE != rc) {
-            fail(part, rc);
+            part_send_fail(part, rc);
         }
     }
     if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
@@ -185,19 +185,19 @@ static int psend_resume(mca_pml_epml_request_t *request)
         request->in_backlog = true;
         return rc;
     }
-    settle(part);
+    part_send_settle(part);
     return OMPI_SUCCESS;
 }
 
 /** Send what may be sent: now, or after what waits for the receiver already. */
-static void push(mca_pml_epml_part_t *part)
+static void part_send_push(mca_pml_epml_part_t *part)
 {
     mca_pml_epml_request_t *request = &part->super;
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
     if (is_to_nobody(part)) {
         part->ready_first = part->ready_last;
-        settle(part);
+        part_send_settle(part);
         return;
     }
     /* Rounds are compared as sequence numbers: they wrap. */
@@ -263,7 +263,7 @@ static void begin_sending(mca_pml_epml_part_t *part)
     if (0 < part->partitions) {
         memset(part->is_ready, 0, part->partitions * sizeof(*part->is_ready));
     } else {
-        push(part); /* nothing will be marked */
+        part_send_push(part); /* nothing will be marked */
     }
     end_if_refused(part);
     end_if_receiver_lost(part);
@@ -280,7 +280,7 @@ int mca_pml_epml_part_send_ready(mca_pml_epml_part_t *part, uint32_t first, uint
         part->is_ready[i] = EPML_PART_MARKED;
         part->ready[part->ready_last++] = i;
     }
-    push(part);
+    part_send_push(part);
     return OMPI_SUCCESS;
 }
 
@@ -308,7 +308,7 @@ static bool part_start_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message
     part->super.receiver_request = hdr->receiver;
     part->super.to_send = hdr->length;
     if (!atomic_load_explicit(&part->super.done, memory_order_relaxed)) {
-        push(part);
+        part_send_push(part);
     }
     return true;
 }
@@ -354,7 +354,7 @@ static bool part_again_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message
         ++part->again;
     }
     ++part->again_pieces;
-    push(part);
+    part_send_push(part);
     return true;
 }
 
@@ -376,7 +376,7 @@ bool mca_pml_epml_part_send_finished(mca_pml_epml_part_t *part, const mca_pml_ep
     if (OMPI_SUCCESS != hdr->status) {
         part->error = MPI_ERR_OTHER;
     }
-    settle(part);
+    part_send_settle(part);
     return true;
 }
 

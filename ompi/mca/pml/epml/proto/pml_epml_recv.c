@@ -110,7 +110,7 @@ int mca_pml_epml_recv_convert(mca_pml_epml_request_t *request, const void *data,
 }
 
 /** Unpack size bytes that follow on those received already. */
-static int unpack(mca_pml_epml_request_t *request, const void *data, size_t size)
+static int recv_unpack(mca_pml_epml_request_t *request, const void *data, size_t size)
 {
     if (0 == size) {
         return OMPI_SUCCESS;
@@ -139,7 +139,7 @@ void mca_pml_epml_recv_matched(mca_pml_epml_request_t *request, const mca_pml_ep
 
         request->expected = size;
         request->wanted = size <= request->size ? size : request->size;
-        rc = unpack(request, data, request->wanted);
+        rc = recv_unpack(request, data, request->wanted);
         if (OPAL_UNLIKELY(0 != (hdr->match.common.flags & EPML_HDR_FLAG_SYNC))) {
             request->source = request->comm->peers->member[hdr->match.source];
             request->sender_request = hdr->match.common.request;
@@ -180,7 +180,7 @@ static bool frag_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
     if (size > request->wanted - request->received) {
         size = request->wanted - request->received;
     }
-    rc = unpack(request, message->rest, size);
+    rc = recv_unpack(request, message->rest, size);
     request->received += size;
     if (request->received == request->wanted || OMPI_SUCCESS != rc) {
         if (OPAL_UNLIKELY(request->paced)) {

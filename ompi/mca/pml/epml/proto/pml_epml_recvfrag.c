@@ -26,7 +26,7 @@
 #include "ompi/runtime/ompi_rte.h"
 
 /** A message that makes no sense: say so once per process, count it, forget it. */
-static __attribute__((noinline)) void drop(mca_pml_epml_ep_t *ep, const char *reason)
+static __attribute__((noinline)) void recvfrag_drop(mca_pml_epml_ep_t *ep, const char *reason)
 {
     static _Atomic bool said = false;
 
@@ -41,10 +41,11 @@ static __attribute__((noinline)) void drop(mca_pml_epml_ep_t *ep, const char *re
 /** A message of another process that nobody who is sound can have sent, not even too late: it has
  * taken the place of one that somebody may be waiting for.  A transport that can tell whose pipe it
  * came by gives the sender up (ep_nonsense). */
-static __attribute__((noinline)) void refuse(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
-                                             const char *reason)
+static __attribute__((noinline)) void recvfrag_refuse(mca_pml_epml_ep_t *ep,
+                                                      mca_btl_base_module_t *btl,
+                                                      const char *reason)
 {
-    drop(ep, reason);
+    recvfrag_drop(ep, reason);
     ((mca_btl_ep_module_t *) btl)->ep_nonsense = true;
 }
 
@@ -52,8 +53,8 @@ static __attribute__((noinline)) void refuse(mca_pml_epml_ep_t *ep, mca_btl_base
  * There is no memory to keep a message.  Whoever waits for it must not wait for ever: a sender that
  * is still there gets an error, and so does every receive of that communicator that would wait.
  */
-static __attribute__((noinline)) void lose(mca_pml_epml_comm_t *comm,
-                                           const mca_pml_epml_hdr_match_t *match)
+static __attribute__((noinline)) void recvfrag_lose(mca_pml_epml_comm_t *comm,
+                                                    const mca_pml_epml_hdr_match_t *match)
 {
     mca_pml_epml_ep_t *ep = comm->ep;
     const bool fin = EPML_HDR_EAGER != match->common.kind; /* what the data wait for */
@@ -85,9 +86,9 @@ static __attribute__((noinline)) void lose(mca_pml_epml_comm_t *comm,
 }
 
 /** A copy of a message, in the matching table.  @return NULL without memory */
-static inline mca_pml_epml_unexpected_t *store(mca_pml_epml_ep_t *ep, uint64_t context,
-                                               const mca_pml_epml_hdr_rndv_t *hdr, const void *data,
-                                               size_t size)
+static inline mca_pml_epml_unexpected_t *recvfrag_store(mca_pml_epml_ep_t *ep, uint64_t context,
+                                                        const mca_pml_epml_hdr_rndv_t *hdr,
+                                                        const void *data, size_t size)
 {
     mca_pml_epml_unexpected_t *message = mca_pml_epml_unexpected_new(ep, hdr, data, size);
 
@@ -117,13 +118,13 @@ __attribute__((noinline)) void mca_pml_epml_keep(mca_pml_epml_ep_t *ep, uint64_t
         return;
     }
     sender = comm->peers->member[match->source];
-    message = store(ep, context, hdr, data, size);
+    message = recvfrag_store(ep, context, hdr, data, size);
     if (OPAL_UNLIKELY(NULL == message)) {
         mca_pml_epml_flow_exhausted(ep, sender);
-        message = store(ep, context, hdr, data, size);
+        message = recvfrag_store(ep, context, hdr, data, size);
     }
     if (OPAL_UNLIKELY(NULL == message)) {
-        lose(comm, match);
+        recvfrag_lose(comm, match);
         return;
     }
     if (0 == (context & EPML_AGREE_CONTEXT)) { /* what members agree on holds nobody up */
@@ -225,27 +226,28 @@ static bool is_sound(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
             mca_pml_epml_ep_drop(
                 ep); /* of a collective that has failed here: its sender hears of it */
         } else if (mca_pml_epml_context_may_be(match->context & ~EPML_AGREE_CONTEXT)) {
-            drop(ep, "its communicator does not exist, or was freed before it was received");
+            recvfrag_drop(ep,
+                          "its communicator does not exist, or was freed before it was received");
         } else {
-            refuse(ep, btl, "its communicator cannot exist");
+            recvfrag_refuse(ep, btl, "its communicator cannot exist");
         }
         return false;
     }
     if (OPAL_UNLIKELY(0 > match->source || match->source >= comm->peers->count)) {
-        refuse(ep, btl, "its source is no rank of its communicator");
+        recvfrag_refuse(ep, btl, "its source is no rank of its communicator");
         return false;
     }
     if (OPAL_UNLIKELY(EPML_MATCH_ANY == match->tag)) {
-        refuse(ep, btl, "its tag is the wildcard");
+        recvfrag_refuse(ep, btl, "its tag is the wildcard");
         return false;
     }
     /* It must not pass for a neighbour's, whose addresses are followed. */
     if (OPAL_UNLIKELY(NULL != comm->peers->member[match->source]->shm)) {
-        refuse(ep, btl, "its source is not reached by the transport that it came by");
+        recvfrag_refuse(ep, btl, "its source is not reached by the transport that it came by");
         return false;
     }
     if (OPAL_UNLIKELY(!is_from(btl, comm->peers->member[match->source]))) {
-        drop(ep, "it is not from the source that it names");
+        recvfrag_drop(ep, "it is not from the source that it names");
         return false;
     }
     return true;
@@ -348,19 +350,19 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
     common = message.hdr;
     kind = EPML_HDR_KINDS > common->kind ? kinds[common->kind] : NULL;
     if (OPAL_UNLIKELY(NULL == kind)) {
-        refuse(ep, btl, "a header of unknown kind");
+        recvfrag_refuse(ep, btl, "a header of unknown kind");
         return;
     }
     if (OPAL_UNLIKELY(!has_size(kind, common, size))) {
-        refuse(ep, btl, "a header of a wrong size");
+        recvfrag_refuse(ep, btl, "a header of a wrong size");
         return;
     }
     if (is_foreign && !is_honest(ep, btl, kind, message.hdr)) {
-        drop(ep, "it is not from the endpoint that it has to be from");
+        recvfrag_drop(ep, "it is not from the endpoint that it has to be from");
         return;
     }
     if (is_foreign && !names_something(ep, btl, kind, message.hdr)) {
-        refuse(ep, btl, "what it names cannot exist");
+        recvfrag_refuse(ep, btl, "what it names cannot exist");
         return;
     }
     if (is_foreign && EPML_FROM_RANK == kind->from && !is_sound(ep, btl, message.hdr)) {
@@ -370,7 +372,7 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
     message.rest = bytes + kind->size;
     message.rest_size = size - kind->size;
     if (OPAL_UNLIKELY(!kind->arrived(ep, &message))) {
-        refuse(ep, btl, "what it says does not fit what it names");
+        recvfrag_refuse(ep, btl, "what it says does not fit what it names");
     }
 }
 
@@ -388,12 +390,12 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
     }
     if (OPAL_UNLIKELY(size < sizeof(mca_pml_epml_hdr_common_t)
                       || 1 != descriptor->des_segment_count)) {
-        refuse(ep, btl, "shorter than any header");
+        recvfrag_refuse(ep, btl, "shorter than any header");
         return;
     }
     if (OPAL_LIKELY(EPML_HDR_EAGER == message[0])) {
         if (OPAL_UNLIKELY(size < sizeof(mca_pml_epml_hdr_match_t))) {
-            refuse(ep, btl, "a header of a wrong size");
+            recvfrag_refuse(ep, btl, "a header of a wrong size");
             return;
         }
         /* A neighbour's header is our own code's, and a context without communicator

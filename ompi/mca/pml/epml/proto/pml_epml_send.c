@@ -67,8 +67,8 @@ static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t 
 
 /** Let a neighbour copy the data from where they are.  In a crowd it would hardly come soon.
  * @return OMPI_SUCCESS; OMPI_ERR_NOT_AVAILABLE: they must be buffered; or another error */
-static int lend(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
-                const mca_pml_epml_hdr_match_t *hdr)
+static int send_lend(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
+                     const mca_pml_epml_hdr_match_t *hdr)
 {
     mca_btl_ep_module_t *shm = request->ep->ways.shm;
 
@@ -80,7 +80,7 @@ static int lend(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
 }
 
 /** The data have gone out, or are buffered. */
-static void sent(mca_pml_epml_request_t *request)
+static void send_complete(mca_pml_epml_request_t *request)
 {
     request->state = EPML_SEND_DONE;
     /* It has them if there was no room for it while the peer held us back. */
@@ -92,7 +92,7 @@ static void sent(mca_pml_epml_request_t *request)
 void mca_pml_epml_send_returned(void *context, void *token)
 {
     (void) context;
-    sent(token);
+    send_complete(token);
 }
 
 /** Has a peer gone in good order, all its communicators freed?  What is sent to it now nobody will
@@ -113,7 +113,7 @@ static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *pee
 
     mca_pml_epml_match_header(&hdr, request->comm, request->tag);
     if (!sync) {
-        rc = lend(request, peer, &hdr);
+        rc = send_lend(request, peer, &hdr);
         if (OMPI_ERR_NOT_AVAILABLE != rc) {
             request->state = OMPI_SUCCESS == rc ? EPML_SEND_LENT : request->state;
             return rc;
@@ -137,7 +137,7 @@ static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *pee
         if (sync) {
             request->state = EPML_SEND_SYNC;
         } else {
-            sent(request);
+            send_complete(request);
         }
     }
     return rc;

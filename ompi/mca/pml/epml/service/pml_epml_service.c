@@ -67,7 +67,7 @@ static int service_members(const ompi_communicator_t *comm, mpix_endpoints_scope
 #define LOOK_LONG 64
 
 /** Is a rank lost?  The thread counts as waiting for it: its liveness is checked when it is silent. */
-static bool lost(const mca_pml_epml_comm_t *comm, int rank)
+static bool service_lost(const mca_pml_epml_comm_t *comm, int rank)
 {
     mca_pml_epml_ep_t *ep = comm->ep;
     bool is;
@@ -84,7 +84,7 @@ static bool lost(const mca_pml_epml_comm_t *comm, int rank)
 
 static bool service_is_lost(const ompi_communicator_t *comm, int rank)
 {
-    return lost(mca_pml_epml_comm(comm), rank);
+    return service_lost(mca_pml_epml_comm(comm), rank);
 }
 
 static void service_check_liveness(const ompi_communicator_t *comm)
@@ -107,21 +107,22 @@ _Static_assert(sizeof(mca_pml_epml_waiter_t) <= sizeof(mpix_endpoints_wait_t)
                "a client has it as words, and looks at the first one");
 
 /** Is the rank that a thread waits for lost? */
-static __attribute__((noinline)) int look(const mca_pml_epml_comm_t *comm, int from)
+static __attribute__((noinline)) int service_check_member(const mca_pml_epml_comm_t *comm, int from)
 {
     /* A member of the same process cannot be lost, but it may have left.  Relaxed: a hint. */
     const bool may_be = mca_pml_epml_ep_has_ways(comm->ep)
                         || atomic_load_explicit(&comm->ep->loss.any, memory_order_relaxed);
 
-    return may_be && lost(comm, from) ? MPI_ERR_PROC_FAILED : MPI_SUCCESS;
+    return may_be && service_lost(comm, from) ? MPI_ERR_PROC_FAILED : MPI_SUCCESS;
 }
 
 static inline int wait_turn(const mca_pml_epml_comm_t *comm, int from,
                             mca_pml_epml_waiter_t *waiter)
 {
     mca_pml_epml_turned(waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
-    return OPAL_UNLIKELY(0 == waiter->idle % LOOK_LONG) && 0 != waiter->idle ? look(comm, from)
-                                                                             : MPI_SUCCESS;
+    return OPAL_UNLIKELY(0 == waiter->idle % LOOK_LONG) && 0 != waiter->idle
+               ? service_check_member(comm, from)
+               : MPI_SUCCESS;
 }
 
 static int service_wait_progress(const ompi_communicator_t *comm, int from,

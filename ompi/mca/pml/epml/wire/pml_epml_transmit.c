@@ -41,8 +41,8 @@ bool mca_pml_epml_backlog_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_pe
            && NULL != epml_backlog_find(&ep->wire.backlogs, peer->slot);
 }
 
-static void append(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
-                   mca_pml_epml_pending_t *pending)
+static void transmit_append(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+                            mca_pml_epml_pending_t *pending)
 {
     ++ep->wire.backlogged;
     if (epml_backlog_append(&ep->wire.backlogs, peer, peer->slot, &pending->thing)) {
@@ -55,7 +55,7 @@ void mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *pe
                                   mca_pml_epml_request_t *request)
 {
     request->pending.request = request;
-    append(ep, peer, &request->pending);
+    transmit_append(ep, peer, &request->pending);
 }
 
 /* ---- control messages ------------------------------------------------------------------------ */
@@ -136,7 +136,7 @@ int mca_pml_epml_send_control_data(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *p
     if (0 < size) {
         memcpy((unsigned char *) (pending + 1) + header_size, data, size);
     }
-    append(ep, peer, pending);
+    transmit_append(ep, peer, pending);
     return OMPI_SUCCESS;
 }
 

@@ -272,7 +272,7 @@ int mca_pml_epml_way_get(mca_pml_epml_way_t way, mca_pml_epml_ep_t *ep,
 }
 
 /** Put a module where the next endpoint finds it. */
-static void keep(kept_module_t *kept, mca_btl_ep_module_t *module, bool is_new)
+static void transport_keep(kept_module_t *kept, mca_btl_ep_module_t *module, bool is_new)
 {
     kept->module = module;
     kept->is_new = is_new;
@@ -293,7 +293,7 @@ void mca_pml_epml_way_put(mca_pml_epml_way_t way, mca_btl_ep_module_t *module)
         return;
     }
     module->ep_context = NULL;
-    keep(kept, module, false);
+    transport_keep(kept, module, false);
 }
 
 void mca_pml_epml_net_room(int *optimal, int *maximum)
@@ -327,7 +327,7 @@ void mca_pml_epml_net_reserve(int count)
             free(kept);
             break;
         }
-        keep(kept, module, true);
+        transport_keep(kept, module, true);
     }
     /* Relaxed: for reports. */
     atomic_store_explicit(&transports.reserved, made, memory_order_relaxed);

@@ -71,7 +71,7 @@ static int init_result(const arguments_t *arguments, int code)
 }
 
 /** Of a function with several variants: what begins MPI below. */
-static mpix_endpoints_init_fn_t below(bool tool)
+static mpix_endpoints_init_fn_t abi_init_below(bool tool)
 {
     return tool ? init_by_tool : init_thread_by_libmpi;
 }
@@ -83,7 +83,7 @@ static int init_endpoint(int *argc, char ***argv, int count, int level,
 {
     arguments_t arguments = {.argc = argc, .argv = argv};
     const int code = mpix_endpoints_call_init_endpoint(count, level_from_abi(level), endpoints,
-                                                       below(tool), &arguments);
+                                                       abi_init_below(tool), &arguments);
 
     return init_result(&arguments, code);
 }
@@ -93,7 +93,7 @@ static int init_endpoints(int *argc, char ***argv, int count, int requested, int
 {
     arguments_t arguments = {.argc = argc, .argv = argv};
     const int code = mpix_endpoints_call_init_endpoints(count, level_from_abi(requested), provided,
-                                                        below(tool), &arguments);
+                                                        abi_init_below(tool), &arguments);
 
     if (MPI_SUCCESS == code && NULL != provided) {
         *provided = level_to_abi(*provided);
@@ -104,7 +104,8 @@ static int init_endpoints(int *argc, char ***argv, int count, int requested, int
 static int init_begin(int *argc, char ***argv, int *maximum, int *size, int *rank, bool tool)
 {
     arguments_t arguments = {.argc = argc, .argv = argv};
-    const int code = mpix_endpoints_call_init_begin(maximum, size, rank, below(tool), &arguments);
+    const int code = mpix_endpoints_call_init_begin(maximum, size, rank, abi_init_below(tool),
+                                                    &arguments);
 
     return init_result(&arguments, code);
 }
@@ -112,7 +113,7 @@ static int init_begin(int *argc, char ***argv, int *maximum, int *size, int *ran
 static int init_endpoint_thread(int index, int flag, bool tool)
 {
     arguments_t arguments = {.argc = NULL};
-    const int code = mpix_endpoints_call_init_thread(index, flag, below(tool), &arguments);
+    const int code = mpix_endpoints_call_init_thread(index, flag, abi_init_below(tool), &arguments);
 
     return init_result(&arguments, code);
 }
@@ -120,7 +121,7 @@ static int init_endpoint_thread(int index, int flag, bool tool)
 static int init_upcmpi(int *argc, char ***argv, int flag, bool tool)
 {
     arguments_t arguments = {.argc = argc, .argv = argv};
-    const int code = mpix_endpoints_call_init_pgas(flag, below(tool), &arguments);
+    const int code = mpix_endpoints_call_init_pgas(flag, abi_init_below(tool), &arguments);
 
     return init_result(&arguments, code);
 }

@@ -73,7 +73,7 @@ static int not_selected(void)
 }
 
 /** With one communicator at least that will do. */
-static int merge(arguments_t *arguments, MPI_Comm *newcomm)
+static int comm_merge_valid(arguments_t *arguments, MPI_Comm *newcomm)
 {
     const mpix_endpoints_pml_t *table = mpix_endpoints_table();
     mpix_endpoints_error_t error = MPIX_ENDPOINTS_OK;
@@ -110,7 +110,7 @@ int mpix_endpoints_call_merge(MPI_Comm comm1, MPI_Comm comm2, MPI_Comm *newcomm)
     }
     take_comm(&arguments, comm1);
     take_comm(&arguments, comm2);
-    return 0 < arguments.count ? merge(&arguments, newcomm) : MPI_ERR_COMM;
+    return 0 < arguments.count ? comm_merge_valid(&arguments, newcomm) : MPI_ERR_COMM;
 }
 
 int mpix_endpoints_call_merge_raise(MPI_Comm comm1, MPI_Comm comm2, int code)

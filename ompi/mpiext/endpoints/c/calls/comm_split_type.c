@@ -102,7 +102,7 @@ static void no_newcomm(MPI_Comm *newcomm)
 enum { ASKS_SPACE, ASKS_OTHER, STAYS_OUT, HAS_ERROR, WORDS };
 
 /** The maximum over all members, of both sides. */
-static int agree(ompi_communicator_t *comm, int words[WORDS])
+static int comm_split_type_agree(ompi_communicator_t *comm, int words[WORDS])
 {
     int theirs[WORDS] = {0};
     int rc;
@@ -137,7 +137,7 @@ static int split_endpoints(MPI_Comm comm, int split_type, int key, MPI_Info info
                                        && MPI_UNDEFINED != split_type,
                         [STAYS_OUT] = MPI_UNDEFINED == split_type,
                         [HAS_ERROR] = MPI_SUCCESS != bad};
-    int rc = agree(comm, words);
+    int rc = comm_split_type_agree(comm, words);
 
     no_newcomm(newcomm);
     if (MPI_SUCCESS != bad) {

@@ -39,7 +39,7 @@ static int check_endpoint(const mpix_endpoint_t *endpoint)
 }
 
 /** Errors are raised as those of calls without a communicator. */
-static int ended(int code, int rc, const char *name)
+static int endpoint_attributes_ended(int code, int rc, const char *name)
 {
     if (MPI_SUCCESS == code) {
         code = OMPI_SUCCESS == rc         ? MPI_SUCCESS
@@ -54,8 +54,10 @@ int mpix_endpoints_call_create_keyval(int *keyval)
     int code = check_running();
 
     code = MPI_SUCCESS == code && NULL == keyval ? MPI_ERR_ARG : code;
-    return ended(code, MPI_SUCCESS == code ? mpix_endpoints_keyval_create(keyval) : OMPI_SUCCESS,
-                 "MPIX_Endpoint_create_keyval");
+    return endpoint_attributes_ended(code,
+                                     MPI_SUCCESS == code ? mpix_endpoints_keyval_create(keyval)
+                                                         : OMPI_SUCCESS,
+                                     "MPIX_Endpoint_create_keyval");
 }
 
 int mpix_endpoints_call_free_keyval(int *keyval)
@@ -69,33 +71,37 @@ int mpix_endpoints_call_free_keyval(int *keyval)
     if (MPI_SUCCESS == code && OMPI_SUCCESS == rc) {
         *keyval = MPI_KEYVAL_INVALID;
     }
-    return ended(code, rc, "MPIX_Endpoint_free_keyval");
+    return endpoint_attributes_ended(code, rc, "MPIX_Endpoint_free_keyval");
 }
 
-static int set(mpix_endpoint_t *endpoint, int keyval, mpix_endpoints_value_t value, bool is_integer)
+static int endpoint_attributes_set(mpix_endpoint_t *endpoint, int keyval,
+                                   mpix_endpoints_value_t value, bool is_integer)
 {
     const int code = check_endpoint(endpoint);
 
-    return ended(code,
-                 MPI_SUCCESS == code
-                     ? mpix_endpoints_attribute_set(endpoint, keyval, value, is_integer)
-                     : OMPI_SUCCESS,
-                 "MPIX_Endpoint_set_attr");
+    return endpoint_attributes_ended(code,
+                                     MPI_SUCCESS == code
+                                         ? mpix_endpoints_attribute_set(endpoint, keyval, value,
+                                                                        is_integer)
+                                         : OMPI_SUCCESS,
+                                     "MPIX_Endpoint_set_attr");
 }
 
 int mpix_endpoints_call_set_attr(struct mpix_endpoint_t *endpoint, int keyval, void *value)
 {
-    return set(endpoint, keyval, (mpix_endpoints_value_t){.pointer = value}, false);
+    return endpoint_attributes_set(endpoint, keyval, (mpix_endpoints_value_t){.pointer = value},
+                                   false);
 }
 
 int mpix_endpoints_call_set_integer(struct mpix_endpoint_t *endpoint, int keyval, MPI_Aint value)
 {
-    return set(endpoint, keyval, (mpix_endpoints_value_t){.integer = value}, true);
+    return endpoint_attributes_set(endpoint, keyval, (mpix_endpoints_value_t){.integer = value},
+                                   true);
 }
 
 /** @param[out] is_set  is there a value? */
-static int get(mpix_endpoint_t *endpoint, int keyval, bool as_integer,
-               mpix_endpoints_value_t *value, bool *is_set, int *flag)
+static int endpoint_attributes_get(mpix_endpoint_t *endpoint, int keyval, bool as_integer,
+                                   mpix_endpoints_value_t *value, bool *is_set, int *flag)
 {
     int code = check_endpoint(endpoint), rc = OMPI_SUCCESS;
 
@@ -105,7 +111,7 @@ static int get(mpix_endpoint_t *endpoint, int keyval, bool as_integer,
         rc = mpix_endpoints_attribute_get(endpoint, keyval, as_integer, value, is_set);
         *flag = *is_set;
     }
-    return ended(code, rc, "MPIX_Endpoint_get_attr");
+    return endpoint_attributes_ended(code, rc, "MPIX_Endpoint_get_attr");
 }
 
 int mpix_endpoints_call_get_attr(struct mpix_endpoint_t *endpoint, int keyval, void *value,
@@ -113,7 +119,8 @@ int mpix_endpoints_call_get_attr(struct mpix_endpoint_t *endpoint, int keyval, v
 {
     mpix_endpoints_value_t found;
     bool is_set;
-    const int code = get(endpoint, keyval, false, &found, &is_set, NULL != value ? flag : NULL);
+    const int code = endpoint_attributes_get(endpoint, keyval, false, &found, &is_set,
+                                             NULL != value ? flag : NULL);
 
     if (is_set) {
         *(void **) value = found.pointer;
@@ -126,7 +133,7 @@ int mpix_endpoints_call_get_integer(struct mpix_endpoint_t *endpoint, int keyval
 {
     mpix_endpoints_value_t found;
     bool is_set;
-    const int code = get(endpoint, keyval, true, &found, &is_set, flag);
+    const int code = endpoint_attributes_get(endpoint, keyval, true, &found, &is_set, flag);
 
     if (is_set) {
         *value = found.integer;
@@ -138,10 +145,11 @@ int mpix_endpoints_call_delete_attr(struct mpix_endpoint_t *endpoint, int keyval
 {
     const int code = check_endpoint(endpoint);
 
-    return ended(code,
-                 MPI_SUCCESS == code ? mpix_endpoints_attribute_delete(endpoint, keyval)
-                                     : OMPI_SUCCESS,
-                 "MPIX_Endpoint_delete_attr");
+    return endpoint_attributes_ended(code,
+                                     MPI_SUCCESS == code
+                                         ? mpix_endpoints_attribute_delete(endpoint, keyval)
+                                         : OMPI_SUCCESS,
+                                     "MPIX_Endpoint_delete_attr");
 }
 
 bool mpix_endpoints_call_is_level(int keyval)

@@ -36,8 +36,8 @@ static int check_arguments(int count, int level)
                : MPIX_ENDPOINTS_BEGINS_STATIC;
 }
 
-static int init(const char *name, int how, const mpix_endpoints_begin_t *begin,
-                mpix_endpoints_init_fn_t libmpi, void *arguments)
+static int init_endpoint_run(const char *name, int how, const mpix_endpoints_begin_t *begin,
+                             mpix_endpoints_init_fn_t libmpi, void *arguments)
 {
     int code;
 
@@ -65,7 +65,8 @@ int mpix_endpoints_call_init_endpoint(int count, int level, struct mpix_endpoint
     int how = check_arguments(count, level);
 
     how = MPIX_ENDPOINTS_BEGINS_STATIC == how && 0 != wrong ? wrong : how;
-    return mpix_endpoints_begin_fill(init("MPIX_Init_endpoint", how, &begin, libmpi, arguments),
+    return mpix_endpoints_begin_fill(init_endpoint_run("MPIX_Init_endpoint", how, &begin, libmpi,
+                                                       arguments),
                                      count, endpoints);
 }
 
@@ -76,8 +77,8 @@ int mpix_endpoints_call_init_endpoints(int count, int requested, int *provided,
                                           .level = MPI_THREAD_SINGLE == requested && 1 < count
                                                        ? MPI_THREAD_FUNNELED
                                                        : requested};
-    const int code = init("MPIX_Init_endpoints", check_arguments(count, begin.level), &begin,
-                          libmpi, arguments);
+    const int code = init_endpoint_run("MPIX_Init_endpoints", check_arguments(count, begin.level),
+                                       &begin, libmpi, arguments);
 
     if (MPI_SUCCESS == code && NULL != provided) {
         *provided = begin.level;

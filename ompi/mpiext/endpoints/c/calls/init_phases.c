@@ -84,7 +84,7 @@ int mpix_endpoints_call_init_begin(int *maximum, int *size, int *rank,
 }
 
 /** What is wrong with it is told to all.  Where there can be none at all the creation says why. */
-static int check(int count, struct mpix_endpoint_t *endpoints[])
+static int init_phases_check(int count, struct mpix_endpoint_t *endpoints[])
 {
     if (1 > count) {
         return MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_COUNT_NONE;
@@ -107,7 +107,7 @@ int mpix_endpoints_call_endpoint_create(int count, struct mpix_endpoint_t *endpo
                                      : mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_NO_PHASE),
             name);
     }
-    begin.wrong = check(count, endpoints);
+    begin.wrong = init_phases_check(count, endpoints);
     close_phases();
     code = mpix_endpoints_begin_fill(mpix_endpoints_begin_make(&begin), count, endpoints);
     return MPI_SUCCESS == code ? code : OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, name);

@@ -56,7 +56,7 @@ static struct {
 } meeting = {.lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER};
 
 /** How many threads of this process come. */
-static int expected(void)
+static int init_thread_expected(void)
 {
     const int told = mpix_endpoints_told(MPIX_ENDPOINTS_NUMBER_VARIABLE, 1, INT_MAX);
 
@@ -78,7 +78,7 @@ static int wanted_below(long number)
  *
  * @param[in] most  no number is higher
  * @return 0, or what is wrong */
-static int check(long most)
+static int init_thread_check(long most)
 {
     for (const arrival_t *a = meeting.arrivals; NULL != a; a = a->next) {
         bool is_own = 0 <= a->number && most >= a->number;
@@ -120,7 +120,7 @@ static int begin_later(mpix_endpoints_begin_t *begin)
 static int begin_all(const char *name, long most, mpix_endpoints_init_fn_t libmpi, void *arguments)
 {
     mpix_endpoints_begin_t begin = {.count = wanted_below(LONG_MAX), .level = level_told()};
-    const int wrong = check(most);
+    const int wrong = init_thread_check(most);
     int code;
 
     if (mpix_endpoints_begin_is_late()) {
@@ -138,8 +138,8 @@ static int begin_all(const char *name, long most, mpix_endpoints_init_fn_t libmp
 }
 
 /** Come, and wait for the others.  @return what all return */
-static int meet(const char *name, arrival_t *own, long most, mpix_endpoints_init_fn_t libmpi,
-                void *arguments)
+static int init_thread_barrier(const char *name, arrival_t *own, long most,
+                               mpix_endpoints_init_fn_t libmpi, void *arguments)
 {
     int code;
 
@@ -150,7 +150,7 @@ static int meet(const char *name, arrival_t *own, long most, mpix_endpoints_init
     }
     own->next = meeting.arrivals;
     meeting.arrivals = own;
-    if (expected() == ++meeting.arrived) {
+    if (init_thread_expected() == ++meeting.arrived) {
         for (arrival_t *a = meeting.arrivals; NULL != a; a = a->next) {
             a->index = wanted_below(a->number);
         }
@@ -167,7 +167,7 @@ static int meet(const char *name, arrival_t *own, long most, mpix_endpoints_init
 }
 
 /** The thread has come back from the meeting: it has its endpoint, or none. */
-static int settle(const arrival_t *own)
+static int init_thread_settle(const arrival_t *own)
 {
     if (own->flag) {
         return mpix_endpoints_attach(mpix_endpoints_process_endpoint(own->index), -1, true);
@@ -179,9 +179,9 @@ static int settle(const arrival_t *own)
 static int init_thread(const char *name, arrival_t *own, long most, mpix_endpoints_init_fn_t libmpi,
                        void *arguments)
 {
-    const int code = meet(name, own, most, libmpi, arguments);
+    const int code = init_thread_barrier(name, own, most, libmpi, arguments);
 
-    return MPI_SUCCESS == code ? settle(own) : code;
+    return MPI_SUCCESS == code ? init_thread_settle(own) : code;
 }
 
 int mpix_endpoints_call_init_thread(int index, int flag, mpix_endpoints_init_fn_t libmpi,
@@ -189,7 +189,8 @@ int mpix_endpoints_call_init_thread(int index, int flag, mpix_endpoints_init_fn_
 {
     arrival_t own = {.number = index, .flag = 0 != flag};
 
-    return init_thread("MPIX_Init_endpoint_thread", &own, expected() - 1, libmpi, arguments);
+    return init_thread("MPIX_Init_endpoint_thread", &own, init_thread_expected() - 1, libmpi,
+                       arguments);
 }
 
 /** What orders the threads of a PGAS program in its process: the runtime's own number, where that is

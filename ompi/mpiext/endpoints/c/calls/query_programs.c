@@ -42,7 +42,7 @@ static int next_number(const char **text)
     return (int) number;
 }
 
-static int programs(void)
+static int query_programs_count(void)
 {
     const int told = mpix_endpoints_told("OMPI_NUM_APP_CTX", 1, INT_MAX);
 
@@ -54,7 +54,7 @@ static int next_processes(const char **list)
 {
     const int number = next_number(list);
 
-    if (0 < number || 1 < programs()) {
+    if (0 < number || 1 < query_programs_count()) {
         return number;
     }
     return mpix_endpoints_told("OMPI_COMM_WORLD_SIZE", 1, INT_MAX);
@@ -65,7 +65,7 @@ int mpix_endpoints_call_numprogs(int *num_progs)
     if (NULL == num_progs) {
         return MPI_ERR_ARG;
     }
-    *num_progs = programs();
+    *num_progs = query_programs_count();
     return MPI_SUCCESS;
 }
 
@@ -76,7 +76,7 @@ int mpix_endpoints_call_config(int num_progs, int *my_prog, int num_threads[])
     const int own = mpix_endpoints_told(MPIX_ENDPOINTS_NUMBER_VARIABLE, 1, INT_MAX);
     int first = 0;
 
-    if (NULL == my_prog || NULL == num_threads || programs() != num_progs) {
+    if (NULL == my_prog || NULL == num_threads || query_programs_count() != num_progs) {
         return MPI_ERR_ARG;
     }
     if (0 > rank) {

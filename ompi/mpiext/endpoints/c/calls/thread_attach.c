@@ -43,7 +43,8 @@ __attribute__((noinline)) static int raise_cause(mpix_endpoints_cause_t cause, c
     return OMPI_ERRHANDLER_NOHANDLE_INVOKE(code, name);
 }
 
-static inline int attach(mpix_endpoint_t *endpoint, int level, bool moves, const char *name)
+static inline int thread_attach_endpoint(mpix_endpoint_t *endpoint, int level, bool moves,
+                                         const char *name)
 {
     int cause;
 
@@ -58,7 +59,7 @@ static inline int attach(mpix_endpoint_t *endpoint, int level, bool moves, const
 
 int mpix_endpoints_call_attach(struct mpix_endpoint_t *endpoint)
 {
-    return attach(endpoint, -1, false, "MPIX_Thread_attach");
+    return thread_attach_endpoint(endpoint, -1, false, "MPIX_Thread_attach");
 }
 
 int mpix_endpoints_call_attach_level(struct mpix_endpoint_t *endpoint, int level)
@@ -69,7 +70,7 @@ int mpix_endpoints_call_attach_level(struct mpix_endpoint_t *endpoint, int level
         && (MPI_THREAD_SINGLE > level || endpoint->level < level)) {
         return raise_cause(MPIX_ENDPOINTS_CAUSE_LEVEL, name);
     }
-    return attach(endpoint, level, false, name);
+    return thread_attach_endpoint(endpoint, level, false, name);
 }
 
 int mpix_endpoints_call_detach(void)
@@ -89,8 +90,8 @@ int mpix_endpoints_call_attach_index(int index)
 {
     const bool is_there = 0 <= index && mpix_endpoints_process_count() > index;
 
-    return attach(is_there ? mpix_endpoints_process_endpoint(index) : NULL, -1, true,
-                  "MPIX_Thread_attach_index");
+    return thread_attach_endpoint(is_there ? mpix_endpoints_process_endpoint(index) : NULL, -1,
+                                  true, "MPIX_Thread_attach_index");
 }
 
 /** Is every member that shares this process's memory an endpoint from the beginning on? */
@@ -121,10 +122,12 @@ int mpix_endpoints_call_attach_rank(int rank, MPI_Comm comm)
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_COMM, name);
     }
     if (!mpix_endpoints_is_endpoint_comm(comm) || is_of_static(comm->c_local_group)) {
-        return attach(mpix_endpoints_process_member(comm->c_local_group, rank), -1, true, name);
+        return thread_attach_endpoint(mpix_endpoints_process_member(comm->c_local_group, rank), -1,
+                                      true, name);
     }
     handle = 0 <= rank ? mpix_endpoints_call_handle_of(comm, rank) : NULL;
-    return NULL != handle ? mpix_endpoints_call_bind(handle, name) : attach(NULL, -1, true, name);
+    return NULL != handle ? mpix_endpoints_call_bind(handle, name)
+                          : thread_attach_endpoint(NULL, -1, true, name);
 }
 
 MPIX_ENDPOINTS_EXPORT int PMPIX_Thread_attach(MPIX_Endpoint endpoint)

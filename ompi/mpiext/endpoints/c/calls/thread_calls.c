@@ -52,7 +52,7 @@ static int (*left)(void);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /** libmpi's MPI_Finalize is called by who takes it. */
-static int finish(void)
+static int thread_calls_finish(void)
 {
     int (*libmpi)(void);
 
@@ -65,7 +65,7 @@ static int finish(void)
 
 static void finish_at_exit(void)
 {
-    (void) finish();
+    (void) thread_calls_finish();
 }
 
 /** @return false: nobody would call it at the exit of the process */
@@ -91,7 +91,7 @@ int mpix_endpoints_call_finalize(int (*libmpi)(void))
     if (leave_over(libmpi) && !mpix_endpoints_thread_finalizes()) {
         return MPI_SUCCESS;
     }
-    return finish();
+    return thread_calls_finish();
 }
 
 /* ---- in Open MPI's ABI ----------------------------------------------------------------------- */

@@ -43,7 +43,7 @@
 /** What the system said last. */
 static char refusal[160];
 
-static const char *refused(const char *what)
+static const char *entry_refused(const char *what)
 {
     snprintf(refusal, sizeof(refusal), "the system lets no changed code be run (%s: %s)", what,
              strerror(errno));
@@ -85,14 +85,14 @@ static const char *map_code(const uint8_t *address, const uint8_t *bytes, size_t
         fd = memfd_create(name, MFD_CLOEXEC);
     }
     if (0 > fd) {
-        return refused("memfd_create");
+        return entry_refused("memfd_create");
     }
     if (!write_all(fd, bytes, length)) {
-        why = refused("write");
+        why = entry_refused("write");
     } else if (MAP_FAILED
                == mmap((void *) address, length, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd,
                        0)) {
-        why = refused("mmap");
+        why = entry_refused("mmap");
     } else {
         __builtin___clear_cache((char *) address, (char *) address + length);
     }

@@ -63,7 +63,7 @@ static void write_at(uint8_t *address, uint32_t instruction)
 }
 
 /** A field of an instruction, as a signed number. */
-static int64_t field(uint32_t instruction, int low, int bits)
+static int64_t entry_field(uint32_t instruction, int low, int bits)
 {
     return (int64_t) ((uint64_t) instruction << (64 - low - bits)) >> (64 - bits);
 }
@@ -94,12 +94,12 @@ static bool goes_to(uint32_t instruction, const uint8_t *address, const uint8_t 
     int64_t words;
 
     if (0x14000000 == (instruction & 0x7c000000)) { /* b, bl */
-        words = field(instruction, 0, 26);
+        words = entry_field(instruction, 0, 26);
     } else if (0x54000000 == (instruction & 0xff000000)       /* b.cond, bc.cond */
                || 0x34000000 == (instruction & 0x7e000000)) { /* cbz, cbnz */
-        words = field(instruction, 5, 19);
+        words = entry_field(instruction, 5, 19);
     } else if (0x36000000 == (instruction & 0x7e000000)) { /* tbz, tbnz */
-        words = field(instruction, 5, 14);
+        words = entry_field(instruction, 5, 14);
     } else {
         return false;
     }
@@ -150,8 +150,10 @@ static bool is_frame(uint32_t instruction)
 
     return (0xd1000000 == (instruction & 0xff000000) && of_sp && 31 == (instruction & 31))
            /* stp, str with an offset below zero that is added first */
-           || (0x29800000 == (instruction & 0x3bc00000) && of_sp && 0 > field(instruction, 15, 7))
-           || (0x38000c00 == (instruction & 0x3be00c00) && of_sp && 0 > field(instruction, 12, 9));
+           || (0x29800000 == (instruction & 0x3bc00000) && of_sp
+               && 0 > entry_field(instruction, 15, 7))
+           || (0x38000c00 == (instruction & 0x3be00c00) && of_sp
+               && 0 > entry_field(instruction, 12, 9));
 }
 
 /** As on x86-64 (entry_x86_64.c), with one instruction to move. */
@@ -209,7 +211,7 @@ static bool write_branch(uint8_t *code, const uint8_t *address, const uint8_t *t
 /** What adr or adrp says where it stands. */
 static uint64_t address_of(uint32_t instruction, const uint8_t *address)
 {
-    const int64_t offset = field(instruction, 5, 19) * 4 + (instruction >> 29 & 3);
+    const int64_t offset = entry_field(instruction, 5, 19) * 4 + (instruction >> 29 & 3);
 
     return 0 == instruction >> 31
                ? (uintptr_t) address + (uint64_t) offset

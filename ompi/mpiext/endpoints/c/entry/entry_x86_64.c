@@ -81,7 +81,7 @@ static const char *zydis_load(void)
 }
 
 /** @return false: these bytes are no instruction */
-static bool decode(instruction_t *instruction, const uint8_t *address, const uint8_t *end)
+static bool entry_decode(instruction_t *instruction, const uint8_t *address, const uint8_t *end)
 {
     instruction->address = address;
     return address < end
@@ -174,7 +174,8 @@ static bool is_function(const mpix_endpoints_entry_t *entry, const uint8_t *targ
         const size_t within = (size_t) ((uintptr_t) target - (uintptr_t) entry->function);
         instruction_t instruction;
 
-        if (within < entry->size || !decode(&instruction, target, target + sizeof(endbr64) + 11)) {
+        if (within < entry->size
+            || !entry_decode(&instruction, target, target + sizeof(endbr64) + 11)) {
             return false;
         }
         if (0 == memcmp(target, endbr64, sizeof(endbr64))) {
@@ -245,7 +246,7 @@ static const char *check_first(mpix_endpoints_entry_t *entry, const uint8_t **la
         if (next >= end) {
             return "it is too short";
         }
-        if (!decode(&instruction, next, end)) {
+        if (!entry_decode(&instruction, next, end)) {
             return "its first instructions are unknown";
         }
         if (is_fixed(&instruction)) {
@@ -280,7 +281,7 @@ const char *mpix_endpoints_machine_check(mpix_endpoints_entry_t *entry)
     }
     for (const uint8_t *next = entry->function + entry->kept; NULL == why && next < end;
          next += instruction.info.length) {
-        if (!decode(&instruction, next, end)) {
+        if (!entry_decode(&instruction, next, end)) {
             return "there is something in it that is no instruction";
         }
         why = look_at(entry, &instruction, last_moved, &rest);
@@ -318,7 +319,7 @@ bool mpix_endpoints_machine_place(const mpix_endpoints_entry_t *entry, uint8_t *
     for (const uint8_t *next = begin; next < end;) {
         instruction_t instruction;
 
-        if (!decode(&instruction, next, end)) {
+        if (!entry_decode(&instruction, next, end)) {
             return false;
         }
         next += instruction.info.length;

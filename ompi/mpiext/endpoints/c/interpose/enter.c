@@ -46,7 +46,7 @@ static size_t size_of(const void *function)
 }
 
 /** @return NULL, or why the function cannot be entered */
-static const char *check(const mpix_endpoints_enter_t *wanted, mpix_endpoints_entry_t *entry)
+static const char *enter_check(const mpix_endpoints_enter_t *wanted, mpix_endpoints_entry_t *entry)
 {
     const ElfW(Phdr) *segment = mpix_endpoints_library_segment(wanted->library, wanted->definition);
 
@@ -64,8 +64,8 @@ static const char *check(const mpix_endpoints_enter_t *wanted, mpix_endpoints_en
     return mpix_endpoints_entry_check(entry);
 }
 
-static bool fail(const mpix_endpoints_enter_t *wanted, const char *why, char *problem,
-                 size_t length)
+static bool enter_fail(const mpix_endpoints_enter_t *wanted, const char *why, char *problem,
+                       size_t length)
 {
     snprintf(problem, length, "%s: %s", wanted->name, why);
     return false;
@@ -80,11 +80,11 @@ bool mpix_endpoints_enter(const mpix_endpoints_enter_t *wanted, int count, char 
     int n = 0;
 
     for (int i = 0; i < count; ++i) {
-        why = check(&wanted[i], &entries[n]);
+        why = enter_check(&wanted[i], &entries[n]);
         if (NULL == why) {
             whose[n++] = &wanted[i];
         } else if (wanted[i].required) {
-            return fail(&wanted[i], why, problem, length);
+            return enter_fail(&wanted[i], why, problem, length);
         }
     }
     if (0 == n) {
@@ -92,7 +92,7 @@ bool mpix_endpoints_enter(const mpix_endpoints_enter_t *wanted, int count, char 
     }
     why = mpix_endpoints_entries_place(entries, n);
     if (NULL != why) {
-        return fail(whose[0], why, problem, length);
+        return enter_fail(whose[0], why, problem, length);
     }
     for (int i = 0; i < n; ++i) {
         /* Relaxed: see mpix_endpoints_seam_original.  First: from the next step on what the name
@@ -102,7 +102,7 @@ bool mpix_endpoints_enter(const mpix_endpoints_enter_t *wanted, int count, char 
         why = mpix_endpoints_entry_enter(&entries[i]);
         *whose[i]->entered = NULL == why;
         if (NULL != why && whose[i]->required) {
-            return fail(whose[i], why, problem, length);
+            return enter_fail(whose[i], why, problem, length);
         }
     }
     return true;

@@ -108,7 +108,7 @@ static bool enter_direct(const mpix_endpoints_libraries_t *libraries)
  * Keep this library loaded: libmpi's slots lead here, before MPI is initialized and after it is
  * finalized too (MPI_Info_create).  Where pml/epml has brought the library, it would go with it.
  */
-static bool stay(void)
+static bool in_force_stay(void)
 {
     Dl_info own;
     void *handle = NULL;
@@ -128,7 +128,7 @@ static bool put_in_force(void)
     seams_linked = linked;
     mpix_endpoints_libraries_find(&libraries);
     mpix_endpoints_slots_find(&libraries);
-    if (!stay()) {
+    if (!in_force_stay()) {
         snprintf(seams_problem, sizeof(seams_problem), "this library cannot be kept loaded");
     } else if (!enter_direct(&libraries)) {
         return false;

@@ -21,7 +21,7 @@
 
 #include "../base/base.h"
 
-static void unlinked(const char *name)
+static void unlinked_refuse(const char *name)
 {
     fprintf(stderr, "MPI endpoints: %s was called in a program that is linked without --wrap\n",
             name);
@@ -32,7 +32,7 @@ static void unlinked(const char *name)
     void __real_##name(void) __attribute__((visibility("hidden"))); \
     void __real_##name(void)                                        \
     {                                                               \
-        unlinked(#name);                                            \
+        unlinked_refuse(#name);                                     \
     }
 MPIX_ENDPOINTS_SEAMS_REQUIRED(UNLINKED)
 MPIX_ENDPOINTS_SEAMS_OPTIONAL(UNLINKED)

@@ -87,7 +87,7 @@ static void job_ended(size_t handler, pmix_status_t status, const pmix_proc_t *s
 }
 
 /** Before the first job is started. */
-static void hear(void)
+static void children_listen(void)
 {
     pmix_status_t code = PMIX_EVENT_JOB_END;
     bool is_first;
@@ -110,7 +110,7 @@ pmix_status_t MPIX_ENDPOINTS_SEAM(PMIx_Spawn)(const pmix_info_t infos[], size_t 
     if (NULL == mpix_endpoints_table()) {
         return MPIX_ENDPOINTS_ORIGINAL(PMIx_Spawn)(infos, num_infos, apps, num_apps, job);
     }
-    hear();
+    children_listen();
     status = MPIX_ENDPOINTS_ORIGINAL(PMIx_Spawn)(infos, num_infos, apps, num_apps, job);
     PMIX_LOAD_NSPACE(thread_job, PMIX_SUCCESS == status ? job : NULL);
     return status;

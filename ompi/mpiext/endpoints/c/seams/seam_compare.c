@@ -54,7 +54,7 @@ static int compare_groups(ompi_group_t *group1, ompi_group_t *group2, int so_far
 }
 
 /** Two valid communicators, at least one of endpoints. */
-static int compare(const ompi_communicator_t *comm1, const ompi_communicator_t *comm2)
+static int compare_endpoints(const ompi_communicator_t *comm1, const ompi_communicator_t *comm2)
 {
     int result;
 
@@ -82,7 +82,7 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_compare)(ompi_communicator_t *comm1, ompi_comm
         return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_compare)(comm1, comm2, result);
     }
     *result = MPI_COMM_NULL == comm1 || MPI_COMM_NULL == comm2 ? MPI_UNEQUAL
-                                                               : compare(comm1, comm2);
+                                                               : compare_endpoints(comm1, comm2);
     return OMPI_SUCCESS;
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_compare);

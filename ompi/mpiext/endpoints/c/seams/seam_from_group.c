@@ -273,7 +273,7 @@ static uint64_t key_of(ompi_group_t *group, const char *tag)
 }
 
 /** For all members of this process. */
-static int create(const mpix_endpoints_pml_t *table, meeting_t *meeting)
+static int from_group_create(const mpix_endpoints_pml_t *table, meeting_t *meeting)
 {
     mpix_endpoints_error_t error = MPIX_ENDPOINTS_OK;
     const int rc = table->create_from_group(meeting->group, key_of(meeting->group, meeting->tag),
@@ -294,7 +294,7 @@ static int create_from_group(const mpix_endpoints_pml_t *table, ompi_group_t *gr
         return MPI_ERR_NO_MEM;
     }
     if (is_last) {
-        meeting->rc = create(table, meeting);
+        meeting->rc = from_group_create(table, meeting);
         /* Release pairs with the acquire in meeting_is_over. */
         atomic_store_explicit(&meeting->is_over, true, memory_order_release);
     } else {

@@ -23,8 +23,8 @@
 #include "ompi/constants.h"
 #include "ompi/request/request.h"
 
-static int idup(ompi_communicator_t *comm, opal_info_t *info, ompi_communicator_t **newcomm,
-                ompi_request_t **request)
+static int idup_endpoints(ompi_communicator_t *comm, opal_info_t *info,
+                          ompi_communicator_t **newcomm, ompi_request_t **request)
 {
     const int rc = MPIX_ENDPOINTS_ORIGINAL(ompi_comm_idup_with_info)(comm, info, newcomm, request);
 
@@ -41,7 +41,7 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_idup_with_info)(ompi_communicator_t *comm, opa
     if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
         return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_idup_with_info)(comm, info, newcomm, request);
     }
-    return idup(comm, info, newcomm, request);
+    return idup_endpoints(comm, info, newcomm, request);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_idup_with_info);
 
@@ -51,6 +51,6 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_idup)(ompi_communicator_t *comm, ompi_communic
     if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
         return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_idup)(comm, newcomm, request);
     }
-    return idup(comm, NULL, newcomm, request);
+    return idup_endpoints(comm, NULL, newcomm, request);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_idup);

@@ -45,7 +45,7 @@ static pthread_key_t key;
 static bool has_key;
 
 /** Stands for the calling thread, as long as it lives. */
-static inline const void *token(void)
+static inline const void *attached_token(void)
 {
     return &watched;
 }
@@ -57,7 +57,7 @@ static int level_of(const mpix_endpoint_t *endpoint)
 }
 
 /** Count a thread, if it may come.  @return OMPI_SUCCESS, or MPIX_ENDPOINTS_CAUSE_DIFFERS, _TAKEN */
-static int enter(mpix_endpoint_t *endpoint, int level, bool given)
+static int attached_enter(mpix_endpoint_t *endpoint, int level, bool given)
 {
     int now = atomic_load_explicit(&endpoint->attached, memory_order_relaxed), next;
 
@@ -85,16 +85,16 @@ static void become_main(mpix_endpoint_t *endpoint)
 {
     const void *nobody = NULL;
 
-    (void) atomic_compare_exchange_strong_explicit(&endpoint->main, &nobody, token(),
+    (void) atomic_compare_exchange_strong_explicit(&endpoint->main, &nobody, attached_token(),
                                                    memory_order_relaxed, memory_order_relaxed);
 }
 
 static bool is_main_of(const mpix_endpoint_t *endpoint)
 {
-    return token() == atomic_load_explicit(&endpoint->main, memory_order_relaxed);
+    return attached_token() == atomic_load_explicit(&endpoint->main, memory_order_relaxed);
 }
 
-static void leave(mpix_endpoint_t *endpoint)
+static void attached_leave(mpix_endpoint_t *endpoint)
 {
     if (NULL == endpoint || &mpix_endpoints_none == endpoint) {
         return;
@@ -123,7 +123,7 @@ static void thread_ends(void *value)
 {
     (void) value;
     set_bound(NULL);
-    leave(mpix_endpoints_own);
+    attached_leave(mpix_endpoints_own);
     mpix_endpoints_own = &mpix_endpoints_none;
     watched = 0;
 }
@@ -141,16 +141,16 @@ __attribute__((destructor)) static void key_fini(void)
     }
 }
 
-static void watch(void)
+static void attached_watch(void)
 {
     watched = has_key && 0 == pthread_setspecific(key, &key) ? 1 : -1;
 }
 
-static inline void put(mpix_endpoint_t *endpoint)
+static inline void attached_put(mpix_endpoint_t *endpoint)
 {
     mpix_endpoints_own = endpoint;
     if (OPAL_UNLIKELY(0 == watched)) {
-        watch();
+        attached_watch();
     }
 }
 
@@ -178,13 +178,13 @@ int mpix_endpoints_attach(mpix_endpoint_t *endpoint, int level, bool moves)
     if (!moves && &mpix_endpoints_none != mpix_endpoints_attached()) {
         return MPIX_ENDPOINTS_CAUSE_ATTACHED;
     }
-    rc = enter(endpoint, 0 > level ? level_of(endpoint) : level, false);
+    rc = attached_enter(endpoint, 0 > level ? level_of(endpoint) : level, false);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
     set_bound(NULL);
-    leave(before);
-    put(endpoint);
+    attached_leave(before);
+    attached_put(endpoint);
     if (OPAL_UNLIKELY(MPIX_ENDPOINTS_FREE != rule)) {
         become_main(endpoint);
     }
@@ -200,7 +200,7 @@ int mpix_endpoints_bind(ompi_communicator_t *comm)
     }
     set_bound(bound);
     if (0 == watched) {
-        watch();
+        attached_watch();
     }
     return OMPI_SUCCESS;
 }
@@ -220,7 +220,7 @@ int mpix_endpoints_detach(void)
     if (&mpix_endpoints_none == mpix_endpoints_attached()) {
         return MPIX_ENDPOINTS_CAUSE_DETACHED;
     }
-    leave(before);
+    attached_leave(before);
     mpix_endpoints_own = &mpix_endpoints_none;
     return OMPI_SUCCESS;
 }
@@ -260,9 +260,9 @@ mpix_endpoint_t *mpix_endpoints_assign(void)
             best = endpoint;
         }
     }
-    (void) enter(best, level_of(best), true);
+    (void) attached_enter(best, level_of(best), true);
     pthread_mutex_unlock(&lock);
-    put(best);
+    attached_put(best);
     become_main(best);
     return best;
 }

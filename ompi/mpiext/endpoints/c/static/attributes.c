@@ -135,7 +135,8 @@ static mpix_endpoint_attribute_t **value_find(mpix_endpoint_t *endpoint, int num
     return at;
 }
 
-static int set(mpix_endpoint_t *endpoint, int number, mpix_endpoints_value_t value, bool is_integer)
+static int attributes_set(mpix_endpoint_t *endpoint, int number, mpix_endpoints_value_t value,
+                          bool is_integer)
 {
     keyval_t *keyval = keyval_find(number);
     mpix_endpoint_attribute_t **at = value_find(endpoint, number);
@@ -162,7 +163,7 @@ int mpix_endpoints_attribute_set(mpix_endpoint_t *endpoint, int number,
     int rc;
 
     pthread_mutex_lock(&keyvals.lock);
-    rc = set(endpoint, number, value, is_integer);
+    rc = attributes_set(endpoint, number, value, is_integer);
     pthread_mutex_unlock(&keyvals.lock);
     return rc;
 }

@@ -38,7 +38,7 @@ static inline ompi_communicator_t *comm_of(mpix_endpoints_bound_t *record)
     return atomic_load_explicit(&record->handle, memory_order_relaxed); /* see the header */
 }
 
-static mpix_endpoints_bound_t *find(ompi_communicator_t *comm)
+static mpix_endpoints_bound_t *bound_find(ompi_communicator_t *comm)
 {
     mpix_endpoints_bound_t *record = atomic_load_explicit(&records, memory_order_relaxed);
 
@@ -48,7 +48,7 @@ static mpix_endpoints_bound_t *find(ompi_communicator_t *comm)
     return record;
 }
 
-static mpix_endpoints_bound_t *add(ompi_communicator_t *comm)
+static mpix_endpoints_bound_t *bound_add(ompi_communicator_t *comm)
 {
     mpix_endpoints_bound_t *record = calloc(1, sizeof(*record));
 
@@ -67,9 +67,9 @@ mpix_endpoints_bound_t *mpix_endpoints_bound_get(ompi_communicator_t *comm)
     mpix_endpoints_bound_t *record;
 
     pthread_mutex_lock(&lock);
-    record = find(comm);
+    record = bound_find(comm);
     if (NULL == record) {
-        record = add(comm);
+        record = bound_add(comm);
     }
     if (NULL != record) {
         ++record->threads;
@@ -145,7 +145,7 @@ ompi_communicator_t *mpix_endpoints_bound_self(mpix_endpoints_bound_t *bound)
 /** Takes comm out of all records; under the lock.
  *
  * @param[out] self  to be freed afterwards, or NULL */
-static void forget(ompi_communicator_t *comm, ompi_communicator_t **self)
+static void bound_forget(ompi_communicator_t *comm, ompi_communicator_t **self)
 {
     mpix_endpoints_bound_t *before = NULL;
     mpix_endpoints_bound_t *record = atomic_load_explicit(&records, memory_order_relaxed);
@@ -184,7 +184,7 @@ void mpix_endpoints_bound_end(ompi_communicator_t *comm)
         return;
     }
     pthread_mutex_lock(&lock);
-    forget(comm, &self);
+    bound_forget(comm, &self);
     pthread_mutex_unlock(&lock);
     if (NULL != self) {
         free_self(self);

@@ -37,7 +37,7 @@ void *mpix_ranks_next(const char *name, void *_Atomic *cache)
     return next;
 }
 
-static void say(const char *format, va_list list)
+static void base_print(const char *format, va_list list)
 {
     char text[2048] = "epmpirun -ranks: ";
     const size_t begin = strlen(text);
@@ -59,7 +59,7 @@ void mpix_ranks_say(const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    say(format, list);
+    base_print(format, list);
     va_end(list);
 }
 
@@ -87,7 +87,7 @@ _Noreturn void mpix_ranks_refuse(const char *format, ...)
         (void) sleep(5);
     }
     va_start(list, format);
-    say(format, list);
+    base_print(format, list);
     va_end(list);
     _exit(1);
 }

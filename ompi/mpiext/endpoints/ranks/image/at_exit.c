@@ -34,8 +34,8 @@ struct mpix_ranks_handler_t {
     void *object; /**< which has registered it, by an address in it */
 };
 
-static int add(mpix_rank_t *rank, mpix_ranks_handler_t **list,
-               mpix_ranks_handler_function_t *function, void *argument, void *object)
+static int at_exit_add(mpix_rank_t *rank, mpix_ranks_handler_t **list,
+                       mpix_ranks_handler_function_t *function, void *argument, void *object)
 {
     mpix_ranks_handler_t *handler = malloc(sizeof(*handler));
 
@@ -54,7 +54,7 @@ int mpix_ranks_at_exit(mpix_ranks_handler_function_t *function, void *argument, 
     mpix_rank_t *rank = mpix_ranks_self;
 
     return NULL == rank ? __cxa_atexit(function, argument, object)
-                        : add(rank, &rank->image->at_exit, function, argument, object);
+                        : at_exit_add(rank, &rank->image->at_exit, function, argument, object);
 }
 
 /** Threads other than the one of main end by themselves. */
@@ -64,11 +64,11 @@ int mpix_ranks_at_thread_exit(mpix_ranks_handler_function_t *function, void *arg
 
     return NULL == rank || !pthread_equal(rank->thread, pthread_self())
                ? __cxa_thread_atexit_impl(function, argument, object)
-               : add(rank, &rank->image->at_thread_exit, function, argument, object);
+               : at_exit_add(rank, &rank->image->at_thread_exit, function, argument, object);
 }
 
 /** Call the handlers of an object, or, with NULL, all.  They may register more. */
-static void run(mpix_rank_t *rank, mpix_ranks_handler_t **list, const void *object)
+static void at_exit_run(mpix_rank_t *rank, mpix_ranks_handler_t **list, const void *object)
 {
     mpix_ranks_handler_t *handler;
 
@@ -96,13 +96,13 @@ void mpix_ranks_finalize(void *object)
     mpix_rank_t *rank = mpix_ranks_self;
 
     if (NULL != rank) {
-        run(rank, &rank->image->at_exit, object);
+        at_exit_run(rank, &rank->image->at_exit, object);
     }
     __cxa_finalize(object);
 }
 
 void mpix_ranks_at_exit_run(mpix_rank_t *rank)
 {
-    run(rank, &rank->image->at_thread_exit, NULL);
-    run(rank, &rank->image->at_exit, NULL);
+    at_exit_run(rank, &rank->image->at_thread_exit, NULL);
+    at_exit_run(rank, &rank->image->at_exit, NULL);
 }

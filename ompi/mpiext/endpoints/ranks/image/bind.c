@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 /** The pages of an object that the dynamic linker makes read-only. */
-static const char *protect(const mpix_ranks_elf_t *elf, char *base, int protection)
+static const char *bind_protect(const mpix_ranks_elf_t *elf, char *base, int protection)
 {
     const ElfW(Addr) page = (ElfW(Addr)) sysconf(_SC_PAGESIZE);
     const ElfW(Phdr) *relro = mpix_ranks_elf_segment(elf, PT_GNU_RELRO);
@@ -60,8 +60,8 @@ static void *value_of(const mpix_rank_t *rank, const mpix_ranks_pointer_t *point
     }
 }
 
-static void store(const mpix_rank_t *rank, const mpix_ranks_list_t *pointers, char *base,
-                  char *original, void *const *variables)
+static void bind_store(const mpix_rank_t *rank, const mpix_ranks_list_t *pointers, char *base,
+                       char *original, void *const *variables)
 {
     const mpix_ranks_pointer_t *pointer = MPIX_RANKS_ITEMS(*pointers, mpix_ranks_pointer_t);
 
@@ -94,9 +94,9 @@ const char *mpix_ranks_bind_copies(const mpix_rank_t *rank, const mpix_ranks_set
 
             memcpy(loaded[i].base + content[k].place, from + content[k].value, content[k].size);
         }
-        store(rank, &object->slots, loaded[i].base, original, variables);
-        store(rank, &object->pointers, loaded[i].base, original, variables);
-        wrong = protect(&object->elf, loaded[i].base, PROT_READ);
+        bind_store(rank, &object->slots, loaded[i].base, original, variables);
+        bind_store(rank, &object->pointers, loaded[i].base, original, variables);
+        wrong = bind_protect(&object->elf, loaded[i].base, PROT_READ);
     }
     return wrong;
 }
@@ -157,10 +157,10 @@ const char *mpix_ranks_bind_original(const mpix_rank_t *rank, const mpix_ranks_o
     if (0 == object->pointers.count) {
         return NULL;
     }
-    wrong = protect(&object->elf, base, PROT_READ | PROT_WRITE);
+    wrong = bind_protect(&object->elf, base, PROT_READ | PROT_WRITE);
     if (NULL == wrong) {
-        store(rank, &object->pointers, base, base, NULL);
-        wrong = protect(&object->elf, base, PROT_READ);
+        bind_store(rank, &object->pointers, base, base, NULL);
+        wrong = bind_protect(&object->elf, base, PROT_READ);
     }
     return wrong;
 }

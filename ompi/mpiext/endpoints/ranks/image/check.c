@@ -80,7 +80,7 @@ static const char *advice_of(const char *wrong)
                : "";
 }
 
-static void add(mpix_ranks_set_t *set, const mpix_ranks_library_t *library)
+static void check_add(mpix_ranks_set_t *set, const mpix_ranks_library_t *library)
 {
     const mpix_ranks_object_t object = {.name = library->name,
                                         .label = 0 == set->count ? program_invocation_short_name
@@ -110,7 +110,7 @@ static int index_of(mpix_ranks_set_t *set, const mpix_ranks_library_t *library)
         ++index;
     }
     if (set->count == index) {
-        add(set, library);
+        check_add(set, library);
     }
     return index;
 }
@@ -134,7 +134,7 @@ static void find_needed(mpix_ranks_set_t *set, int index, const mpix_ranks_libra
 /** The executable and its private libraries, breadth first. */
 static void make_set(const mpix_ranks_libraries_t *libraries, mpix_ranks_set_t *set)
 {
-    add(set, &libraries->all[0]);
+    check_add(set, &libraries->all[0]);
     for (int i = 0; i < set->count; ++i) {
         find_needed(set, i, libraries);
     }

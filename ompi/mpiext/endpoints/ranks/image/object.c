@@ -77,18 +77,18 @@ void *mpix_ranks_list_add(mpix_ranks_list_t *list, size_t item_size)
     return memset(items, 0, item_size);
 }
 
-static bool begins(const char *name, const char *with)
+static bool object_begins(const char *name, const char *with)
 {
     return 0 == strncmp(name, with, strlen(with));
 }
 
 bool mpix_ranks_is_predefined(const char *name)
 {
-    return begins(name, "ompi_mpi_") || begins(name, "ompi_request_null")
-           || begins(name, "ompi_request_empty") || begins(name, "ompi_message_");
+    return object_begins(name, "ompi_mpi_") || object_begins(name, "ompi_request_null")
+           || object_begins(name, "ompi_request_empty") || object_begins(name, "ompi_message_");
 }
 
 bool mpix_ranks_is_fortran(const char *name)
 {
-    return begins(name, "mpi_fortran_");
+    return object_begins(name, "mpi_fortran_");
 }

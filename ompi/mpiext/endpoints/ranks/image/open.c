@@ -93,7 +93,7 @@ static const char *string_of(const mpix_ranks_elf_t *elf, ElfW(Sxword) tag)
     return mpix_ranks_elf_dynamic(elf, tag, &offset) ? mpix_ranks_elf_string(elf, offset) : NULL;
 }
 
-static const char *add(mpix_ranks_set_t *set, const char *name, const char *path)
+static const char *open_add(mpix_ranks_set_t *set, const char *name, const char *path)
 {
     const mpix_ranks_object_t object = {.name = strdup(name),
                                         .label = name,
@@ -162,7 +162,7 @@ static const char *add_needed(const mpix_rank_t *rank, mpix_ranks_set_t *set, in
         needed.index = set_index(set, name);
         if (needed.index < 0) {
             needed.index = set->count;
-            wrong = add(set, name, path);
+            wrong = open_add(set, name, path);
         }
     }
     if (NULL == wrong) {
@@ -173,7 +173,7 @@ static const char *add_needed(const mpix_rank_t *rank, mpix_ranks_set_t *set, in
 
 /** Libraries that were preloaded, ours among them: found before what a library needs, which would
  * otherwise lead to libmpi's and libc's functions themselves.  Under the lock. */
-static const mpix_ranks_loaded_t *preloaded(int *count_p)
+static const mpix_ranks_loaded_t *open_preloaded(int *count_p)
 {
     static mpix_ranks_loaded_t *loaded;
     static mpix_ranks_object_t *objects;
@@ -208,7 +208,7 @@ static const mpix_ranks_loaded_t *preloaded(int *count_p)
 static void add_preloaded(mpix_ranks_object_t *object)
 {
     int count;
-    const mpix_ranks_loaded_t *loaded = preloaded(&count);
+    const mpix_ranks_loaded_t *loaded = open_preloaded(&count);
 
     for (int i = 0; i < count; ++i) {
         mpix_ranks_set_need(object, (mpix_ranks_needed_t){.loaded = &loaded[i]});
@@ -232,7 +232,7 @@ static void add_global(const mpix_rank_t *rank, mpix_ranks_object_t *object)
 static const char *make_set(const mpix_rank_t *rank, mpix_ranks_set_t *set, const char *name,
                             const char *path)
 {
-    const char *wrong = add(set, mpix_ranks_library_name(name), path);
+    const char *wrong = open_add(set, mpix_ranks_library_name(name), path);
 
     if (NULL == wrong) {
         add_preloaded(&set->objects[0]);
@@ -271,8 +271,8 @@ static void free_opened(mpix_ranks_opened_t *opened)
 }
 
 /** Read, load and bind a library for the rank. */
-static const char *load(mpix_rank_t *rank, const char *name, const char *path, int flags,
-                        mpix_ranks_opened_t **opened_p)
+static const char *open_load(mpix_rank_t *rank, const char *name, const char *path, int flags,
+                             mpix_ranks_opened_t **opened_p)
 {
     mpix_ranks_opened_t *opened = calloc(1, sizeof(*opened));
     const char *wrong;
@@ -304,7 +304,7 @@ static const char *load(mpix_rank_t *rank, const char *name, const char *path, i
     return NULL;
 }
 
-static void construct(const mpix_rank_t *rank, const mpix_ranks_opened_t *opened)
+static void open_construct(const mpix_rank_t *rank, const mpix_ranks_opened_t *opened)
 {
     const mpix_rank_image_t *image = rank->image;
 
@@ -316,7 +316,7 @@ static void construct(const mpix_rank_t *rank, const mpix_ranks_opened_t *opened
     }
 }
 
-static void destruct(const mpix_ranks_opened_t *opened)
+static void open_destruct(const mpix_ranks_opened_t *opened)
 {
     for (int i = opened->set.count - 1; i >= 0; --i) {
         const int object = opened->set.order[i];
@@ -353,7 +353,7 @@ static void for_each_earlier(mpix_rank_t *rank, const mpix_ranks_set_t *set,
     }
 }
 
-static void hold(mpix_rank_t *rank, mpix_ranks_opened_t *opened)
+static void open_hold(mpix_rank_t *rank, mpix_ranks_opened_t *opened)
 {
     (void) rank;
     ++opened->count;
@@ -393,7 +393,7 @@ static void *open_own(mpix_rank_t *rank, const char *name, const char *path, int
     is_new = NULL == loaded && 0 == (flags & RTLD_NOLOAD);
     if (is_new) {
         (void) pthread_mutex_lock(&load_lock);
-        wrong = load(rank, name, path, flags, &opened);
+        wrong = open_load(rank, name, path, flags, &opened);
         if (NULL != wrong) {
             /* What the dynamic linker says is valid until another thread calls it. */
             mpix_ranks_open_fail(path, wrong);
@@ -407,10 +407,10 @@ static void *open_own(mpix_rank_t *rank, const char *name, const char *path, int
     opened->is_global = opened->is_global || 0 != (flags & RTLD_GLOBAL);
     if (is_new) {
         loaded = opened->loaded;
-        for_each_earlier(rank, &opened->set, hold);
+        for_each_earlier(rank, &opened->set, open_hold);
         opened->next = rank->image->opened;
         rank->image->opened = opened;
-        construct(rank, opened);
+        open_construct(rank, opened);
     }
     return loaded->map;
 }
@@ -440,7 +440,7 @@ void *mpix_ranks_open(const char *name, int flags)
 }
 
 /** Once less; the last time it goes, and then what it needs of others. */
-static void release(mpix_rank_t *rank, mpix_ranks_opened_t *opened)
+static void open_release(mpix_rank_t *rank, mpix_ranks_opened_t *opened)
 {
     mpix_ranks_opened_t **link = &rank->image->opened;
 
@@ -451,11 +451,11 @@ static void release(mpix_rank_t *rank, mpix_ranks_opened_t *opened)
         link = &(*link)->next;
     }
     *link = opened->next;
-    destruct(opened);
+    open_destruct(opened);
     (void) pthread_mutex_lock(&load_lock);
     mpix_ranks_copy_unload(&opened->set, opened->loaded);
     (void) pthread_mutex_unlock(&load_lock);
-    for_each_earlier(rank, &opened->set, release);
+    for_each_earlier(rank, &opened->set, open_release);
     free_opened(opened);
 }
 
@@ -476,7 +476,7 @@ int mpix_ranks_close(void *handle)
     (void) pthread_mutex_lock(&rank->image->lock);
     opened = mpix_ranks_opened_of(rank, handle);
     if (NULL != opened) {
-        release(rank, opened);
+        open_release(rank, opened);
     }
     (void) pthread_mutex_unlock(&rank->image->lock);
     return NULL != opened ? 0 : dlclose(handle);
@@ -498,6 +498,6 @@ void mpix_ranks_open_end(mpix_rank_t *rank)
 {
     for (const mpix_ranks_opened_t *opened = rank->image->opened; NULL != opened;
          opened = opened->next) {
-        destruct(opened);
+        open_destruct(opened);
     }
 }

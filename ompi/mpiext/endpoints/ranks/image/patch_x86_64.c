@@ -73,8 +73,9 @@ static ElfW(Addr) target_of(const code_t *code, const uint8_t *distance, size_t 
            + (ElfW(Addr))(int64_t) offset;
 }
 
-static const char *change(const code_t *code, uint8_t *instruction, mpix_ranks_range_t *range,
-                          ElfW(Addr) target, mpix_ranks_slots_t *slots)
+static const char *patch_x86_64_change(const code_t *code, uint8_t *instruction,
+                                       mpix_ranks_range_t *range, ElfW(Addr) target,
+                                       mpix_ranks_slots_t *slots)
 {
     const ElfW(Addr) next = code->address + (ElfW(Addr))(instruction - code->begin) + LEA_LENGTH;
     const int64_t distance = (int64_t) (slot_of(slots, range, target) - next);
@@ -107,7 +108,7 @@ static const char *change_code(const code_t *code, mpix_ranks_list_t *ranges, bo
         target = target_of(code, at + 3, sizeof(int32_t));
         range = mpix_ranks_range_of(ranges, target);
         if (NULL != range && !(only_handles && MPIX_RANKS_ORIGINAL == range->target)) {
-            wrong = change(code, at, range, target, slots);
+            wrong = patch_x86_64_change(code, at, range, target, slots);
             at += LEA_LENGTH - 1;
         }
     }

@@ -99,7 +99,7 @@ static const char *const shared_names[] = {
 
 static const char *const private_names[] = {"libgfortran."};
 
-static bool begins(const char *name, const char *with)
+static bool libraries_begins(const char *name, const char *with)
 {
     return 0 == strncmp(name, with, strlen(with));
 }
@@ -138,13 +138,13 @@ bool mpix_ranks_library_is_shared(const char *name, const char **why_p)
         return true;
     }
     for (size_t i = 0; i < sizeof(private_names) / sizeof(*private_names); ++i) {
-        if (begins(name, private_names[i])) {
+        if (libraries_begins(name, private_names[i])) {
             *why_p = "its state is the program's";
             return false;
         }
     }
     for (size_t i = 0; i < sizeof(shared_names) / sizeof(*shared_names); ++i) {
-        if (begins(name, shared_names[i])) {
+        if (libraries_begins(name, shared_names[i])) {
             *why_p = "a library of the system's or of MPI's";
             return true;
         }
@@ -230,7 +230,7 @@ static const char *own_name(const struct link_map *map)
     return mpix_ranks_library_name(map->l_name);
 }
 
-static void reach(mpix_ranks_libraries_t *libraries, mpix_ranks_library_t *from)
+static void libraries_reach(mpix_ranks_libraries_t *libraries, mpix_ranks_library_t *from)
 {
     size_t at = 0;
 
@@ -239,7 +239,7 @@ static void reach(mpix_ranks_libraries_t *libraries, mpix_ranks_library_t *from)
         mpix_ranks_library_t *library = mpix_ranks_library_of(libraries, name);
 
         if (NULL != library && !library->is_reached) {
-            reach(libraries, library);
+            libraries_reach(libraries, library);
         }
     }
 }
@@ -261,11 +261,11 @@ void mpix_ranks_libraries_read(mpix_ranks_libraries_t *libraries)
         libraries->all[libraries->count++] = (mpix_ranks_library_t){
             .map = map, .name = first == map ? "" : own_name(map)};
     }
-    reach(libraries, &libraries->all[0]);
+    libraries_reach(libraries, &libraries->all[0]);
 }
 
 /** What a shared library needs is shared, as both use the same one. */
-static void share(mpix_ranks_libraries_t *libraries, mpix_ranks_library_t *library)
+static void libraries_share(mpix_ranks_libraries_t *libraries, mpix_ranks_library_t *library)
 {
     size_t at = 0;
 
@@ -275,7 +275,7 @@ static void share(mpix_ranks_libraries_t *libraries, mpix_ranks_library_t *libra
 
         if (NULL != needed && needed->is_private && NULL == needed->why) {
             needed->why = "a shared library needs it";
-            share(libraries, needed);
+            libraries_share(libraries, needed);
         }
     }
 }
@@ -306,7 +306,7 @@ static bool needs_shared(const mpix_ranks_libraries_t *libraries,
     for (const char *name; NULL != (name = mpix_ranks_library_needs(library->map, &at));) {
         const mpix_ranks_library_t *needed = mpix_ranks_library_of(libraries, name);
 
-        if (NULL == needed || needed->is_private || begins(needed->name, "libmpi")) {
+        if (NULL == needed || needed->is_private || libraries_begins(needed->name, "libmpi")) {
             return false;
         }
     }
@@ -341,7 +341,7 @@ void mpix_ranks_libraries_decide(mpix_ranks_libraries_t *libraries)
     }
     for (mpix_ranks_library_t *library = libraries->all + 1; library < end; ++library) {
         if (library->is_reached && !library->is_private) {
-            share(libraries, library);
+            libraries_share(libraries, library);
         }
     }
     spare_stateless(libraries);
@@ -351,7 +351,7 @@ const mpix_ranks_library_t *mpix_ranks_libraries_reached(const mpix_ranks_librar
                                                          const char *begin)
 {
     for (int i = 1; i < libraries->count; ++i) {
-        if (libraries->all[i].is_reached && begins(libraries->all[i].name, begin)) {
+        if (libraries->all[i].is_reached && libraries_begins(libraries->all[i].name, begin)) {
             return &libraries->all[i];
         }
     }

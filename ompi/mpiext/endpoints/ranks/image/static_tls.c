@@ -34,7 +34,7 @@
 enum { DEFAULT_ROOM = 512 };
 
 /** Is a variable of another object accessed so? */
-static const char *visit(void *argument, const mpix_ranks_relocation_t *relocation)
+static const char *static_tls_visit(void *argument, const mpix_ranks_relocation_t *relocation)
 {
     bool *is = argument;
 
@@ -51,7 +51,7 @@ static size_t size_of(const mpix_ranks_set_t *set)
     size_t size = 0;
 
     for (int i = 0; i < set->count; ++i) {
-        (void) mpix_ranks_elf_relocations(&set->objects[i].elf, visit, &is_accessed);
+        (void) mpix_ranks_elf_relocations(&set->objects[i].elf, static_tls_visit, &is_accessed);
     }
     for (int i = 1; i < set->count; ++i) {
         const mpix_ranks_elf_t *elf = &set->objects[i].elf;

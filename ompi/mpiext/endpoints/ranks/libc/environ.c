@@ -57,7 +57,7 @@ static bool is_of(const char *string, const char *name, size_t length)
     return 0 == strncmp(string, name, length) && '=' == string[length];
 }
 
-static char **find(char **array, const char *name, size_t length)
+static char **environ_find(char **array, const char *name, size_t length)
 {
     for (; NULL != array && NULL != *array; ++array) {
         if (**array == *name && is_of(*array, name, length)) {
@@ -150,7 +150,7 @@ void mpix_ranks_environment_begin(mpix_rank_t *rank, mpix_ranks_libc_variable_t 
     }
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); ++i) {
         if (places[i].is_always
-            && NULL == find(own->array, places[i].name, strlen(places[i].name))) {
+            && NULL == environ_find(own->array, places[i].name, strlen(places[i].name))) {
             char text[64];
 
             (void) snprintf(text, sizeof(text), "%s=", places[i].name);
@@ -181,7 +181,7 @@ MPIX_RANKS_EXPORT char *getenv(const char *name)
     char **found;
 
     /* Before this library has begun, and so before libc can be asked for its function. */
-    found = find(mpix_ranks_environment(), name, length);
+    found = environ_find(mpix_ranks_environment(), name, length);
     return NULL == found ? NULL : *found + length + 1;
 }
 
@@ -197,7 +197,7 @@ static bool is_name(const char *name)
 
 /** libc itself reads some variables: of the environment that rank 0 of the process has.  Another
  * rank's is read by nobody, and MPI has read its own before the rank has begun. */
-static void notice(const char *name)
+static void environ_notice(const char *name)
 {
     if (0 == strncmp(name, "OMPI_MCA_", 9) || 0 == strncmp(name, "PMIX_MCA_", 9)) {
         MPIX_RANKS_SAY_ONCE("a rank sets %s, which has no effect: MPI has begun before main", name);
@@ -209,7 +209,7 @@ static int string_set(char *string, size_t length)
 {
     mpix_ranks_environment_t *own = rank_environment();
     char **array = *own->slot;
-    char **found = find(array, string, length);
+    char **found = environ_find(array, string, length);
     size_t count = 0;
 
     if (NULL != found) {
@@ -252,13 +252,13 @@ MPIX_RANKS_EXPORT int setenv(const char *name, const char *value, int is_forced)
         errno = EINVAL;
         return -1;
     }
-    notice(name);
+    environ_notice(name);
     if (asprintf(&string, "%s=%s", name, value) < 0) {
         errno = ENOMEM;
         return -1;
     }
     (void) pthread_mutex_lock(&writes);
-    if (is_forced || NULL == find(*rank_environment()->slot, name, strlen(name))) {
+    if (is_forced || NULL == environ_find(*rank_environment()->slot, name, strlen(name))) {
         rc = string_set(string, strlen(name));
     }
     (void) pthread_mutex_unlock(&writes);
@@ -277,12 +277,12 @@ MPIX_RANKS_EXPORT int unsetenv(const char *name)
         return -1;
     }
     (void) pthread_mutex_lock(&writes);
-    found = find(*rank_environment()->slot, name, strlen(name));
+    found = environ_find(*rank_environment()->slot, name, strlen(name));
     while (NULL != found) {
         for (char **at = found; NULL != *at; ++at) {
             at[0] = at[1];
         }
-        found = find(found, name, strlen(name));
+        found = environ_find(found, name, strlen(name));
     }
     (void) pthread_mutex_unlock(&writes);
     return 0;
@@ -299,7 +299,7 @@ MPIX_RANKS_EXPORT int putenv(char *string)
     if (NULL == end) {
         return unsetenv(string);
     }
-    notice(string);
+    environ_notice(string);
     (void) pthread_mutex_lock(&writes);
     rc = string_set(string, (size_t) (end - string));
     (void) pthread_mutex_unlock(&writes);

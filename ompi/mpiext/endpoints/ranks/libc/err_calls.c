@@ -24,7 +24,7 @@
 #include <string.h>
 
 /** "PREFIX: MESSAGE: text of the error", where there is a message, an error. */
-static void message(const char *prefix, int error, const char *format, va_list list)
+static void err_calls_message(const char *prefix, int error, const char *format, va_list list)
 {
     char *text = NULL;
     char of_error[256] = "";
@@ -38,10 +38,10 @@ static void message(const char *prefix, int error, const char *format, va_list l
     free(text);
 }
 
-#define MESSAGE(error)                                           \
-    va_list list;                                                \
-    va_start(list, format);                                      \
-    message(program_invocation_short_name, error, format, list); \
+#define MESSAGE(error)                                                     \
+    va_list list;                                                          \
+    va_start(list, format);                                                \
+    err_calls_message(program_invocation_short_name, error, format, list); \
     va_end(list)
 
 MPIX_RANKS_EXPORT void warn(const char *format, ...)
@@ -72,24 +72,24 @@ MPIX_RANKS_EXPORT void vwarn(const char *format, va_list list)
 {
     const int before = errno;
 
-    message(program_invocation_short_name, before, format, list);
+    err_calls_message(program_invocation_short_name, before, format, list);
     errno = before;
 }
 
 MPIX_RANKS_EXPORT void vwarnx(const char *format, va_list list)
 {
-    message(program_invocation_short_name, 0, format, list);
+    err_calls_message(program_invocation_short_name, 0, format, list);
 }
 
 MPIX_RANKS_EXPORT void verr(int status, const char *format, va_list list)
 {
-    message(program_invocation_short_name, errno, format, list);
+    err_calls_message(program_invocation_short_name, errno, format, list);
     exit(status);
 }
 
 MPIX_RANKS_EXPORT void verrx(int status, const char *format, va_list list)
 {
-    message(program_invocation_short_name, 0, format, list);
+    err_calls_message(program_invocation_short_name, 0, format, list);
     exit(status);
 }
 
@@ -99,7 +99,7 @@ MPIX_RANKS_EXPORT void error(int status, int errnum, const char *format, ...)
 
     (void) fflush(stdout);
     va_start(list, format);
-    message(program_invocation_name, errnum, format, list);
+    err_calls_message(program_invocation_name, errnum, format, list);
     va_end(list);
     if (0 != status) {
         exit(status);
@@ -116,7 +116,7 @@ MPIX_RANKS_EXPORT void error_at_line(int status, int errnum, const char *file, u
                     NULL == file ? "" : file, line);
     (void) fflush(stdout);
     va_start(list, format);
-    message(prefix, errnum, format, list);
+    err_calls_message(prefix, errnum, format, list);
     va_end(list);
     if (0 != status) {
         exit(status);

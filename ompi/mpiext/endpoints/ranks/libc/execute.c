@@ -105,8 +105,8 @@ MPIX_RANKS_EXPORT int execle(const char *path, const char *first, ...)
     return rc;
 }
 
-static int shell(pid_t *pid, const char *command, const posix_spawn_file_actions_t *actions,
-                 const posix_spawnattr_t *attributes)
+static int execute_shell(pid_t *pid, const char *command, const posix_spawn_file_actions_t *actions,
+                         const posix_spawnattr_t *attributes)
 {
     char *argv[] = {"sh", "-c", "--", (char *) command, NULL};
 
@@ -128,7 +128,7 @@ static int shell_run(const char *command)
     (void) posix_spawnattr_init(&attributes);
     (void) posix_spawnattr_setsigmask(&attributes, &before);
     (void) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    rc = shell(&pid, command, NULL, &attributes);
+    rc = execute_shell(&pid, command, NULL, &attributes);
     (void) posix_spawnattr_destroy(&attributes);
     if (0 != rc) {
         status = 127 << 8; /* as if the shell could not run */
@@ -186,7 +186,7 @@ static int piped_spawn(piped_t *piped, const char *command, bool is_read)
     /* Other streams of popen are closed in the child: all have O_CLOEXEC. */
     (void) posix_spawn_file_actions_init(&actions);
     (void) posix_spawn_file_actions_adddup2(&actions, child, of_child);
-    rc = shell(&piped->pid, command, &actions, NULL);
+    rc = execute_shell(&piped->pid, command, &actions, NULL);
     (void) posix_spawn_file_actions_destroy(&actions);
     (void) close(child);
     if (0 != rc) {

@@ -32,7 +32,7 @@ typedef struct mpix_ranks_function_t {
 /** Threads of a rank may register at a time. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int add(function_t **list, function_t function)
+static int exit_add(function_t **list, function_t function)
 {
     function_t *own = malloc(sizeof(*own));
 
@@ -48,7 +48,7 @@ static int add(function_t **list, function_t function)
 }
 
 /** A function may register another one, which is the next, or call exit, which goes on with the rest. */
-static function_t *take(function_t **list)
+static function_t *exit_take(function_t **list)
 {
     function_t *first;
 
@@ -66,7 +66,7 @@ void mpix_ranks_libc_exit(mpix_rank_t *rank, int status, mpix_ranks_libc_end_t h
     function_t *function;
 
     if (MPIX_RANKS_QUICK_EXIT == how) {
-        while (NULL != (function = take(&rank->libc->quick_exits))) {
+        while (NULL != (function = exit_take(&rank->libc->quick_exits))) {
             function->at_quick_exit(NULL);
         }
     } else if (MPIX_RANKS_EXIT == how) {
@@ -76,7 +76,7 @@ void mpix_ranks_libc_exit(mpix_rank_t *rank, int status, mpix_ranks_libc_end_t h
         if (NULL != thread_local_destructors) {
             thread_local_destructors();
         }
-        while (NULL != (function = take(&rank->libc->exits))) {
+        while (NULL != (function = exit_take(&rank->libc->exits))) {
             function->on_exit(status, function->argument);
         }
     }
@@ -90,8 +90,8 @@ MPIX_RANKS_EXPORT int on_exit(void (*function)(int status, void *argument), void
     if (NULL == mpix_ranks_self) {
         return MPIX_RANKS_NEXT(on_exit)(function, argument);
     }
-    return add(&mpix_ranks_self->libc->exits,
-               (function_t){.on_exit = function, .argument = argument});
+    return exit_add(&mpix_ranks_self->libc->exits,
+                    (function_t){.on_exit = function, .argument = argument});
 }
 
 MPIX_RANKS_EXPORT int __cxa_at_quick_exit(void (*function)(void *nothing), void *library);
@@ -102,7 +102,7 @@ int __cxa_at_quick_exit(void (*function)(void *nothing), void *library)
     if (NULL == mpix_ranks_self) {
         return MPIX_RANKS_NEXT(__cxa_at_quick_exit)(function, library);
     }
-    return add(&mpix_ranks_self->libc->quick_exits, (function_t){.at_quick_exit = function});
+    return exit_add(&mpix_ranks_self->libc->quick_exits, (function_t){.at_quick_exit = function});
 }
 
 MPIX_RANKS_EXPORT _Noreturn void exit(int status)

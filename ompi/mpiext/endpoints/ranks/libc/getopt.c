@@ -48,7 +48,7 @@ static bool is_option(const char *argument)
     return '-' == argument[0] && '\0' != argument[1];
 }
 
-static void reverse(char **argv, int from, int to)
+static void getopt_reverse(char **argv, int from, int to)
 {
     for (--to; from < to; ++from, --to) {
         char *other = argv[from];
@@ -59,14 +59,14 @@ static void reverse(char **argv, int from, int to)
 }
 
 /** The options behind the arguments that were passed over come before them. */
-static void exchange(const call_t *call)
+static void getopt_exchange(const call_t *call)
 {
     mpix_ranks_getopt_t *state = call->state;
     const int options = *state->optind - state->skipped_to;
 
-    reverse(call->argv, state->skipped_from, state->skipped_to);
-    reverse(call->argv, state->skipped_to, *state->optind);
-    reverse(call->argv, state->skipped_from, *state->optind);
+    getopt_reverse(call->argv, state->skipped_from, state->skipped_to);
+    getopt_reverse(call->argv, state->skipped_to, *state->optind);
+    getopt_reverse(call->argv, state->skipped_from, *state->optind);
     state->skipped_from += options;
     state->skipped_to += options;
 }
@@ -78,7 +78,7 @@ static void skipped_update(const call_t *call)
     if (state->skipped_from == state->skipped_to) {
         state->skipped_from = *state->optind;
     } else if (state->skipped_to != *state->optind) {
-        exchange(call);
+        getopt_exchange(call);
     }
 }
 
@@ -116,13 +116,13 @@ static int long_found(call_t *call, const char *prefix, int found, char *end)
     return name->val;
 }
 
-static bool differ(const struct option *one, const struct option *other)
+static bool getopt_differ(const struct option *one, const struct option *other)
 {
     return one->has_arg != other->has_arg || one->flag != other->flag || one->val != other->val;
 }
 
 /** Of two names that begin so, neither is meant: list them, in one piece. */
-static int ambiguous(call_t *call, const char *prefix, int first, size_t length)
+static int getopt_ambiguous(call_t *call, const char *prefix, int first, size_t length)
 {
     mpix_ranks_getopt_t *state = call->state;
     const struct option *names = call->names;
@@ -133,7 +133,7 @@ static int ambiguous(call_t *call, const char *prefix, int first, size_t length)
                        prefix, state->next);
         for (int i = first; NULL != names[i].name; ++i) {
             if (0 == strncmp(names[i].name, state->next, length)
-                && (i == first || call->is_only || differ(&names[first], &names[i]))) {
+                && (i == first || call->is_only || getopt_differ(&names[first], &names[i]))) {
                 (void) fprintf(stderr, " '%s%s'", prefix, names[i].name);
             }
         }
@@ -165,12 +165,12 @@ static int long_option(call_t *call, const char *prefix)
         }
         if (found < 0) {
             found = i;
-        } else if (call->is_only || differ(&call->names[found], &call->names[i])) {
+        } else if (call->is_only || getopt_differ(&call->names[found], &call->names[i])) {
             is_ambiguous = true;
         }
     }
     if (is_ambiguous) {
-        return ambiguous(call, prefix, found, length);
+        return getopt_ambiguous(call, prefix, found, length);
     }
     if (found >= 0) {
         return long_found(call, prefix, found, end);
@@ -205,7 +205,7 @@ static bool argument_take(call_t *call, bool is_optional)
     return true;
 }
 
-static int missing(call_t *call, char letter)
+static int getopt_missing(call_t *call, char letter)
 {
     COMPLAIN(call, "option requires an argument -- '%c'\n", call->argv[0], letter);
     *call->state->optopt = letter;
@@ -220,7 +220,7 @@ static int by_w(call_t *call)
 
     if ('\0' == *state->next) {
         if (*state->optind == call->argc) {
-            return missing(call, 'W');
+            return getopt_missing(call, 'W');
         }
         state->next = call->argv[*state->optind];
     }
@@ -247,7 +247,7 @@ static int short_option(call_t *call)
         return by_w(call);
     }
     if (':' == at[1] && !argument_take(call, ':' == at[2])) {
-        return missing(call, letter);
+        return getopt_missing(call, letter);
     }
     return letter;
 }

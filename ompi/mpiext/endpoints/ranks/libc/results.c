@@ -51,7 +51,7 @@ void mpix_ranks_results_begin(mpix_rank_t *rank, mpix_ranks_libc_variable_t *var
     }
 }
 
-static mpix_ranks_results_t *results(void)
+static mpix_ranks_results_t *results_of_rank(void)
 {
     return &mpix_ranks_self->libc->results;
 }
@@ -64,7 +64,7 @@ static mpix_ranks_results_t *results(void)
 MPIX_RANKS_EXPORT char *strtok(char *text, const char *separators)
 {
     HAND_ON(MPIX_RANKS_NEXT(strtok)(text, separators));
-    return strtok_r(text, separators, &results()->strtok);
+    return strtok_r(text, separators, &results_of_rank()->strtok);
 }
 
 /* Time.  glibc's localtime sets the time zone at each call, localtime_r at the first one only. */
@@ -73,13 +73,13 @@ MPIX_RANKS_EXPORT struct tm *localtime(const time_t *when)
 {
     HAND_ON(MPIX_RANKS_NEXT(localtime)(when));
     tzset();
-    return localtime_r(when, &results()->tm);
+    return localtime_r(when, &results_of_rank()->tm);
 }
 
 MPIX_RANKS_EXPORT struct tm *gmtime(const time_t *when)
 {
     HAND_ON(MPIX_RANKS_NEXT(gmtime)(when));
-    return gmtime_r(when, &results()->tm);
+    return gmtime_r(when, &results_of_rank()->tm);
 }
 
 static const char *name_of(const char *names, int index, int count)
@@ -95,12 +95,14 @@ MPIX_RANKS_EXPORT char *asctime(const struct tm *tm)
         errno = EINVAL;
         return NULL;
     }
-    (void) snprintf(
-        results()->asctime, sizeof(results()->asctime), "%s %s%3d %.2d:%.2d:%.2d %lld\n",
-        name_of("Sun\0Mon\0Tue\0Wed\0Thu\0Fri\0Sat", tm->tm_wday, 7),
-        name_of("Jan\0Feb\0Mar\0Apr\0May\0Jun\0Jul\0Aug\0Sep\0Oct\0Nov\0Dec", tm->tm_mon, 12),
-        tm->tm_mday, tm->tm_hour, tm->tm_min, tm->tm_sec, 1900 + (long long) tm->tm_year);
-    return results()->asctime;
+    (void) snprintf(results_of_rank()->asctime, sizeof(results_of_rank()->asctime),
+                    "%s %s%3d %.2d:%.2d:%.2d %lld\n",
+                    name_of("Sun\0Mon\0Tue\0Wed\0Thu\0Fri\0Sat", tm->tm_wday, 7),
+                    name_of("Jan\0Feb\0Mar\0Apr\0May\0Jun\0Jul\0Aug\0Sep\0Oct\0Nov\0Dec",
+                            tm->tm_mon, 12),
+                    tm->tm_mday, tm->tm_hour, tm->tm_min, tm->tm_sec,
+                    1900 + (long long) tm->tm_year);
+    return results_of_rank()->asctime;
 }
 
 MPIX_RANKS_EXPORT char *ctime(const time_t *when)
@@ -117,7 +119,7 @@ MPIX_RANKS_EXPORT char *ctime(const time_t *when)
 MPIX_RANKS_EXPORT int hcreate(size_t count)
 {
     HAND_ON(MPIX_RANKS_NEXT(hcreate)(count));
-    return hcreate_r(count, &results()->hash);
+    return hcreate_r(count, &results_of_rank()->hash);
 }
 
 MPIX_RANKS_EXPORT void hdestroy(void)
@@ -126,7 +128,7 @@ MPIX_RANKS_EXPORT void hdestroy(void)
         MPIX_RANKS_NEXT(hdestroy)();
         return;
     }
-    hdestroy_r(&results()->hash);
+    hdestroy_r(&results_of_rank()->hash);
 }
 
 MPIX_RANKS_EXPORT ENTRY *hsearch(ENTRY item, ACTION action)
@@ -134,7 +136,7 @@ MPIX_RANKS_EXPORT ENTRY *hsearch(ENTRY item, ACTION action)
     ENTRY *found = NULL;
 
     HAND_ON(MPIX_RANKS_NEXT(hsearch)(item, action));
-    (void) hsearch_r(item, action, &found, &results()->hash);
+    (void) hsearch_r(item, action, &found, &results_of_rank()->hash);
     return found;
 }
 
@@ -145,7 +147,7 @@ MPIX_RANKS_EXPORT char *tmpnam(char name[L_tmpnam])
     if (NULL == mpix_ranks_self || NULL != name) {
         return MPIX_RANKS_NEXT(tmpnam)(name);
     }
-    return MPIX_RANKS_NEXT(tmpnam)(results()->tmpnam);
+    return MPIX_RANKS_NEXT(tmpnam)(results_of_rank()->tmpnam);
 }
 
 MPIX_RANKS_EXPORT char *ttyname(int fd)
@@ -153,12 +155,12 @@ MPIX_RANKS_EXPORT char *ttyname(int fd)
     int rc;
 
     HAND_ON(MPIX_RANKS_NEXT(ttyname)(fd));
-    rc = ttyname_r(fd, results()->ttyname, sizeof(results()->ttyname));
+    rc = ttyname_r(fd, results_of_rank()->ttyname, sizeof(results_of_rank()->ttyname));
     if (0 != rc) {
         errno = rc;
         return NULL;
     }
-    return results()->ttyname;
+    return results_of_rank()->ttyname;
 }
 
 MPIX_RANKS_EXPORT char *getlogin(void)
@@ -166,12 +168,12 @@ MPIX_RANKS_EXPORT char *getlogin(void)
     int rc;
 
     HAND_ON(MPIX_RANKS_NEXT(getlogin)());
-    rc = getlogin_r(results()->login, sizeof(results()->login));
+    rc = getlogin_r(results_of_rank()->login, sizeof(results_of_rank()->login));
     if (0 != rc) {
         errno = rc;
         return NULL;
     }
-    return results()->login;
+    return results_of_rank()->login;
 }
 
 /* Numbers. */
@@ -179,16 +181,20 @@ MPIX_RANKS_EXPORT char *getlogin(void)
 MPIX_RANKS_EXPORT char *ecvt(double number, int digits, int *point, int *sign)
 {
     HAND_ON(MPIX_RANKS_NEXT(ecvt)(number, digits, point, sign));
-    return 0 == ecvt_r(number, digits, point, sign, results()->number, sizeof(results()->number))
-               ? results()->number
+    return 0
+                   == ecvt_r(number, digits, point, sign, results_of_rank()->number,
+                             sizeof(results_of_rank()->number))
+               ? results_of_rank()->number
                : NULL;
 }
 
 MPIX_RANKS_EXPORT char *fcvt(double number, int digits, int *point, int *sign)
 {
     HAND_ON(MPIX_RANKS_NEXT(fcvt)(number, digits, point, sign));
-    return 0 == fcvt_r(number, digits, point, sign, results()->number, sizeof(results()->number))
-               ? results()->number
+    return 0
+                   == fcvt_r(number, digits, point, sign, results_of_rank()->number,
+                             sizeof(results_of_rank()->number))
+               ? results_of_rank()->number
                : NULL;
 }
 
@@ -202,10 +208,10 @@ MPIX_RANKS_EXPORT char *l64a(long number)
 
     HAND_ON(MPIX_RANKS_NEXT(l64a)(number));
     for (; 0 != bits; bits >>= 6) {
-        results()->l64a[count++] = characters[bits & 63];
+        results_of_rank()->l64a[count++] = characters[bits & 63];
     }
-    results()->l64a[count] = '\0';
-    return results()->l64a;
+    results_of_rank()->l64a[count] = '\0';
+    return results_of_rank()->l64a;
 }
 
 /* signgam is the program's variable; libm's functions would set the first rank's. */
@@ -216,8 +222,8 @@ MPIX_RANKS_EXPORT char *l64a(long number)
         type result;                                   \
         HAND_ON(MPIX_RANKS_NEXT(name)(x));             \
         result = MPIX_RANKS_NEXT(reentrant)(x, &sign); \
-        if (NULL != results()->signgam) {              \
-            *results()->signgam = sign;                \
+        if (NULL != results_of_rank()->signgam) {      \
+            *results_of_rank()->signgam = sign;        \
         }                                              \
         return result;                                 \
     }
@@ -244,19 +250,19 @@ static bool entry_grow(entry_t *entry)
 }
 
 /* As often as the strings need more room.  h_errno is the calling thread's. */
-#define ENTRY(which, field, call)                    \
-    entry_t *entry = &results()->entries[which];     \
-    __typeof__(entry->of.field) *found = NULL;       \
-    int rc = ERANGE;                                 \
-    while (ERANGE == rc) {                           \
-        rc = NULL == entry->strings ? ERANGE : call; \
-        if (ERANGE == rc && !entry_grow(entry)) {    \
-            return NULL;                             \
-        }                                            \
-    }                                                \
-    if (0 != rc) {                                   \
-        errno = rc;                                  \
-    }                                                \
+#define ENTRY(which, field, call)                        \
+    entry_t *entry = &results_of_rank()->entries[which]; \
+    __typeof__(entry->of.field) *found = NULL;           \
+    int rc = ERANGE;                                     \
+    while (ERANGE == rc) {                               \
+        rc = NULL == entry->strings ? ERANGE : call;     \
+        if (ERANGE == rc && !entry_grow(entry)) {        \
+            return NULL;                                 \
+        }                                                \
+    }                                                    \
+    if (0 != rc) {                                       \
+        errno = rc;                                      \
+    }                                                    \
     return found
 #define ROOM(field) &entry->of.field, entry->strings, entry->size, &found
 

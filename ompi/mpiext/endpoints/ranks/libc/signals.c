@@ -103,7 +103,7 @@ static void send_on(int number)
     }
 }
 
-static void call(const struct sigaction *action, int number, siginfo_t *info, void *context)
+static void signals_call(const struct sigaction *action, int number, siginfo_t *info, void *context)
 {
     sigset_t mask = action->sa_mask;
 
@@ -123,7 +123,7 @@ static void call(const struct sigaction *action, int number, siginfo_t *info, vo
 }
 
 /** The line that names the rank; in a signal's handler, so by write alone. */
-static void report(int number)
+static void signals_report(int number)
 {
     const mpix_rank_t *rank = mpix_ranks_self;
 
@@ -163,7 +163,7 @@ static void by_default(int number, bool is_again)
     }
 }
 
-static void dispatch(int number, siginfo_t *info, void *context)
+static void signals_dispatch(int number, siginfo_t *info, void *context)
 {
     const int error = errno;
     mpix_rank_t *rank = mpix_ranks_self;
@@ -180,7 +180,7 @@ static void dispatch(int number, siginfo_t *info, void *context)
         }
     }
     if (is_fatal(number) && (NULL == own || !is_function(&action))) {
-        report(number);
+        signals_report(number);
     }
     if (SA_RESETHAND & action.sa_flags) {
         if (NULL != own) {
@@ -193,7 +193,7 @@ static void dispatch(int number, siginfo_t *info, void *context)
         }
     }
     if (is_function(&action)) {
-        call(&action, number, info, context);
+        signals_call(&action, number, info, context);
     } else if (SIG_DFL == action.sa_handler || is_fault) {
         by_default(number, is_fault);
     }
@@ -203,7 +203,7 @@ static void dispatch(int number, siginfo_t *info, void *context)
 /** With the lock held. */
 static int dispatch_set(int number, const struct sigaction *like)
 {
-    struct sigaction ours = {.sa_sigaction = dispatch};
+    struct sigaction ours = {.sa_sigaction = signals_dispatch};
 
     ours.sa_flags = SA_SIGINFO | (like->sa_flags & ~(SA_RESETHAND | SA_NODEFER));
     ours.sa_mask = like->sa_mask;
@@ -299,7 +299,7 @@ MPIX_RANKS_EXPORT int sigaction(int number, const struct sigaction *action,
     return action_set(number, action, before);
 }
 
-static sighandler_t set(int number, sighandler_t handler, int flags)
+static sighandler_t signals_set(int number, sighandler_t handler, int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, before;
 
@@ -313,7 +313,7 @@ static sighandler_t set(int number, sighandler_t handler, int flags)
 MPIX_RANKS_EXPORT sighandler_t signal(int number, sighandler_t handler)
 {
     return NULL == mpix_ranks_self ? MPIX_RANKS_NEXT(signal)(number, handler)
-                                   : set(number, handler, SA_RESTART);
+                                   : signals_set(number, handler, SA_RESTART);
 }
 
 MPIX_RANKS_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler);
@@ -321,7 +321,7 @@ MPIX_RANKS_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler);
 sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
     return NULL == mpix_ranks_self ? MPIX_RANKS_NEXT(__sysv_signal)(number, handler)
-                                   : set(number, handler, SA_RESETHAND | SA_NODEFER);
+                                   : signals_set(number, handler, SA_RESETHAND | SA_NODEFER);
 }
 
 MPIX_RANKS_EXPORT int kill(pid_t pid, int number)

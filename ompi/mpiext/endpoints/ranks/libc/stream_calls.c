@@ -273,8 +273,8 @@ CALLED(fflush_unlocked, int, (FILE * f))
 }
 
 /** A rank's stream gets a descriptor of its own, and 1 or 2 stays what it is for the others. */
-static FILE *reopen(FILE *libcs(const char *, const char *, FILE *), const char *path,
-                    const char *mode, FILE *f)
+static FILE *stream_calls_reopen(FILE *libcs(const char *, const char *, FILE *), const char *path,
+                                 const char *mode, FILE *f)
 {
     mpix_ranks_stream_t *stream;
 
@@ -294,12 +294,14 @@ static FILE *reopen(FILE *libcs(const char *, const char *, FILE *), const char 
 
 CALLED(freopen, FILE *, (const char *path, const char *mode, FILE *f))
 {
-    return reopen(LIBCS(freopen, FILE *, (const char *, const char *, FILE *) ), path, mode, f);
+    return stream_calls_reopen(LIBCS(freopen, FILE *, (const char *, const char *, FILE *) ), path,
+                               mode, f);
 }
 
 CALLED(freopen64, FILE *, (const char *path, const char *mode, FILE *f))
 {
-    return reopen(LIBCS(freopen64, FILE *, (const char *, const char *, FILE *) ), path, mode, f);
+    return stream_calls_reopen(LIBCS(freopen64, FILE *, (const char *, const char *, FILE *) ),
+                               path, mode, f);
 }
 
 /** Of a rank's stream: it takes nothing more, and descriptor 1 or 2 stays open for the others. */

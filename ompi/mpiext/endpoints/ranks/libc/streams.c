@@ -87,7 +87,7 @@ static bool write_held(mpix_ranks_stream_t *stream, size_t count)
     return is_written;
 }
 
-static bool hold(mpix_ranks_stream_t *stream, const char *bytes, size_t count)
+static bool streams_hold(mpix_ranks_stream_t *stream, const char *bytes, size_t count)
 {
     bool is_written = true;
 
@@ -117,9 +117,9 @@ static bool hold_tagged(mpix_ranks_stream_t *stream, const char *bytes, size_t c
         const size_t line = NULL == end ? count : (size_t) (end + 1 - bytes);
 
         if (!stream->is_in_line) {
-            is_written = hold(stream, stream->tag, strlen(stream->tag)) && is_written;
+            is_written = streams_hold(stream, stream->tag, strlen(stream->tag)) && is_written;
         }
-        is_written = hold(stream, bytes, line) && is_written;
+        is_written = streams_hold(stream, bytes, line) && is_written;
         stream->is_in_line = NULL == end;
         bytes += line;
         count -= line;
@@ -137,7 +137,7 @@ static bool put_plain(mpix_ranks_stream_t *stream, const char *bytes, size_t cou
     if (0 != stream->held_count) {
         const size_t first = NULL == end ? count : (size_t) (end + 1 - bytes);
 
-        is_written = hold(stream, bytes, first);
+        is_written = streams_hold(stream, bytes, first);
         bytes += first;
         count -= first;
         if (NULL != end || !stream->is_full) {
@@ -146,7 +146,7 @@ static bool put_plain(mpix_ranks_stream_t *stream, const char *bytes, size_t cou
     }
     lines = stream->is_full ? lines_in(bytes, count) : count;
     is_written = write_lines(stream, bytes, lines) && is_written;
-    return hold(stream, bytes + lines, count - lines) && is_written;
+    return streams_hold(stream, bytes + lines, count - lines) && is_written;
 }
 
 bool mpix_ranks_stream_put(mpix_ranks_stream_t *stream, const char *bytes, size_t count)

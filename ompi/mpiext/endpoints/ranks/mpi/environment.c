@@ -66,7 +66,7 @@ void mpix_ranks_mpi_set_valid(mpix_rank_t *rank, bool is_valid)
     }
 }
 
-static _Noreturn void stop(void)
+static _Noreturn void environment_stop(void)
 {
     for (;;) {
         (void) pause();
@@ -75,12 +75,12 @@ static _Noreturn void stop(void)
 
 /** All ranks of the job come here, by MPI_Init or at their ends, as processes meet in MPI_Init.
  * @return how many have called MPI_Init */
-static int meet(mpix_rank_t *rank, int has_begun)
+static int environment_barrier(mpix_rank_t *rank, int has_begun)
 {
     int all = rank->size;
 
     if (atomic_flag_test_and_set(&rank->mpi->has_met)) {
-        stop(); /* another thread of the rank ends it */
+        environment_stop(); /* another thread of the rank ends it */
     }
     mpix_ranks_mpi_set_valid(rank, true);
     (void) PMPI_Allreduce(&has_begun, &all, 1, MPI_INT, MPI_SUM, rank->world);
@@ -89,17 +89,17 @@ static int meet(mpix_rank_t *rank, int has_begun)
 
 bool mpix_ranks_mpi_leave(mpix_rank_t *rank)
 {
-    return rank->mpi->is_initialized || 0 == meet(rank, 0);
+    return rank->mpi->is_initialized || 0 == environment_barrier(rank, 0);
 }
 
-static int begin(mpix_rank_t *rank, const char *function, int level)
+static int environment_begin(mpix_rank_t *rank, const char *function, int level)
 {
     if (rank->mpi->is_initialized) {
         mpix_ranks_mpi_wrong(rank, function,
                              rank->mpi->is_finalized ? "after MPI_Finalize" : "a second time");
     }
-    if (rank->size != meet(rank, 1)) {
-        stop(); /* another rank has ended, and ends the job */
+    if (rank->size != environment_barrier(rank, 1)) {
+        environment_stop(); /* another rank has ended, and ends the job */
     }
     rank->mpi->is_initialized = true;
     rank->mpi->level = level;
@@ -131,7 +131,7 @@ void mpix_ranks_mpi_begin_outside(void)
 RANK_FUNCTION_BEGIN(Init, (int *argc, char ***argv), (argc, argv))
 {
     (void) argc, (void) argv;
-    return begin(rank, "MPI_Init", initial_level());
+    return environment_begin(rank, "MPI_Init", initial_level());
 }
 
 RANK_FUNCTION_BEGIN(Init_thread, (int *argc, char ***argv, int required, int *provided),
@@ -142,7 +142,7 @@ RANK_FUNCTION_BEGIN(Init_thread, (int *argc, char ***argv, int required, int *pr
         return OMPI_ERRHANDLER_NOHANDLE_INVOKE(MPI_ERR_ARG, "MPI_Init_thread");
     }
     *provided = required;
-    return begin(rank, "MPI_Init_thread", required);
+    return environment_begin(rank, "MPI_Init_thread", required);
 }
 
 RANK_FUNCTION(Initialized, (int *flag), (flag))

@@ -23,7 +23,7 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/errhandler/errhandler.h"
 
-static int refuse(const mpix_rank_t *rank, const char *function)
+static int refused_call(const mpix_rank_t *rank, const char *function)
 {
     char text[256];
 
@@ -38,7 +38,7 @@ static int refuse(const mpix_rank_t *rank, const char *function)
 
 static int refuse_on(const mpix_rank_t *rank, MPI_Comm comm, const char *function)
 {
-    const int code = refuse(rank, function);
+    const int code = refused_call(rank, function);
 
     /* An invalid handle has no handler. */
     return OMPI_ERRHANDLER_INVOKE(NULL == comm || MPI_COMM_NULL == comm ? rank->world : comm, code,
@@ -90,7 +90,7 @@ RANK_FUNCTION(Comm_join, (int fd, MPI_Comm *intercomm), (fd, intercomm))
 RANK_FUNCTION(Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session *session),
               (info, handler, session))
 {
-    const int code = refuse(rank, "MPI_Session_init");
+    const int code = refused_call(rank, "MPI_Session_init");
 
     (void) info, (void) session;
     return ompi_errhandler_invoke(handler, NULL, OMPI_ERRHANDLER_TYPE_INSTANCE, code,

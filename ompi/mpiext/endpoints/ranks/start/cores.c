@@ -118,7 +118,7 @@ static int core_of(int cpu)
                                                                                         : cpu;
 }
 
-static int compare(const void *a, const void *b)
+static int cores_compare(const void *a, const void *b)
 {
     const processor_t *x = a, *y = b;
 
@@ -151,7 +151,7 @@ static bool find_processors(void)
         }
     }
     free(node_of);
-    qsort(own.processors, (size_t) own.processor_count, sizeof(*own.processors), compare);
+    qsort(own.processors, (size_t) own.processor_count, sizeof(*own.processors), cores_compare);
     for (int i = 0; i < own.processor_count; ++i) {
         own.cores += 0 == i || own.processors[i].core != own.processors[i - 1].core;
     }

@@ -34,7 +34,7 @@ bool mpix_ranks_start_is_asked(void)
     return is_said("MPIX_RANKS") || is_said("MPIX_RANKS_TOTAL");
 }
 
-static int number(const char *name, int least)
+static int count_number(const char *name, int least)
 {
     const char *text = getenv(name);
     char *end;
@@ -49,7 +49,7 @@ static int number(const char *name, int least)
 }
 
 /** The first processes have one more where the ranks do not divide. */
-static int share(int total)
+static int count_share(int total)
 {
     static const char *const names[][2] = {
         {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
@@ -59,7 +59,7 @@ static int share(int total)
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
         if (is_said(names[i][0]) && is_said(names[i][1])) {
-            const int rank = number(names[i][0], 0), size = number(names[i][1], 1);
+            const int rank = count_number(names[i][0], 0), size = count_number(names[i][1], 1);
 
             return total / size + (rank < total % size ? 1 : 0);
         }
@@ -71,8 +71,8 @@ static int share(int total)
 
 int mpix_ranks_start_count(void)
 {
-    const int count = is_said("MPIX_RANKS") ? number("MPIX_RANKS", 1)
-                                            : share(number("MPIX_RANKS_TOTAL", 1));
+    const int count = is_said("MPIX_RANKS") ? count_number("MPIX_RANKS", 1)
+                                            : count_share(count_number("MPIX_RANKS_TOTAL", 1));
 
     if (MOST < count) {
         mpix_ranks_refuse("%d ranks in one process are too many", count);

@@ -37,7 +37,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int left;             /**< how many ranks */
 static bool is_first_at_end; /**< the first thread of the process waits for the others */
 
-static _Noreturn void stop(void)
+static _Noreturn void finish_stop(void)
 {
     for (;;) {
         (void) pause();
@@ -45,7 +45,7 @@ static _Noreturn void stop(void)
 }
 
 /** Only one thread of a rank ends it; that one may call exit again, in a destructor. */
-static void claim(mpix_rank_t *rank)
+static void finish_claim(mpix_rank_t *rank)
 {
     struct mpix_rank_start_t *start = rank->start;
     bool is_ours;
@@ -58,7 +58,7 @@ static void claim(mpix_rank_t *rank)
     }
     (void) pthread_mutex_unlock(&lock);
     if (!is_ours) {
-        stop();
+        finish_stop();
     }
 }
 
@@ -71,7 +71,7 @@ static _Noreturn void end_process(int status)
 }
 
 /** What a process does in exit.  Returns if the rank has ended well. */
-static void end(mpix_rank_t *rank, int status, mpix_ranks_libc_end_t how)
+static void finish_end(mpix_rank_t *rank, int status, mpix_ranks_libc_end_t how)
 {
     const bool is_child = mpix_ranks_libc_is_child();
 
@@ -95,7 +95,7 @@ static void end(mpix_rank_t *rank, int status, mpix_ranks_libc_end_t how)
     }
 }
 
-static void leave(mpix_rank_t *rank, bool may_join)
+static void finish_leave(mpix_rank_t *rank, bool may_join)
 {
     bool is_last;
 
@@ -121,10 +121,10 @@ static void leave(mpix_rank_t *rank, bool may_join)
 
 void mpix_ranks_finish_main(mpix_rank_t *rank, int status)
 {
-    claim(rank);
+    finish_claim(rank);
     if (!rank->start->has_left) {
-        end(rank, status, MPIX_RANKS_EXIT);
-        leave(rank, true);
+        finish_end(rank, status, MPIX_RANKS_EXIT);
+        finish_leave(rank, true);
     }
 }
 
@@ -134,14 +134,14 @@ void mpix_ranks_finish_exit(int status, mpix_ranks_libc_end_t how)
     const bool is_first = pthread_equal(rank->thread, pthread_self());
 
     if (!mpix_ranks_libc_is_child()) {
-        claim(rank);
+        finish_claim(rank);
     }
-    end(rank, status, how);
-    leave(rank, is_first);
+    finish_end(rank, status, how);
+    finish_leave(rank, is_first);
     if (is_first) {
         _longjmp(rank->start->end, 1);
     }
-    stop();
+    finish_stop();
 }
 
 void mpix_ranks_finish_thread(void *argument)

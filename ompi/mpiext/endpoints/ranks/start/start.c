@@ -38,7 +38,7 @@
 static mpix_ranks_main_t *program_main;
 static pthread_barrier_t all_constructed;
 
-static void *run(void *argument)
+static void *start_run(void *argument)
 {
     mpix_rank_t *rank = argument;
     struct mpix_rank_start_t *start = rank->start;
@@ -109,7 +109,8 @@ static void start_ranks(void)
     mpix_ranks_all[0].thread = pthread_self();
     for (int i = 1; i < mpix_ranks_count; ++i) {
         if (0 == rc) {
-            rc = pthread_create(&mpix_ranks_all[i].thread, &attributes, run, &mpix_ranks_all[i]);
+            rc = pthread_create(&mpix_ranks_all[i].thread, &attributes, start_run,
+                                &mpix_ranks_all[i]);
         }
         if (0 != rc) {
             mpix_ranks_refuse(
@@ -120,12 +121,12 @@ static void start_ranks(void)
         }
     }
     (void) pthread_attr_destroy(&attributes);
-    (void) run(&mpix_ranks_all[0]);
+    (void) start_run(&mpix_ranks_all[0]);
     mpix_ranks_finish_process();
 }
 
 /** All that a rank has before its thread. */
-static void prepare(mpix_rank_t *rank, int argc, char **argv)
+static void start_prepare(mpix_rank_t *rank, int argc, char **argv)
 {
     struct mpix_rank_start_t *start = calloc(1, sizeof(*start));
     char **own = own_arguments(argc, argv);
@@ -162,7 +163,7 @@ static int ranks_main(int argc, char **argv, char **envp)
     mpix_ranks_mpi_begin(&argc, &argv, mpix_ranks_all, mpix_ranks_count);
     mpix_ranks_libc_on_exit = mpix_ranks_finish_exit;
     for (int i = 0; i < mpix_ranks_count; ++i) {
-        prepare(&mpix_ranks_all[i], argc, argv);
+        start_prepare(&mpix_ranks_all[i], argc, argv);
     }
     if (0 < mpix_ranks_count) {
         start_ranks();

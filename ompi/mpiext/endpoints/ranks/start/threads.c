@@ -65,7 +65,7 @@ static void on_end(void *rank)
     mpix_ranks_finish_count(rank, -1);
 }
 
-static void *run(void *argument)
+static void *threads_run(void *argument)
 {
     const begin_t begin = begin_take(argument);
     void *result;
@@ -100,7 +100,7 @@ MPIX_RANKS_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *at
     if (NULL == begin) {
         return EAGAIN;
     }
-    rc = MPIX_RANKS_NEXT(pthread_create)(thread, attributes, run, begin);
+    rc = MPIX_RANKS_NEXT(pthread_create)(thread, attributes, threads_run, begin);
     if (0 != rc) {
         begin_free(begin);
     }
@@ -134,7 +134,7 @@ typedef struct notice_t {
     union sigval value;
 } notice_t;
 
-static void notify(union sigval value)
+static void threads_notify(union sigval value)
 {
     const notice_t *notice = value.sival_ptr;
 
@@ -159,7 +159,7 @@ MPIX_RANKS_EXPORT int timer_create(clockid_t clock, struct sigevent *event, time
     }
     *notice = (notice_t){mpix_ranks_self, event->sigev_notify_function, event->sigev_value};
     ours = *event;
-    ours.sigev_notify_function = notify;
+    ours.sigev_notify_function = threads_notify;
     ours.sigev_value.sival_ptr = notice;
     return MPIX_RANKS_NEXT(timer_create)(clock, &ours, timer);
 }

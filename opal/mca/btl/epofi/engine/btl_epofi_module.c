@@ -94,7 +94,7 @@ static void close_endpoint(mca_btl_epofi_module_t *module)
 }
 
 /** Of a module that shared its context, when nothing of it is in there any more. */
-static void bury(void *object)
+static void module_release(void *object)
 {
     mca_btl_epofi_module_t *module = object;
 
@@ -117,7 +117,7 @@ static void leave_shared(mca_btl_epofi_module_t *module)
         return;
     }
     mca_btl_epofi_regions_stop(module); /* the user's memory is not ours to keep */
-    mca_btl_epofi_context_keep(&module->fi, bury, module);
+    mca_btl_epofi_context_keep(&module->fi, module_release, module);
     mca_btl_epofi_parking_leave(module); /* the last one buries all */
 }
 
@@ -135,7 +135,7 @@ static void leave_own(mca_btl_epofi_module_t *module)
 
 /** Wait until the provider has got rid of everything that was sent, so that no message is lost with
  * the queue it stands in. */
-static void linger(mca_btl_epofi_module_t *module)
+static void module_linger(mca_btl_epofi_module_t *module)
 {
     const uint64_t limit = (uint64_t) mca_btl_epofi_component.linger * 1000000u;
     uint64_t start = 0;
@@ -163,13 +163,13 @@ static void linger(mca_btl_epofi_module_t *module)
     }
 }
 
-static int finalize(mca_btl_base_module_t *btl)
+static int module_finalize(mca_btl_base_module_t *btl)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) btl;
 
     module->closing = true;
-    linger(module);
+    module_linger(module);
     mca_btl_epofi_postman_leave(module);
     if (0 < module->dropped) {
         opal_output_verbose(1, opal_btl_base_framework.framework_output,
@@ -187,7 +187,7 @@ static int finalize(mca_btl_base_module_t *btl)
     return OPAL_SUCCESS;
 }
 
-static void count(const mca_btl_ep_module_t *ep_module, mca_btl_ep_counts_t *counts)
+static void module_count(const mca_btl_ep_module_t *ep_module, mca_btl_ep_counts_t *counts)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     const mca_btl_epofi_module_t *module = (const mca_btl_epofi_module_t *) ep_module;
@@ -213,7 +213,7 @@ static void fill_in(mca_btl_epofi_module_t *module, void *context)
     btl->btl_rndv_eager_limit = btl->btl_eager_limit;
     btl->btl_max_send_size = module->max_pool.size;
     btl->btl_flags = MCA_BTL_FLAGS_SEND;
-    btl->btl_finalize = finalize;
+    btl->btl_finalize = module_finalize;
     btl->btl_alloc = mca_btl_epofi_alloc;
     btl->btl_free = mca_btl_epofi_free;
     btl->btl_prepare_src = mca_btl_epofi_prepare_src;
@@ -238,7 +238,7 @@ static void fill_in(mca_btl_epofi_module_t *module, void *context)
     module->super.ep_send = mca_btl_epofi_ep_send;
     module->super.ep_answer = mca_btl_epofi_ep_answer;
     module->super.ep_ask = mca_btl_epofi_ask;
-    module->super.ep_count = count;
+    module->super.ep_count = module_count;
     module->super.ep_abandon = mca_btl_epofi_abandon;
 }
 

@@ -78,7 +78,7 @@ static __attribute__((noinline)) void idle_long(mca_btl_epofi_module_t *module)
  * btl_epofi_recv.c): that a provider is done with them says nothing of the peer, and owners look
  * after each other when there has been no sign of life for a while.
  */
-static inline int news(mca_btl_epofi_module_t *module, ssize_t events)
+static inline int progress_events(mca_btl_epofi_module_t *module, ssize_t events)
 {
     if (OPAL_UNLIKELY(0 < module->own_ends)) {
         events = events > (ssize_t) module->own_ends ? events - (ssize_t) module->own_ends : 0;
@@ -115,7 +115,7 @@ static int progress_error(mca_btl_epofi_module_t *module)
     opal_string_copy(module->error_detail, NULL == detail ? "-" : detail,
                      sizeof(module->error_detail));
     op->complete(module, op, 0, status);
-    return FI_ECANCELED == entry.err ? 0 : news(module, 1);
+    return FI_ECANCELED == entry.err ? 0 : progress_events(module, 1);
 }
 
 int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
@@ -154,7 +154,7 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
             module->send_refused = false;
             (void) fi_cq_read(module->fi.cq, NULL, 0);
         }
-        return news(module, count);
+        return progress_events(module, count);
     }
     if (OPAL_LIKELY(-FI_EAGAIN == count || 0 == count)) {
         module->broken_ns = 0;

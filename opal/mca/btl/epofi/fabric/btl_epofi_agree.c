@@ -85,8 +85,9 @@ static int compare_bytes(const void *a, const void *b)
 
 /** Can all nodes use what this address of the first node stands for?
  * @param[out] scratch  room for 16 bytes of each node */
-static candidate_t try(ep_net_node_t *const *nodes, size_t count, size_t own,
-                       const ep_net_address_t *wanted, matches_fn_t matches, uint8_t (*scratch)[16])
+static candidate_t agree_try(ep_net_node_t *const *nodes, size_t count, size_t own,
+                             const ep_net_address_t *wanted, matches_fn_t matches,
+                             uint8_t (*scratch)[16])
 {
     candidate_t candidate = {.usable = false, .speed = UINT32_MAX, .family = wanted->family};
 
@@ -120,8 +121,8 @@ static candidate_t best_of_all(ep_net_node_t *const *nodes, size_t count, size_t
     candidate_t best = {.usable = false};
 
     for (uint32_t i = 0; i < nodes[0]->count; ++i) {
-        const candidate_t candidate = try(nodes, count, own, &nodes[0]->addresses[i], matches,
-                                          scratch);
+        const candidate_t candidate = agree_try(nodes, count, own, &nodes[0]->addresses[i], matches,
+                                                scratch);
 
         if (candidate.usable && is_better(&candidate, &best)) {
             best = candidate;
@@ -205,8 +206,8 @@ const char *mca_btl_epofi_agree_why_not(ep_net_node_t *const *nodes, size_t coun
     if (NULL == scratch) {
         return "no memory to say why";
     }
-    passed = try(nodes, count, own, address, is_same_network, scratch);
-    taken = try(nodes, count, own, chosen, is_same_network, scratch);
+    passed = agree_try(nodes, count, own, address, is_same_network, scratch);
+    taken = agree_try(nodes, count, own, chosen, is_same_network, scratch);
     free(scratch);
     if (!passed.usable) {
         return "not all nodes are in its network";

@@ -88,7 +88,7 @@ void mca_btl_epofi_book_set_lock(mca_btl_epofi_book_t *book, opal_mutex_t *lock)
     book->lock = lock;
 }
 
-static void hold(mca_btl_epofi_book_t *book)
+static void book_hold(mca_btl_epofi_book_t *book)
 {
     if (NULL != book->lock) {
         opal_mutex_lock(book->lock);
@@ -103,8 +103,8 @@ static void let_go(mca_btl_epofi_book_t *book)
 }
 
 /** Enter one that is not there.  @return as mca_btl_epofi_book_enter */
-static int add(mca_btl_epofi_book_t *book, const book_key_t *key, size_t length,
-               const mca_btl_epofi_callee_t *callee, mca_btl_epofi_entry_t **entry_p)
+static int book_add(mca_btl_epofi_book_t *book, const book_key_t *key, size_t length,
+                    const mca_btl_epofi_callee_t *callee, mca_btl_epofi_entry_t **entry_p)
 {
     mca_btl_epofi_entry_t *entry = calloc(1, sizeof(*entry));
     int result;
@@ -139,7 +139,7 @@ err_free:
 /** One that is there has been met again: if that is the last one met at its host and port, it is
  * the one whom the gate has to know, though others have been there meanwhile.
  * @return as mca_btl_epofi_book_enter */
-static int renew(mca_btl_epofi_book_t *book, mca_btl_epofi_entry_t *entry, uint32_t order)
+static int book_renew(mca_btl_epofi_book_t *book, mca_btl_epofi_entry_t *entry, uint32_t order)
 {
     const uint32_t before = entry->callee.order;
 
@@ -162,12 +162,12 @@ int mca_btl_epofi_book_enter(mca_btl_epofi_book_t *book, const mca_btl_epofi_cal
     void *found = NULL;
     int result = 1;
 
-    hold(book);
+    book_hold(book);
     if (OPAL_SUCCESS == opal_hash_table_get_value_ptr(&book->entries, &key, length, &found)) {
         *entry_p = found;
-        result = renew(book, *entry_p, callee->order);
+        result = book_renew(book, *entry_p, callee->order);
     } else {
-        result = add(book, &key, length, callee, entry_p);
+        result = book_add(book, &key, length, callee, entry_p);
     }
     if (1 == result) {
         ++(*entry_p)->references;
@@ -180,7 +180,7 @@ void mca_btl_epofi_book_leave(mca_btl_epofi_book_t *book, mca_btl_epofi_entry_t 
 {
     book_key_t key;
 
-    hold(book);
+    book_hold(book);
     if (0 == --entry->references) {
         (void) opal_hash_table_remove_value_ptr(&book->entries, &key, key_of(&entry->callee, &key));
         mca_btl_epofi_gate_remove(book->gate, &entry->callee);

@@ -123,7 +123,7 @@ static int rank_address(const struct fi_info *info)
     return 0;
 }
 
-static int rank(const struct fi_info *info, const mca_btl_epofi_net_t *net)
+static int choose_rank(const struct fi_info *info, const mca_btl_epofi_net_t *net)
 {
     const char *name = info->fabric_attr->prov_name;
     const char *wanted = mca_btl_epofi_component.provider;
@@ -205,7 +205,7 @@ struct fi_info *mca_btl_epofi_choose(const mca_btl_epofi_net_t *net, bool rma, i
         return NULL;
     }
     for (struct fi_info *info = list; NULL != info; info = info->next) {
-        int points = rank(info, net);
+        int points = choose_rank(info, net);
 
         if (RANK_NEVER != points && (NULL == best || points < best_rank)) {
             best = info;

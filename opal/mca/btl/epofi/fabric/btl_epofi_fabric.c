@@ -88,7 +88,7 @@ static size_t get_chunk(const struct fi_info *info)
     return chunk < most ? chunk : most;
 }
 
-static void describe(mca_btl_epofi_fabric_t *fabric, struct fi_info *info, bool rma)
+static void fabric_describe(mca_btl_epofi_fabric_t *fabric, struct fi_info *info, bool rma)
 {
     fabric->info = info;
     fabric->rma = rma;
@@ -143,7 +143,7 @@ static int fabric_open(void)
                         fi_strerror(-result));
         goto err_free_info;
     }
-    describe(fabric, info, rma);
+    fabric_describe(fabric, info, rma);
     if (0 == strcmp(info->fabric_attr->prov_name, "tcp")) {
         mca_btl_epofi_calls_lead(fabric->fabric);
     }

@@ -33,7 +33,7 @@
 /** What the launcher, or a process, says under a key.
  * @param[in] here  it is known on this node, if at all
  * @return the value, to be released, or NULL */
-static pmix_value_t *get(pmix_rank_t rank, const char *key, bool here)
+static pmix_value_t *net_get(pmix_rank_t rank, const char *key, bool here)
 {
     int patience = PATIENCE;
     pmix_value_t *value = NULL;
@@ -55,7 +55,7 @@ static pmix_value_t *get(pmix_rank_t rank, const char *key, bool here)
 /** Does this process speak for its node? */
 static bool is_speaker(pmix_rank_t rank)
 {
-    pmix_value_t *value = get(rank, PMIX_LOCAL_RANK, true);
+    pmix_value_t *value = net_get(rank, PMIX_LOCAL_RANK, true);
     bool is = false;
 
     if (NULL != value) {
@@ -74,7 +74,7 @@ static pmix_rank_t own_speaker(void)
     if (0 == opal_process_info.my_local_rank) {
         return opal_process_info.myprocid.rank;
     }
-    value = get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS, true);
+    value = net_get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS, true);
     if (NULL == value) {
         return speaker;
     }
@@ -99,7 +99,7 @@ static pmix_rank_t own_speaker(void)
 /** What a node has published.  @return NULL: nothing, or nothing that makes sense; or no memory */
 static ep_net_node_t *read_node(pmix_rank_t speaker)
 {
-    pmix_value_t *value = get(speaker, EP_NET_KEY, false);
+    pmix_value_t *value = net_get(speaker, EP_NET_KEY, false);
     ep_net_node_t *node = calloc(1, sizeof(*node));
     bool good = false;
 
@@ -131,7 +131,7 @@ typedef struct nodes_t {
 /** Add one, unless it is there: two names of one host are one node.
  * @param[in] node  taken
  * @return its place; SIZE_MAX: no memory */
-static size_t add(nodes_t *nodes, ep_net_node_t *node)
+static size_t net_add(nodes_t *nodes, ep_net_node_t *node)
 {
     ep_net_node_t **grown;
 
@@ -170,7 +170,7 @@ static bool read_all(nodes_t *nodes, size_t *own_p)
             continue;
         }
         node = read_node(rank);
-        place = NULL == node ? SIZE_MAX : add(nodes, node);
+        place = NULL == node ? SIZE_MAX : net_add(nodes, node);
         if (SIZE_MAX == place) {
             return false;
         }

@@ -49,7 +49,7 @@ _Static_assert(LINE == offsetof(mca_btl_epofi_pair_t, lost), "what a message nee
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static void enter(mca_btl_epofi_pairs_t *pairs, mca_btl_epofi_pair_t *pair)
+static void pair_enter(mca_btl_epofi_pairs_t *pairs, mca_btl_epofi_pair_t *pair)
 {
     uint32_t at = (uint32_t) pair->id & pairs->mask;
 
@@ -61,7 +61,7 @@ static void enter(mca_btl_epofi_pairs_t *pairs, mca_btl_epofi_pair_t *pair)
 }
 
 /** Make sure that one more keeps the table at most half full. */
-static int grow(mca_btl_epofi_pairs_t *pairs)
+static int pair_grow(mca_btl_epofi_pairs_t *pairs)
 {
     mca_btl_epofi_pairs_t old = *pairs;
 
@@ -76,7 +76,7 @@ static int grow(mca_btl_epofi_pairs_t *pairs)
     pairs->mask = 2 * old.mask + 1;
     for (uint32_t i = 0; i <= old.mask; ++i) {
         if (NULL != old.slots[i].pair) {
-            enter(pairs, old.slots[i].pair);
+            pair_enter(pairs, old.slots[i].pair);
         }
     }
     free(old.slots);
@@ -96,7 +96,8 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_new(mca_btl_epofi_module_t *module, uin
     mca_btl_epofi_pair_t *pair;
     void *memory;
 
-    if (OPAL_SUCCESS != grow(&module->pairs) || 0 != posix_memalign(&memory, LINE, sizeof(*pair))) {
+    if (OPAL_SUCCESS != pair_grow(&module->pairs)
+        || 0 != posix_memalign(&memory, LINE, sizeof(*pair))) {
         return NULL;
     }
     pair = memory;
@@ -108,7 +109,7 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_new(mca_btl_epofi_module_t *module, uin
         .order = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed),
         .out = {.magic = EPOFI_WIRE_MAGIC, .version = EPOFI_WIRE_VERSION, .sender = own->id},
     };
-    enter(&module->pairs, pair);
+    pair_enter(&module->pairs, pair);
     ++module->pairs.used;
     return pair;
 }

@@ -38,7 +38,7 @@ static mca_btl_epofi_module_t *live; /**< all modules of the process */
 static unsigned int live_entangled;  /**< those of them that have met another */
 static parked_t *parked;
 
-static void entangle(mca_btl_epofi_module_t *module)
+static void parking_entangle(mca_btl_epofi_module_t *module)
 {
     if (!module->entangled) {
         module->entangled = true;
@@ -56,8 +56,8 @@ void mca_btl_epofi_parking_connect(mca_btl_epofi_module_t *module, const unsigne
     for (mca_btl_epofi_module_t *peer = live; NULL != peer; peer = peer->next_module) {
         if (length == peer->super.ep_address_length
             && 0 == memcmp(address, peer->super.ep_address, length)) {
-            entangle(module);
-            entangle(peer);
+            parking_entangle(module);
+            parking_entangle(peer);
             break;
         }
     }

@@ -100,7 +100,7 @@ static bool is_unreached(const struct mca_btl_base_endpoint_t *endpoint)
 
 /** A peer has taken nothing for so long; warn if that is long enough, and not because it computes,
  * as far as that can be told: where there are greetings. */
-static void warn(struct mca_btl_base_endpoint_t *endpoint, uint64_t silent_ns)
+static void lost_warn(struct mca_btl_base_endpoint_t *endpoint, uint64_t silent_ns)
 {
     const bool greets = NULL != endpoint->module->fi.gate;
     const unsigned int limit = greets ? mca_btl_epofi_component.unanswered
@@ -155,7 +155,7 @@ static uint64_t stalled_for(struct mca_btl_base_endpoint_t *endpoint)
 int mca_btl_epofi_endpoint_stalled(struct mca_btl_base_endpoint_t *endpoint)
 {
     if (!endpoint->warned) {
-        warn(endpoint, stalled_for(endpoint));
+        lost_warn(endpoint, stalled_for(endpoint));
     }
     return OPAL_ERR_OUT_OF_RESOURCE;
 }
@@ -288,7 +288,7 @@ void mca_btl_epofi_endpoint_watch(mca_btl_epofi_module_t *module)
         if (0 == endpoint->inflight) {
             continue;
         }
-        warn(endpoint, now - module->idle_ns);
+        lost_warn(endpoint, now - module->idle_ns);
     }
 }
 

@@ -172,7 +172,7 @@ void mca_btl_epofi_ask_answer(mca_btl_epofi_module_t *module, mca_btl_epofi_pair
 }
 
 /** So much of what we have sent has arrived, says the other side. */
-static void settle(mca_btl_epofi_pair_t *pair, uint64_t heard)
+static void ask_settle(mca_btl_epofi_pair_t *pair, uint64_t heard)
 {
     pair->asked = 0;
     pair->next_look = 0;
@@ -196,7 +196,7 @@ bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pai
             return false;
         }
         memcpy(&heard, payload, sizeof(heard));
-        settle(pair, heard);
+        ask_settle(pair, heard);
         if (NULL != pair->endpoint && !pair->endpoint->failed) {
             has_answered(pair->endpoint, heard);
         }

@@ -107,8 +107,9 @@ static void count_out(mca_btl_epofi_module_t *module)
 }
 
 /** Put a message behind the others; there is room. */
-static inline void append(mca_btl_epofi_packet_t *packet, const void *header, size_t header_size,
-                          const void *payload, size_t payload_size, mca_btl_base_tag_t tag)
+static inline void packet_append(mca_btl_epofi_packet_t *packet, const void *header,
+                                 size_t header_size, const void *payload, size_t payload_size,
+                                 mca_btl_base_tag_t tag)
 {
     unsigned char *place = packet->frag->buffer + sizeof(mca_btl_epofi_wire_t) + packet->used;
     const mca_btl_epofi_part_t part = {.length = (uint32_t) (header_size + payload_size),
@@ -130,7 +131,7 @@ static inline void append(mca_btl_epofi_packet_t *packet, const void *header, si
  * the end of the endpoint: so nothing of it is touched any more.  One that is refused has been
  * counted all the time: else the postman might think that there is none, and go to sleep.
  * @return libfabric's */
-static ssize_t post(mca_btl_epofi_module_t *module, mca_btl_epofi_packet_t *packet)
+static ssize_t packet_post(mca_btl_epofi_module_t *module, mca_btl_epofi_packet_t *packet)
 {
     const struct mca_btl_base_endpoint_t *endpoint = EPOFI_CONTAINER(packet,
                                                                      struct mca_btl_base_endpoint_t,
@@ -155,7 +156,7 @@ static ssize_t post(mca_btl_epofi_module_t *module, mca_btl_epofi_packet_t *pack
 
 /** The owner sees that the packet has gone.  What was in it is nobody else's any more.
  * @param[in] late  by the postman */
-static void closed(struct mca_btl_base_endpoint_t *endpoint, bool late)
+static void packet_closed(struct mca_btl_base_endpoint_t *endpoint, bool late)
 {
     const bool worth = WORTH <= endpoint->packet.count;
 
@@ -183,7 +184,7 @@ int mca_btl_epofi_packet_close(mca_btl_epofi_module_t *module,
     mca_btl_epofi_packets_hold(module);
     late = NULL == packet->frag;
     if (!late) {
-        result = post(module, packet);
+        result = packet_post(module, packet);
     }
     mca_btl_epofi_packets_release(module);
     if (OPAL_UNLIKELY(0 != result)) {
@@ -191,7 +192,7 @@ int mca_btl_epofi_packet_close(mca_btl_epofi_module_t *module,
         return mca_btl_epofi_endpoint_refused(endpoint, result);
     }
     endpoint->stalled_ns = 0;
-    closed(endpoint, late);
+    packet_closed(endpoint, late);
     return OPAL_SUCCESS;
 }
 
@@ -208,7 +209,7 @@ static void drop_packet(mca_btl_epofi_module_t *module, struct mca_btl_base_endp
         count_out(module);
     }
     mca_btl_epofi_packets_release(module);
-    closed(endpoint, false);
+    packet_closed(endpoint, false);
     if (NULL != frag) {
         mca_btl_epofi_frag_put(frag);
         mca_btl_epofi_op_ended(module, endpoint);
@@ -257,7 +258,7 @@ bool mca_btl_epofi_packets_collect(mca_btl_epofi_module_t *module)
 
         /* Not at the first look: it may be filled yet. */
         if (0 < age && (0 == (age & (age - 1)) || 0 == age % RETRY_LOOKS)) {
-            (void) post(module, packet);
+            (void) packet_post(module, packet);
         }
         packet = next;
     }
@@ -281,9 +282,9 @@ void mca_btl_epofi_packets_count(const mca_btl_epofi_module_t *module, mca_btl_e
 }
 
 /** Begin a packet with this message.  Returns as mca_btl_epofi_pack. */
-static int begin(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
-                 const void *header, size_t header_size, const void *payload, size_t payload_size,
-                 mca_btl_base_tag_t tag)
+static int packet_begin(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
+                        const void *header, size_t header_size, const void *payload,
+                        size_t payload_size, mca_btl_base_tag_t tag)
 {
     mca_btl_epofi_packet_t *packet = &endpoint->packet;
     mca_btl_epofi_frag_t *frag;
@@ -313,7 +314,7 @@ static int begin(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t 
     packet->bytes = 0;
     packet->count = 0;
     packet->age = 0;
-    append(packet, header, header_size, payload, payload_size, tag);
+    packet_append(packet, header, header_size, payload, payload_size, tag);
     link_in(module, packet);
     count_in(module);
     mca_btl_epofi_packets_release(module);
@@ -334,7 +335,7 @@ int mca_btl_epofi_pack(mca_btl_epofi_module_t *module, struct mca_btl_base_endpo
     if (OPAL_LIKELY(endpoint->packing && fits)) {
         mca_btl_epofi_packets_hold(module);
         if (OPAL_LIKELY(NULL != packet->frag && room <= module->packet_size - packet->used)) {
-            append(packet, header, header_size, payload, payload_size, tag);
+            packet_append(packet, header, header_size, payload, payload_size, tag);
             added = true;
         }
         mca_btl_epofi_packets_release(module);
@@ -353,5 +354,5 @@ int mca_btl_epofi_pack(mca_btl_epofi_module_t *module, struct mca_btl_base_endpo
         --endpoint->direct;
         return OPAL_ERR_NOT_AVAILABLE;
     }
-    return begin(module, endpoint, header, header_size, payload, payload_size, tag);
+    return packet_begin(module, endpoint, header, header_size, payload, payload_size, tag);
 }

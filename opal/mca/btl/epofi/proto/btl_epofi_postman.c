@@ -70,7 +70,7 @@ static bool has_none(mca_btl_epofi_module_t *module)
 }
 
 /** One look at all that are watched. */
-static void look(void)
+static void postman_poll(void)
 {
     mca_btl_epofi_module_t **link = &watched;
 
@@ -86,7 +86,7 @@ static void look(void)
     }
 }
 
-static void *work(void *argument)
+static void *postman_work(void *argument)
 {
     const uint64_t ns = (uint64_t) mca_btl_epofi_component.packet_wait * 1000u;
     const struct timespec pause = {.tv_sec = (time_t) (ns / 1000000000u),
@@ -96,7 +96,7 @@ static void *work(void *argument)
     (void) prctl(PR_SET_TIMERSLACK, (unsigned long) SLACK_NS);
     (void) pthread_mutex_lock(&lock);
     while (!ends) {
-        look();
+        postman_poll();
         if (NULL == watched) {
             (void) pthread_cond_wait(&wake, &lock);
             continue;
@@ -110,14 +110,14 @@ static void *work(void *argument)
 }
 
 /** Start the thread.  No signal is for it. */
-static bool start(void)
+static bool postman_start(void)
 {
     sigset_t all, before;
     bool started;
 
     (void) sigfillset(&all);
     (void) pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = 0 == pthread_create(&thread, NULL, work, NULL);
+    started = 0 == pthread_create(&thread, NULL, postman_work, NULL);
     (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started) {
         (void) pthread_setname_np(thread, "epofi-postman");
@@ -128,7 +128,7 @@ static bool start(void)
 /** The process ends without MPI_Finalize, and libfabric's destructors come next, as we depend on
  * it: the postman must not look any more.  In the child of a fork there is no postman, but perhaps
  * its lock: so nobody waits for long. */
-static __attribute__((destructor)) void halt(void)
+static __attribute__((destructor)) void postman_halt(void)
 {
     struct timespec until;
 
@@ -149,7 +149,7 @@ bool mca_btl_epofi_postman_take(void)
     while (ends) {
         (void) pthread_cond_wait(&gone, &lock); /* another one's last module is just leaving */
     }
-    works = works || start();
+    works = works || postman_start();
     taken = works;
     users += taken ? 1 : 0;
     (void) pthread_mutex_unlock(&lock);
@@ -172,7 +172,7 @@ void mca_btl_epofi_postman_watch(mca_btl_epofi_module_t *module)
 }
 
 /** The last module has left.  Under the lock, which is free meanwhile. */
-static void stop(void)
+static void postman_stop(void)
 {
     ends = true;
     (void) pthread_cond_signal(&wake);
@@ -200,7 +200,7 @@ void mca_btl_epofi_postman_leave(mca_btl_epofi_module_t *module)
         *link = module->next_watched;
     }
     if (0 == --users) {
-        stop();
+        postman_stop();
     }
     (void) pthread_mutex_unlock(&lock);
 }

@@ -130,7 +130,7 @@ static void deliver_packet(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t 
 
 /** Hand a message to the owner of its tag.  All of it came off the wire: nothing is used before it
  * has been checked. */
-static void deliver(mca_btl_epofi_module_t *module, unsigned char *buffer, size_t size)
+static void recv_deliver(mca_btl_epofi_module_t *module, unsigned char *buffer, size_t size)
 {
     mca_btl_epofi_wire_t wire;
     mca_btl_epofi_pair_t *pair;
@@ -187,7 +187,7 @@ static void recv_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op
     } else if (OPAL_UNLIKELY(module->closing)) {
         ++module->dropped;
     } else {
-        deliver(module, recv->buffer, length);
+        recv_deliver(module, recv->buffer, length);
     }
     recv_post(module, recv);
 }
@@ -239,7 +239,7 @@ int mca_btl_epofi_recv_start(mca_btl_epofi_module_t *module)
 }
 
 /** No receive waits: all are being filled, and nothing has come of it since the last look. */
-static void held(mca_btl_epofi_module_t *module)
+static void recv_held(mca_btl_epofi_module_t *module)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     const unsigned int count = module->recv_count;
@@ -270,7 +270,7 @@ void mca_btl_epofi_recv_watch(mca_btl_epofi_module_t *module)
     if (NULL != module->recv_probed) {
         /* It has not come back, and nothing was posted behind it: whatever was, is being filled. */
         if (module->recv_probed_posts == module->recv_posts) {
-            held(module);
+            recv_held(module);
         }
         if (NULL == module->fi.member) {
             module->recv_probed = NULL;

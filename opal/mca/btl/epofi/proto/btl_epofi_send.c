@@ -36,8 +36,8 @@
 #include <string.h>
 
 /** May another operation to this peer be started? */
-static inline int admit(const mca_btl_epofi_module_t *module,
-                        struct mca_btl_base_endpoint_t *endpoint)
+static inline int send_admit(const mca_btl_epofi_module_t *module,
+                             struct mca_btl_base_endpoint_t *endpoint)
 {
     if (OPAL_UNLIKELY(endpoint->failed)) {
         /* A new owner of the module may not know. */
@@ -51,8 +51,8 @@ static inline int admit(const mca_btl_epofi_module_t *module,
 }
 
 /** A message that is lost cannot be made up for: the order of what follows would be wrong. */
-static inline void check(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
-                         int status)
+static inline void send_check(mca_btl_epofi_module_t *module,
+                              struct mca_btl_base_endpoint_t *endpoint, int status)
 {
     if (OPAL_UNLIKELY(OPAL_SUCCESS != status)) {
         mca_btl_epofi_endpoint_fail(endpoint, module->error, module->error_detail);
@@ -66,13 +66,13 @@ void mca_btl_epofi_inject_complete(mca_btl_epofi_module_t *module, mca_btl_epofi
                                                                inject_op);
 
     (void) length;
-    check(module, endpoint, status);
+    send_check(module, endpoint, status);
     mca_btl_epofi_op_ended(module, endpoint);
 }
 
 /** Inject size bytes, wire header included. */
-static inline int inject(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
-                         void *buffer, size_t size)
+static inline int send_inject(mca_btl_epofi_module_t *module,
+                              struct mca_btl_base_endpoint_t *endpoint, void *buffer, size_t size)
 {
     ssize_t result;
 
@@ -131,7 +131,7 @@ void mca_btl_epofi_frag_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_o
     struct mca_btl_base_endpoint_t *endpoint = frag->endpoint;
 
     (void) length;
-    check(module, endpoint, status);
+    send_check(module, endpoint, status);
     mca_btl_epofi_frag_put(frag);
     mca_btl_epofi_op_ended(module, endpoint);
 }
@@ -146,7 +146,7 @@ static void descriptor_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op
     const uint32_t flags = frag->base.des_flags;
 
     (void) length;
-    check(module, endpoint, status);
+    send_check(module, endpoint, status);
     if (NULL != frag->base.des_cbfunc && !module->closing) {
         frag->base.des_cbfunc(&module->super.super, endpoint, &frag->base, status);
     }
@@ -202,7 +202,7 @@ int mca_btl_epofi_ep_send(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep_module;
     const size_t length = header_size + payload_size;
     unsigned char *place;
-    int rc = admit(module, endpoint);
+    int rc = send_admit(module, endpoint);
 
     if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
         return rc;
@@ -220,7 +220,8 @@ int mca_btl_epofi_ep_send(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
     if (0 < payload_size) {
         memcpy(place, payload, payload_size);
     }
-    return inject(module, endpoint, module->inject_buffer, sizeof(mca_btl_epofi_wire_t) + length);
+    return send_inject(module, endpoint, module->inject_buffer,
+                       sizeof(mca_btl_epofi_wire_t) + length);
 }
 
 /** sendi of data that must be packed.  The convertor is where it was if the message is not sent. */
@@ -235,7 +236,7 @@ static int send_packed(mca_btl_epofi_module_t *module, struct mca_btl_base_endpo
     mca_btl_epofi_frag_t *frag;
     struct iovec iov;
     uint32_t iov_count = 1;
-    int rc = admit(module, endpoint);
+    int rc = send_admit(module, endpoint);
 
     if (OPAL_SUCCESS == rc) {
         rc = mca_btl_epofi_packet_send(module, endpoint);
@@ -304,7 +305,7 @@ int mca_btl_epofi_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
     mca_btl_epofi_frag_t *frag = (mca_btl_epofi_frag_t *) descriptor;
     const size_t length = frag->segment.seg_len;
     const uint32_t flags = descriptor->des_flags;
-    int rc = admit(module, endpoint);
+    int rc = send_admit(module, endpoint);
 
     if (OPAL_SUCCESS == rc) {
         rc = mca_btl_epofi_packet_send(module, endpoint);
@@ -317,7 +318,7 @@ int mca_btl_epofi_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
         || sizeof(mca_btl_epofi_wire_t) + length > module->inject_size) {
         return frag_post(module, endpoint, frag, length, descriptor_complete);
     }
-    rc = inject(module, endpoint, frag->buffer, sizeof(mca_btl_epofi_wire_t) + length);
+    rc = send_inject(module, endpoint, frag->buffer, sizeof(mca_btl_epofi_wire_t) + length);
     if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
         return rc;
     }

@@ -20,14 +20,14 @@
 #include "btl_epofi_send.h"
 #include "btl_epofi_upcalls.h"
 
-static void start(struct mca_btl_base_endpoint_t *endpoint)
+static void upcalls_start(struct mca_btl_base_endpoint_t *endpoint)
 {
     endpoint->inject_op.complete = mca_btl_epofi_inject_complete;
     mca_btl_epofi_packet_init(endpoint);
 }
 
 const mca_btl_epofi_upcalls_t mca_btl_epofi_upcalls = {
-    .start = start,
+    .start = upcalls_start,
     .farewell = mca_btl_epofi_ask_farewell,
     .abandon = mca_btl_epofi_get_abandon,
 };

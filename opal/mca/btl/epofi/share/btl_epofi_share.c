@@ -117,7 +117,7 @@ static uint16_t new_number(mca_btl_epofi_share_t *share)
     return 0;
 }
 
-static int join(mca_btl_epofi_share_t *share, mca_btl_epofi_context_t *context)
+static int share_join(mca_btl_epofi_share_t *share, mca_btl_epofi_context_t *context)
 {
     mca_btl_epofi_member_t *member = calloc(1, sizeof(*member));
 
@@ -182,7 +182,7 @@ void mca_btl_epofi_context_keep(mca_btl_epofi_context_t *context, void (*bury)(v
 }
 
 /** Free those who are gone and of whom the provider has nothing any more. */
-static void sweep(mca_btl_epofi_share_t *share)
+static void share_sweep(mca_btl_epofi_share_t *share)
 {
     mca_btl_epofi_member_t **link = &share->gone;
 
@@ -201,7 +201,7 @@ static void sweep(mca_btl_epofi_share_t *share)
 }
 
 /** Give back a place.  The provider may have operations yet, which lead to the member. */
-static void leave(mca_btl_epofi_context_t *context)
+static void share_leave(mca_btl_epofi_context_t *context)
 {
     mca_btl_epofi_member_t *member = context->member;
     mca_btl_epofi_share_t *share = member->share;
@@ -211,7 +211,7 @@ static void leave(mca_btl_epofi_context_t *context)
     }
     member->next = share->gone;
     share->gone = member;
-    sweep(share);
+    share_sweep(share);
     if (0 == --share->count) {
         share_close(share);
     }
@@ -220,7 +220,7 @@ static void leave(mca_btl_epofi_context_t *context)
 void mca_btl_epofi_context_put(mca_btl_epofi_context_t *context)
 {
     if (NULL != context->member) {
-        leave(context);
+        share_leave(context);
     } else {
         mca_btl_epofi_context_close(context);
         --own_count;
@@ -249,7 +249,7 @@ void mca_btl_epofi_context_count(unsigned int *own, unsigned int *shared, unsign
 }
 
 /** The shared context with the fewest modules, or NULL. */
-static mca_btl_epofi_share_t *emptiest(void)
+static mca_btl_epofi_share_t *share_emptiest(void)
 {
     mca_btl_epofi_share_t *best = shares;
 
@@ -283,7 +283,7 @@ int mca_btl_epofi_context_get(const mca_btl_epofi_fabric_t *fabric,
             return rc;
         }
     }
-    rc = join(emptiest(), context);
+    rc = share_join(share_emptiest(), context);
     if (OPAL_SUCCESS != rc && NULL != share) { /* new, and nobody's */
         share_close(share);
     }

@@ -49,7 +49,8 @@ static void slot_ended(mca_btl_epofi_slot_t *slot)
     }
 }
 
-static inline void ended(mca_btl_epofi_member_t *looking, const struct fi_cq_msg_entry *entry)
+static inline void share_cq_ended(mca_btl_epofi_member_t *looking,
+                                  const struct fi_cq_msg_entry *entry)
 {
     mca_btl_epofi_given_t *given = EPOFI_CONTAINER(entry->op_context, mca_btl_epofi_given_t,
                                                    context);
@@ -85,7 +86,7 @@ static void buffer_failed(mca_btl_epofi_member_t *looking, mca_btl_epofi_buffer_
 }
 
 /** An operation has ended with an error.  @return 0, or libfabric's error: the queue is broken */
-static ssize_t failed(mca_btl_epofi_member_t *looking)
+static ssize_t share_cq_failed(mca_btl_epofi_member_t *looking)
 {
     mca_btl_epofi_share_t *share = looking->share;
     struct fi_cq_err_entry entry;
@@ -119,7 +120,7 @@ static ssize_t failed(mca_btl_epofi_member_t *looking)
 }
 
 /** Look at the real queue, once.  @return 0, or libfabric's error: it is broken */
-static ssize_t look(mca_btl_epofi_member_t *looking)
+static ssize_t share_cq_poll(mca_btl_epofi_member_t *looking)
 {
     mca_btl_epofi_share_t *share = looking->share;
     struct fi_cq_msg_entry entries[BATCH];
@@ -130,12 +131,12 @@ static ssize_t look(mca_btl_epofi_member_t *looking)
     }
     count = fi_cq_read(share->fi.cq, entries, BATCH);
     for (ssize_t i = 0; i < count; ++i) {
-        ended(looking, &entries[i]);
+        share_cq_ended(looking, &entries[i]);
     }
     if (OPAL_LIKELY(0 <= count || -FI_EAGAIN == count)) {
         return 0;
     }
-    return -FI_EAVAIL == count ? failed(looking) : count;
+    return -FI_EAVAIL == count ? share_cq_failed(looking) : count;
 }
 
 /* ---- a member's ------------------------------------------------------------------------------ */
@@ -151,7 +152,8 @@ static void next_read(mca_btl_epofi_member_t *member)
 }
 
 /** @return how many; -FI_EAGAIN: none; -FI_EAVAIL: one with an error comes first */
-static ssize_t take(mca_btl_epofi_member_t *member, struct fi_cq_msg_entry *entries, size_t room)
+static ssize_t share_cq_take(mca_btl_epofi_member_t *member, struct fi_cq_msg_entry *entries,
+                             size_t room)
 {
     const mca_btl_epofi_slot_t *slot;
     size_t count = 0;
@@ -178,12 +180,12 @@ static ssize_t member_cq_read(struct fid_cq *cq, void *entries, size_t room)
         if (0 != opal_mutex_trylock(&share->lock)) {
             return -FI_EAGAIN; /* whoever has it looks, or calls the provider */
         }
-        result = look(member);
+        result = share_cq_poll(member);
     } else {
         opal_mutex_lock(&share->lock);
     }
     if (OPAL_LIKELY(0 == result) && 0 < room) {
-        result = take(member, entries, room);
+        result = share_cq_take(member, entries, room);
     }
     opal_mutex_unlock(&share->lock);
     return result;

@@ -25,7 +25,7 @@ static mca_btl_epofi_member_t *member_of(struct fid_ep *ep)
 }
 
 /** The real endpoint has been called with a slot.  @param[in] result  0: it has taken it */
-static ssize_t started(mca_btl_epofi_slot_t *slot, ssize_t result)
+static ssize_t share_ep_started(mca_btl_epofi_slot_t *slot, ssize_t result)
 {
     if (OPAL_LIKELY(0 == result)) {
         ++slot->member->under_way;
@@ -46,7 +46,8 @@ static ssize_t member_send(struct fid_ep *ep, const void *bytes, size_t size, vo
     opal_mutex_lock(&share->lock);
     slot = mca_btl_epofi_slot_get(member, user);
     if (OPAL_LIKELY(NULL != slot)) {
-        result = started(slot, fi_send(share->fi.ep, bytes, size, desc, to, &slot->given.context));
+        result = share_ep_started(slot, fi_send(share->fi.ep, bytes, size, desc, to,
+                                                &slot->given.context));
     }
     opal_mutex_unlock(&share->lock);
     return result;
@@ -64,7 +65,7 @@ static ssize_t member_sendmsg(struct fid_ep *ep, const struct fi_msg *message, u
     slot = mca_btl_epofi_slot_get(member, message->context);
     if (OPAL_LIKELY(NULL != slot)) {
         own.context = &slot->given.context;
-        result = started(slot, fi_sendmsg(share->fi.ep, &own, flags));
+        result = share_ep_started(slot, fi_sendmsg(share->fi.ep, &own, flags));
     }
     opal_mutex_unlock(&share->lock);
     return result;
@@ -92,8 +93,8 @@ static ssize_t member_read(struct fid_ep *ep, void *bytes, size_t size, void *de
     opal_mutex_lock(&share->lock);
     slot = mca_btl_epofi_slot_get(member, user);
     if (OPAL_LIKELY(NULL != slot)) {
-        result = started(slot, fi_read(share->fi.ep, bytes, size, desc, from, address, key,
-                                       &slot->given.context));
+        result = share_ep_started(slot, fi_read(share->fi.ep, bytes, size, desc, from, address, key,
+                                                &slot->given.context));
     }
     opal_mutex_unlock(&share->lock);
     return result;

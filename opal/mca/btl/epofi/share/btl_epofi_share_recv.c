@@ -84,7 +84,7 @@ void mca_btl_epofi_receive_probe(mca_btl_epofi_member_t *member, void *user)
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-static void post(mca_btl_epofi_share_t *share, mca_btl_epofi_buffer_t *buffer)
+static void share_recv_post(mca_btl_epofi_share_t *share, mca_btl_epofi_buffer_t *buffer)
 {
     const ssize_t result = fi_recv(share->fi.ep, buffer->memory, share->buffer_size, buffer->desc,
                                    FI_ADDR_UNSPEC, &buffer->given.context);
@@ -108,13 +108,13 @@ void mca_btl_epofi_buffers_repost(mca_btl_epofi_share_t *share)
     while (NULL != list) {
         mca_btl_epofi_buffer_t *next = list->next;
 
-        post(share, list);
+        share_recv_post(share, list);
         list = next;
     }
 }
 
 /** Make so many buffers more, and post them.  @return 0, or libfabric's error */
-static int add(mca_btl_epofi_share_t *share, unsigned int count)
+static int share_recv_add(mca_btl_epofi_share_t *share, unsigned int count)
 {
     mca_btl_epofi_buffers_t *buffers = calloc(1, sizeof(*buffers)
                                                      + count * sizeof(buffers->buffer[0]));
@@ -147,7 +147,7 @@ static int add(mca_btl_epofi_share_t *share, unsigned int count)
         buffer->given.is_buffer = true;
         buffer->memory = buffers->memory + i * stride;
         buffer->desc = NULL == buffers->mr ? NULL : fi_mr_desc(buffers->mr);
-        post(share, buffer);
+        share_recv_post(share, buffer);
     }
     return 0;
 
@@ -169,7 +169,7 @@ int mca_btl_epofi_buffers_supply(mca_btl_epofi_share_t *share, uint32_t receives
             && share->buffer_count + more > share->fabric->info->rx_attr->size)) {
         return 0;
     }
-    return add(share, more);
+    return share_recv_add(share, more);
 }
 
 void mca_btl_epofi_buffers_close(mca_btl_epofi_share_t *share)
@@ -197,7 +197,7 @@ void mca_btl_epofi_buffers_free(mca_btl_epofi_share_t *share)
 /* ---- messages -------------------------------------------------------------------------------- */
 
 /** A receive has its message. */
-static void fill(mca_btl_epofi_slot_t *slot, const unsigned char *bytes, size_t length)
+static void share_recv_fill(mca_btl_epofi_slot_t *slot, const unsigned char *bytes, size_t length)
 {
     /* All receives have the same room, but what came off the wire is checked all the same. */
     slot->length = length < slot->size ? length : slot->size;
@@ -207,7 +207,8 @@ static void fill(mca_btl_epofi_slot_t *slot, const unsigned char *bytes, size_t 
 }
 
 /** The member has posted no receive: keep a copy.  @return false: no memory */
-static bool keep(mca_btl_epofi_member_t *member, const unsigned char *bytes, size_t length)
+static bool share_recv_keep(mca_btl_epofi_member_t *member, const unsigned char *bytes,
+                            size_t length)
 {
     mca_btl_epofi_early_t *early = malloc(sizeof(*early) + length);
 
@@ -230,8 +231,8 @@ static bool keep(mca_btl_epofi_member_t *member, const unsigned char *bytes, siz
  *
  * @return NULL: to one who has left
  */
-static mca_btl_epofi_member_t *addressee(mca_btl_epofi_member_t *looking, unsigned char *bytes,
-                                         size_t length)
+static mca_btl_epofi_member_t *share_recv_addressee(mca_btl_epofi_member_t *looking,
+                                                    unsigned char *bytes, size_t length)
 {
     const uint16_t plain = EPOFI_WIRE_MAGIC, nobodys = 0;
     uint16_t magic = 0, number;
@@ -253,17 +254,19 @@ void mca_btl_epofi_buffer_ended(mca_btl_epofi_member_t *looking, mca_btl_epofi_b
                                 size_t length, int error)
 {
     mca_btl_epofi_share_t *share = looking->share;
-    mca_btl_epofi_member_t *member = 0 == error ? addressee(looking, buffer->memory, length) : NULL;
+    mca_btl_epofi_member_t *member = 0 == error
+                                         ? share_recv_addressee(looking, buffer->memory, length)
+                                         : NULL;
 
     if (OPAL_UNLIKELY(NULL == member)) {
         /* To one who has left; or, with an error, of nobody knows whom. */
         share->dropped += FI_ECANCELED == error ? 0 : 1;
     } else if (OPAL_LIKELY(NULL != member->posted.head)) { /* so none waits that came before it */
-        fill(mca_btl_epofi_slots_pop(&member->posted), buffer->memory, length);
-    } else if (!keep(member, buffer->memory, length)) {
+        share_recv_fill(mca_btl_epofi_slots_pop(&member->posted), buffer->memory, length);
+    } else if (!share_recv_keep(member, buffer->memory, length)) {
         ++share->dropped; /* the number of the next one tells the pair */
     }
-    post(share, buffer);
+    share_recv_post(share, buffer);
 }
 
 void mca_btl_epofi_receive_post(mca_btl_epofi_slot_t *slot)
@@ -279,7 +282,7 @@ void mca_btl_epofi_receive_post(mca_btl_epofi_slot_t *slot)
     if (NULL == member->early) {
         member->early_tail = &member->early;
     }
-    fill(slot, early->bytes, early->length);
+    share_recv_fill(slot, early->bytes, early->length);
     free(early);
 }
 

@@ -100,8 +100,8 @@ static inline bool is_for_earlier(const epshm_node_module_t *module, uint64_t ad
 }
 
 /** Of a pipe, or a packet, that is for none who has had this door, or that makes no sense. */
-static void corrupt(epshm_node_module_t *module, epshm_neighbour_t *neighbour, uint64_t sender,
-                    uint64_t door)
+static void node_door_corrupt(epshm_node_module_t *module, epshm_neighbour_t *neighbour,
+                              uint64_t sender, uint64_t door)
 {
     /* Relaxed: a counter. */
     atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1, memory_order_relaxed);
@@ -143,7 +143,7 @@ static bool answer_pipe(epshm_node_module_t *module, const epshm_node_element_t 
         epshm_pipe_detach(in.pipe.pipe);
     } else {
         epshm_pipe_refuse(in.pipe.pipe);
-        corrupt(module, in.neighbour, in.sender, in.door);
+        node_door_corrupt(module, in.neighbour, in.sender, in.door);
     }
     return true;
 }
@@ -183,7 +183,7 @@ static uint64_t take_packet(epshm_node_module_t *module, const epshm_node_elemen
     default:
         break;
     }
-    corrupt(module, element->neighbour, sender, door);
+    node_door_corrupt(module, element->neighbour, sender, door);
     return EPSHM_PIPE_REFUSED;
 }
 
@@ -196,7 +196,7 @@ static void answer_packet(epshm_node_module_t *module, const epshm_node_element_
     if (OPAL_LIKELY(module->addressee == packet->addressee)) {
         how = take_packet(module, element);
     } else if (!is_for_earlier(module, packet->addressee)) {
-        corrupt(module, element->neighbour, packet->sender, packet->door);
+        node_door_corrupt(module, element->neighbour, packet->sender, packet->door);
         how = EPSHM_PIPE_REFUSED;
     }
     epshm_packet_detach(packet, how);

@@ -15,11 +15,12 @@
 
 #include "btl_epshm_node.h"
 
-static int get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-               void *local_address, uint64_t remote_address,
-               struct mca_btl_base_registration_handle_t *local_handle,
-               struct mca_btl_base_registration_handle_t *remote_handle, size_t size, int flags,
-               int order, mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
+static int node_get_start(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                          void *local_address, uint64_t remote_address,
+                          struct mca_btl_base_registration_handle_t *local_handle,
+                          struct mca_btl_base_registration_handle_t *remote_handle, size_t size,
+                          int flags, int order, mca_btl_base_rdma_completion_fn_t cbfunc,
+                          void *cbcontext, void *cbdata)
 {
     (void) flags;
     (void) order;
@@ -68,7 +69,7 @@ void mca_btl_epshm_node_set_get(mca_btl_base_module_t *btl)
         btl->btl_get_local_registration_threshold = SIZE_MAX;
     }
     btl->btl_flags |= MCA_BTL_FLAGS_GET;
-    btl->btl_get = get;
+    btl->btl_get = node_get_start;
     btl->btl_get_limit = SIZE_MAX;
     btl->btl_get_alignment = 0;
 }

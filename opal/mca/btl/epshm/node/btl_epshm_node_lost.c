@@ -65,7 +65,7 @@ const epshm_node_refused_t *mca_btl_epshm_node_has_refused(const epshm_node_modu
 
 /** A sender is given up, and will be told when it sends something.
  * @return false: there is no memory to note that */
-static bool remember(epshm_node_module_t *module, uint64_t sender, bool corrupt)
+static bool node_lost_remember(epshm_node_module_t *module, uint64_t sender, bool corrupt)
 {
     epshm_node_refused_t *refused = (epshm_node_refused_t *) mca_btl_epshm_node_has_refused(module,
                                                                                             sender);
@@ -87,10 +87,10 @@ static bool remember(epshm_node_module_t *module, uint64_t sender, bool corrupt)
 
 /** Better all than a sender that waits for ever, if there is no memory to note the one.  The owner
  * learns of it by the next ep_progress. */
-static void condemn(epshm_node_module_t *module, uint64_t sender, bool corrupt)
+static void node_lost_condemn(epshm_node_module_t *module, uint64_t sender, bool corrupt)
 {
     condemn_pipes(module, sender);
-    if (!remember(module, sender, corrupt)) {
+    if (!node_lost_remember(module, sender, corrupt)) {
         refuse_all(module);
     }
 }
@@ -105,7 +105,7 @@ void mca_btl_epshm_node_cut(epshm_node_peer_t *peer)
         } else if (!peer->refused) {
             mca_btl_epshm_node_packet_notify(peer, EPSHM_PACKET_GIVE_UP);
         }
-        condemn((epshm_node_module_t *) peer->module, peer->addressee, false);
+        node_lost_condemn((epshm_node_module_t *) peer->module, peer->addressee, false);
     }
 }
 
@@ -144,7 +144,7 @@ void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_neighbour
     epshm_node_address_t address;
     char who[256];
 
-    condemn(module, sender, corrupt);
+    node_lost_condemn(module, sender, corrupt);
     if (NULL != peer) {
         do {
             if (sender == peer->addressee) {
@@ -173,7 +173,7 @@ void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *blob, si
     if (NULL == blob) {
         refuse_all(own);
     } else if (mca_btl_epshm_node_address_read(blob, length, &address)) {
-        condemn(own, address.addressee, false);
+        node_lost_condemn(own, address.addressee, false);
     }
 }
 

@@ -126,7 +126,7 @@ static bool is_whole(mca_btl_ep_memory_t *super)
     return true;
 }
 
-static void put(mca_btl_ep_memory_t *super)
+static void node_memory_put(mca_btl_ep_memory_t *super)
 {
     memory_t *memory = (memory_t *) super;
 
@@ -141,7 +141,7 @@ static void put(mca_btl_ep_memory_t *super)
 
 /** Fill a part of the mapping that consists of pages.  @return 0 or an error number; EINVAL: the
  * kernel cannot; EFAULT: there is no room for them */
-static int populate(const memory_t *memory, size_t first, size_t size)
+static int node_memory_populate(const memory_t *memory, size_t first, size_t size)
 {
     int rc;
 
@@ -153,7 +153,7 @@ static int populate(const memory_t *memory, size_t first, size_t size)
     return rc;
 }
 
-static int fill(mca_btl_ep_memory_t *super, size_t offset, size_t size)
+static int node_memory_fill(mca_btl_ep_memory_t *super, size_t offset, size_t size)
 {
     memory_t *memory = (memory_t *) super;
     const size_t page = (size_t) sysconf(_SC_PAGESIZE);
@@ -171,13 +171,13 @@ static int fill(mca_btl_ep_memory_t *super, size_t offset, size_t size)
         } while (EINTR == rc);
     } else {
         last = (last + page - 1) / page * page;
-        rc = populate(memory, first, last - first);
+        rc = node_memory_populate(memory, first, last - first);
     }
     return 0 == rc ? OPAL_SUCCESS : OPAL_ERR_OUT_OF_RESOURCE;
 }
 
 /** Map a file that has been opened, and count.  @return 0 or an error number */
-static int map(memory_t *memory, int fd)
+static int node_memory_map(memory_t *memory, int fd)
 {
     const size_t page = (size_t) sysconf(_SC_PAGESIZE);
     memory_front_t *front = mmap(NULL, memory->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -188,7 +188,7 @@ static int map(memory_t *memory, int fd)
     memory->front = front;
     memory->super.base = (unsigned char *) front + page;
     atomic_init(&memory->fd, fd);
-    memory->fills_by_file = memory->is_reserved && EINVAL == populate(memory, 0, page);
+    memory->fills_by_file = memory->is_reserved && EINVAL == node_memory_populate(memory, 0, page);
     /* Release: partner is the acquire in all_have. */
     if (memory->processes
         == atomic_fetch_add_explicit(&front->mapped, 1, memory_order_acq_rel) + 1) {
@@ -210,7 +210,9 @@ int mca_btl_epshm_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t s
     if (NULL == memory || INT64_MAX - page < size) {
         goto err_free;
     }
-    memory->super = (mca_btl_ep_memory_t){.is_whole = is_whole, .fill = fill, .put = put};
+    memory->super = (mca_btl_ep_memory_t){.is_whole = is_whole,
+                                          .fill = node_memory_fill,
+                                          .put = node_memory_put};
     memory->is_reserved = reserve;
     memory->size = page + size;
     memory->processes = processes;
@@ -222,7 +224,7 @@ int mca_btl_epshm_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t s
     (void) opal_pmix_register_cleanup(memory->path, false, false, false);
     fd = mca_btl_epshm_segment_file_share(memory->path, memory->size,
                                           reserve ? page : memory->size);
-    error = 0 > fd ? errno : map(memory, fd);
+    error = 0 > fd ? errno : node_memory_map(memory, fd);
     if (0 == error) {
         *memory_p = &memory->super;
         return OPAL_SUCCESS;

@@ -68,7 +68,7 @@ static void lists_free(epshm_node_module_t *module)
     free(module->piped);
 }
 
-static int finalize(mca_btl_base_module_t *btl)
+static int node_module_finalize(mca_btl_base_module_t *btl)
 {
     epshm_node_module_t *module = (epshm_node_module_t *) btl;
 
@@ -90,7 +90,7 @@ static const mca_btl_ep_module_t module_template = {
         .btl_component = &mca_btl_epshm_component.super.super,
         .btl_exclusivity = MCA_BTL_EXCLUSIVITY_DEFAULT,
         .btl_flags = MCA_BTL_FLAGS_SEND | MCA_BTL_FLAGS_SEND_INPLACE,
-        .btl_finalize = finalize,
+        .btl_finalize = node_module_finalize,
         .btl_alloc = mca_btl_epshm_node_alloc,
         .btl_free = mca_btl_epshm_node_free,
         .btl_prepare_src = mca_btl_epshm_node_prepare_src,

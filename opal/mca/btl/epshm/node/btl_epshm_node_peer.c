@@ -36,8 +36,8 @@ size_t mca_btl_epshm_node_max_send_size(void)
     return size < component->pipe_eager_limit ? component->pipe_eager_limit : size;
 }
 
-static int attach(const void *blob, size_t length, epshm_node_address_t *address,
-                  epshm_neighbour_t **neighbour_p)
+static int node_peer_attach(const void *blob, size_t length, epshm_node_address_t *address,
+                            epshm_neighbour_t **neighbour_p)
 {
     epshm_neighbour_t *neighbour;
     int rc;
@@ -66,7 +66,7 @@ int mca_btl_epshm_node_reach(mca_btl_ep_module_t *module, const void *address, s
     epshm_neighbour_t *neighbour;
 
     (void) module;
-    return attach(address, length, &read, &neighbour);
+    return node_peer_attach(address, length, &read, &neighbour);
 }
 
 /** Into the module's ring, and out of it. */
@@ -111,7 +111,7 @@ int mca_btl_epshm_node_connect(mca_btl_ep_module_t *ep_module, const void *blob,
     if (NULL == peer) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    rc = attach(blob, length, &address, &peer->neighbour);
+    rc = node_peer_attach(blob, length, &address, &peer->neighbour);
     if (OPAL_SUCCESS != rc) {
         free(peer);
         return rc;

@@ -93,7 +93,7 @@ static bool close_idle(epshm_node_module_t *module)
 
 /** Push it into the consumer's door.  Where that is broken the pipe is as if it had been refused,
  * and where nobody is behind it any more, as if it had been left. */
-static void announce(epshm_node_peer_t *peer)
+static void node_pipe_announce(epshm_node_peer_t *peer)
 {
     const uint64_t word = peer->own_word | peer->memory->block.offset / EPSHM_PIPE_LINE;
     const uint64_t rc = epshm_door_push(peer->door, &peer->out.pipe->next, word);
@@ -135,7 +135,7 @@ bool mca_btl_epshm_node_open_pipe(epshm_node_peer_t *peer)
     peer->turn_seen = module->turns;
     peer->place = module->pipes;
     module->piped[module->pipes++] = peer;
-    announce(peer);
+    node_pipe_announce(peer);
     return true;
 }
 

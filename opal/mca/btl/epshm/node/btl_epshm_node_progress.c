@@ -53,7 +53,8 @@ static void leave_pipe(epshm_node_module_t *module, uint32_t index)
     }
 }
 
-static __attribute__((noinline)) void broken(epshm_node_module_t *module, uint32_t index)
+static __attribute__((noinline)) void node_progress_broken(epshm_node_module_t *module,
+                                                           uint32_t index)
 {
     /* Relaxed: a counter. */
     atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1, memory_order_relaxed);
@@ -61,7 +62,7 @@ static __attribute__((noinline)) void broken(epshm_node_module_t *module, uint32
 }
 
 /** Handle the messages of one pipe.  @return their number; -1 if the pipe is broken */
-static inline int drain(epshm_node_module_t *module, uint32_t index)
+static inline int node_progress_drain(epshm_node_module_t *module, uint32_t index)
 {
     unsigned char room[EPSHM_PIPE_CELLS_MAX * EPSHM_PIPE_CELL_PAYLOAD]
         __attribute__((aligned(EPSHM_PIPE_LINE)));
@@ -102,10 +103,10 @@ static __attribute__((noinline)) int progress_cold(epshm_node_module_t *module)
 
     for (int i = 0; i < NODE_COLD_PER_TURN && NODE_HOT < module->in_count; ++i) {
         const uint32_t index = NODE_HOT + module->cold++ % (module->in_count - NODE_HOT);
-        int count = drain(module, index);
+        int count = node_progress_drain(module, index);
 
         if (0 > count) {
-            broken(module, index);
+            node_progress_broken(module, index);
         } else if (0 < count) {
             const uint32_t front = module->demote++ % NODE_HOT;
             const epshm_node_in_t moved = module->in[index];
@@ -126,7 +127,7 @@ static int drain_lap(epshm_node_module_t *module, uint32_t index)
     int count = 0;
 
     for (uint64_t taken = 0; taken < most; taken += (uint64_t) count) {
-        count = drain(module, index);
+        count = node_progress_drain(module, index);
         if (0 >= count) {
             break;
         }
@@ -150,7 +151,7 @@ __attribute__((noinline)) void mca_btl_epshm_node_check_in(epshm_node_module_t *
         (void) drain_lap(module, index); /* what it sent before */
         mca_btl_epshm_node_lose_in(module, take_out(module, index), "given up");
     } else if (OPAL_UNLIKELY(!epshm_pipe_is_sound(&in->pipe))) {
-        broken(module, index);
+        node_progress_broken(module, index);
     }
 }
 
@@ -185,10 +186,10 @@ int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
         }
     }
     for (uint32_t i = 0; i < NODE_HOT && i < module->in_count; ++i) {
-        int count = drain(module, i);
+        int count = node_progress_drain(module, i);
 
         if (OPAL_UNLIKELY(0 > count)) {
-            broken(module, i);
+            node_progress_broken(module, i);
         } else {
             events += count;
         }
@@ -213,7 +214,7 @@ void mca_btl_epshm_node_drain(mca_btl_ep_module_t *ep_module)
     (void) mca_btl_epshm_node_answer_door(module);
     for (uint32_t i = 0; i < module->in_count;) {
         if (OPAL_UNLIKELY(0 > drain_lap(module, i))) {
-            broken(module, i);
+            node_progress_broken(module, i);
         } else {
             ++i;
         }

@@ -24,7 +24,7 @@
 OBJ_CLASS_INSTANCE(epshm_node_frag_t, mca_btl_base_descriptor_t, NULL, NULL);
 
 /** May count cells be written?  Returns as epshm_pipe_refresh. */
-static inline int room(epshm_node_peer_t *peer, uint64_t count)
+static inline int node_send_room(epshm_node_peer_t *peer, uint64_t count)
 {
     if (OPAL_LIKELY(peer->out.tail + count <= peer->out.limit)) {
         return EPSHM_PIPE_MESSAGE;
@@ -81,7 +81,7 @@ static int send_cells(epshm_node_peer_t *peer, const void *header, size_t header
                                             .tag = tag,
                                             .size = (uint32_t) size};
     const uint64_t cells = epshm_pipe_cells_for(size);
-    int rc = room(peer, cells);
+    int rc = node_send_room(peer, cells);
 
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
         return mca_btl_epshm_node_full(peer, rc);
@@ -95,8 +95,8 @@ static int send_cells(epshm_node_peer_t *peer, const void *header, size_t header
 }
 
 /** A piece of the area, and a cell to send it with. */
-static int reserve(epshm_node_module_t *module, epshm_node_peer_t *peer, size_t size,
-                   uint64_t *position_p)
+static int node_send_reserve(epshm_node_module_t *module, epshm_node_peer_t *peer, size_t size,
+                             uint64_t *position_p)
 {
     int rc = mca_btl_epshm_node_need_area(peer);
 
@@ -106,7 +106,7 @@ static int reserve(epshm_node_module_t *module, epshm_node_peer_t *peer, size_t 
     if (OPAL_UNLIKELY(NULL != module->frag.peer)) {
         return OPAL_ERR_OUT_OF_RESOURCE; /* the caller's own fragment has to go first */
     }
-    rc = room(peer, 1);
+    rc = node_send_room(peer, 1);
     if (OPAL_LIKELY(EPSHM_PIPE_MESSAGE == rc)) {
         rc = epshm_pipe_reserve(&peer->out, size, position_p);
     }
@@ -130,7 +130,7 @@ static int send_area(epshm_node_module_t *module, epshm_node_peer_t *peer, bool 
     const size_t size = (bare ? 0 : header_size) + payload_size;
     unsigned char *target;
     uint64_t position = 0; /* gcc 16 takes it for unset */
-    int rc = reserve(module, peer, size, &position);
+    int rc = node_send_reserve(module, peer, size, &position);
 
     if (OPAL_SUCCESS != rc) {
         return rc;
@@ -182,7 +182,7 @@ static inline int send_bare(epshm_node_peer_t *peer, const unsigned char *header
     const epshm_pipe_envelope_t envelope = {.kind = EPSHM_PIPE_BARE,
                                             .tag = tag,
                                             .size = (uint32_t) payload_size};
-    const int rc = room(peer, 1);
+    const int rc = node_send_room(peer, 1);
     unsigned char *data;
 
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
@@ -221,7 +221,7 @@ int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
         return send_long((epshm_node_module_t *) module, peer, header, header_size, payload,
                          payload_size, tag);
     }
-    rc = room(peer, 1);
+    rc = node_send_room(peer, 1);
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
         return send_otherwise(peer, rc, header, header_size, payload, payload_size, tag);
     }
@@ -241,7 +241,8 @@ int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
 /** Bytes that one descriptor may have of the size bytes that are to be sent.  For a peer that has
  * gone there is a small one, so that btl_send can say so: without any, the caller would wait for
  * room. */
-static size_t largest(const mca_btl_base_module_t *btl, epshm_node_peer_t *peer, size_t size)
+static size_t node_send_largest(const mca_btl_base_module_t *btl, epshm_node_peer_t *peer,
+                                size_t size)
 {
     if (OPAL_UNLIKELY(NULL == peer->out.pipe && !peer->gone)) {
         return mca_btl_epshm_node_packet_most((epshm_node_module_t *) peer->module,
@@ -271,7 +272,7 @@ static int frag_place(epshm_node_module_t *module, epshm_node_peer_t *peer, size
                                                          : frag->small;
         return rc;
     }
-    rc = reserve(module, peer, size, &frag->position);
+    rc = node_send_reserve(module, peer, size, &frag->position);
     frag->segment.seg_addr.pval = OPAL_SUCCESS == rc
                                       ? epshm_pipe_area_at(&peer->out, frag->position)
                                       : frag->small;
@@ -321,7 +322,8 @@ mca_btl_base_descriptor_t *mca_btl_epshm_node_prepare_src(mca_btl_base_module_t 
                                                           size_t *size, uint32_t flags)
 {
     return mca_btl_ep_prepare_src(btl, endpoint, convertor, order,
-                                  largest(btl, (epshm_node_peer_t *) endpoint, reserve + *size),
+                                  node_send_largest(btl, (epshm_node_peer_t *) endpoint,
+                                                    reserve + *size),
                                   reserve, size, flags);
 }
 
@@ -346,7 +348,7 @@ static int frag_send(epshm_node_frag_t *frag, epshm_node_peer_t *peer, mca_btl_b
         return NULL == peer->out.pipe ? send_packet(peer, frag->small, size, NULL, 0, tag)
                                       : send_cells(peer, frag->small, size, NULL, 0, tag);
     }
-    rc = room(peer, 1); /* small messages may have used it up since */
+    rc = node_send_room(peer, 1); /* small messages may have used it up since */
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
         return mca_btl_epshm_node_full(peer, rc);
     }
@@ -379,8 +381,8 @@ int mca_btl_epshm_node_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_end
                              mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
 {
     if (0 < payload_size
-        && header_size + payload_size
-               > largest(btl, (epshm_node_peer_t *) endpoint, header_size + payload_size)) {
+        && header_size + payload_size > node_send_largest(btl, (epshm_node_peer_t *) endpoint,
+                                                          header_size + payload_size)) {
         return OPAL_ERR_NOT_AVAILABLE; /* there is no memory for as much at once */
     }
     return mca_btl_epshm_sendi(btl, endpoint, convertor, header, header_size, payload_size, order,

@@ -79,8 +79,8 @@ static uint64_t now_ns(void)
     return (uint64_t) now.tv_sec * UINT64_C(1000000000) + (uint64_t) now.tv_nsec;
 }
 
-static int copy(epshm_neighbour_t *neighbour, void *local, uint64_t remote, size_t size,
-                void *registration)
+static int proof_copy(epshm_neighbour_t *neighbour, void *local, uint64_t remote, size_t size,
+                      void *registration)
 {
     return MCA_SMSC_CALL(copy_from, neighbour->single_copy, local, (void *) (uintptr_t) remote,
                          size, registration);
@@ -94,15 +94,15 @@ static int copy_to(epshm_neighbour_t *neighbour, void *local, uint64_t remote, s
 }
 
 /** Is it the neighbour's memory that is read?  If not, or if none can be, none is tried again. */
-static __attribute__((noinline)) bool prove(epshm_neighbour_t *neighbour)
+static __attribute__((noinline)) bool proof_check(epshm_neighbour_t *neighbour)
 {
     epshm_copy_proof_t *proof = &neighbour->proof;
     uint64_t read[2] = {0, 0};
 
     if (0 != proof->address
         && OPAL_SUCCESS
-               == copy(neighbour, read, proof->address, sizeof(read),
-                       0 < proof->handle_size ? proof->handle : NULL)
+               == proof_copy(neighbour, read, proof->address, sizeof(read),
+                             0 < proof->handle_size ? proof->handle : NULL)
         && 0 == memcmp(read, proof->secret, sizeof(read))) {
         /* Relaxed, both: only the value matters, and another thread that does not see it yet looks
          * itself. */
@@ -127,12 +127,13 @@ static inline int copy_proven(epshm_neighbour_t *neighbour, void *local, uint64_
         return OPAL_ERR_NOT_AVAILABLE;
     }
     proven = atomic_load_explicit(&neighbour->proven_ns, memory_order_relaxed);
-    if (OPAL_UNLIKELY(0 == proven || now_ns() - proven > PROVEN_FOR_NS) && !prove(neighbour)) {
+    if (OPAL_UNLIKELY(0 == proven || now_ns() - proven > PROVEN_FOR_NS)
+        && !proof_check(neighbour)) {
         return OPAL_ERR_NOT_AVAILABLE;
     }
     if (OPAL_UNLIKELY(OPAL_SUCCESS != function(neighbour, local, remote, size, registration))) {
         /* This buffer cannot be read, or nothing of that process: then no other is tried. */
-        (void) prove(neighbour);
+        (void) proof_check(neighbour);
         return OPAL_ERR_NOT_AVAILABLE;
     }
     return OPAL_SUCCESS;
@@ -141,7 +142,7 @@ static inline int copy_proven(epshm_neighbour_t *neighbour, void *local, uint64_
 int mca_btl_epshm_neighbour_copy(epshm_neighbour_t *neighbour, void *local, uint64_t remote,
                                  size_t size, void *registration)
 {
-    return copy_proven(neighbour, local, remote, size, registration, copy);
+    return copy_proven(neighbour, local, remote, size, registration, proof_copy);
 }
 
 int mca_btl_epshm_neighbour_copy_to(epshm_neighbour_t *neighbour, const void *local,

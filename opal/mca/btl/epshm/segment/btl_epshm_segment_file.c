@@ -104,7 +104,7 @@ bool mca_btl_epshm_segment_file_is_owned(int fd)
 }
 
 /** Tie this process's life to a file.  @return 0; EAGAIN: it is another one's; an error number */
-static int own(int fd)
+static int segment_file_own(int fd)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     struct stat stat;
@@ -126,7 +126,7 @@ static void remove_stale(int folder, const char *name)
     if (0 > fd) {
         return;
     }
-    if (0 == own(fd)) {
+    if (0 == segment_file_own(fd)) {
         (void) unlinkat(folder, name, 0);
     }
     close(fd);
@@ -140,7 +140,7 @@ int mca_btl_epshm_segment_file_create(const char *path)
     if (0 > fd) {
         return -1;
     }
-    rc = own(fd);
+    rc = segment_file_own(fd);
     if (0 == rc) {
         return fd;
     }
@@ -153,7 +153,7 @@ int mca_btl_epshm_segment_file_create(const char *path)
 }
 
 /** Say that this process has an open file, as others may.  @return as own */
-static int hold(int fd)
+static int segment_file_hold(int fd)
 {
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     struct stat stat;
@@ -209,7 +209,7 @@ int mca_btl_epshm_segment_file_share(const char *path, uint64_t size, uint64_t f
         if (0 > fd) {
             return -1;
         }
-        rc = 0 != fstat(fd, &stat) ? errno : is_ours(&stat) ? hold(fd) : EPERM;
+        rc = 0 != fstat(fd, &stat) ? errno : is_ours(&stat) ? segment_file_hold(fd) : EPERM;
         rc = 0 == rc ? give_size(fd, size, filled) : rc;
         if (0 == rc) {
             return fd;

@@ -176,10 +176,10 @@ static mca_btl_epshm_frag_t *frag_create(struct mca_btl_epshm_pool_t *pool, unsi
 
 /** @param[in] allowed  buffers of the kind that there may be
  *  @param[in] most     those of them that inbox may have */
-static inline mca_btl_epshm_frag_t *draw(struct mca_btl_epshm_pool_t *pool,
-                                         const struct mca_btl_base_endpoint_t *inbox,
-                                         unsigned int index, size_t size, unsigned int allowed,
-                                         unsigned int most)
+static inline mca_btl_epshm_frag_t *frag_get(struct mca_btl_epshm_pool_t *pool,
+                                             const struct mca_btl_base_endpoint_t *inbox,
+                                             unsigned int index, size_t size, unsigned int allowed,
+                                             unsigned int most)
 {
     const unsigned int account = account_of(inbox);
     mca_btl_epshm_frag_t *frag = pool->free[index];
@@ -213,16 +213,16 @@ mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool,
     const unsigned int index = size <= mca_btl_epshm_component.eager_limit ? EPSHM_FRAG_EAGER
                                                                            : EPSHM_FRAG_MAX;
 
-    return draw(pool, inbox, index, size,
-                frags_max(index) + (EPSHM_FRAG_EAGER == index ? pool->more : 0),
-                frags_max(index) - frags_max(index) / 4);
+    return frag_get(pool, inbox, index, size,
+                    frags_max(index) + (EPSHM_FRAG_EAGER == index ? pool->more : 0),
+                    frags_max(index) - frags_max(index) / 4);
 }
 
 mca_btl_epshm_frag_t *mca_btl_epshm_frag_get_more(struct mca_btl_epshm_pool_t *pool,
                                                   const struct mca_btl_base_endpoint_t *inbox,
                                                   size_t size)
 {
-    mca_btl_epshm_frag_t *frag = draw(pool, inbox, EPSHM_FRAG_EAGER, size, UINT_MAX, UINT_MAX);
+    mca_btl_epshm_frag_t *frag = frag_get(pool, inbox, EPSHM_FRAG_EAGER, size, UINT_MAX, UINT_MAX);
 
     if (NULL != frag) {
         frag->more = true;

@@ -70,7 +70,7 @@ static bool make_buckets(void)
 }
 
 /** @return false: no memory */
-static bool enter(struct mca_btl_base_endpoint_t *inbox)
+static bool inbox_enter(struct mca_btl_base_endpoint_t *inbox)
 {
     bool entered;
 
@@ -106,7 +106,7 @@ struct mca_btl_base_endpoint_t *mca_btl_epshm_inbox_create(unsigned int cells)
     epshm_share_init(&inbox->share);
     atomic_init(&inbox->references, 1);
     atomic_init(&inbox->closed, false);
-    if (!enter(inbox)) {
+    if (!inbox_enter(inbox)) {
         epshm_ring_fini(&inbox->ring);
         free(inbox);
         return NULL;
@@ -134,7 +134,7 @@ struct mca_btl_base_endpoint_t *mca_btl_epshm_inbox_find(const mca_btl_epshm_add
     return inbox;
 }
 
-static void unregister(struct mca_btl_base_endpoint_t *inbox)
+static void inbox_unregister(struct mca_btl_base_endpoint_t *inbox)
 {
     struct mca_btl_base_endpoint_t **link;
 
@@ -208,7 +208,7 @@ static void drain_lane(epshm_lane_ring_t *ring)
 }
 
 /** What is in the inbox will not be received.  The receiver, or the last holder. */
-static void drain(struct mca_btl_base_endpoint_t *inbox)
+static void inbox_drain(struct mca_btl_base_endpoint_t *inbox)
 {
     /* First: it announces the lanes. */
     drain_ring(inbox);
@@ -223,7 +223,7 @@ static void drain(struct mca_btl_base_endpoint_t *inbox)
 
 void mca_btl_epshm_inbox_close(struct mca_btl_base_endpoint_t *inbox)
 {
-    unregister(inbox);
+    inbox_unregister(inbox);
     /* Release pairs with the acquires in mca_btl_epshm_loans_progress and vacate: what has been
      * read of a sender's memory before it is the sender's again. */
     atomic_store_explicit(&inbox->closed, true, memory_order_release);
@@ -232,7 +232,7 @@ void mca_btl_epshm_inbox_close(struct mca_btl_base_endpoint_t *inbox)
     atomic_fetch_add_explicit(&mca_btl_epshm_inboxes_closed, 1, memory_order_release);
     /* Now, not with the last reference: a sender whose buffers are here may need them, and those
      * who hold the inbox may take their time. */
-    drain(inbox);
+    inbox_drain(inbox);
     mca_btl_epshm_inbox_release(inbox);
 }
 
@@ -242,7 +242,7 @@ void mca_btl_epshm_inbox_release(struct mca_btl_base_endpoint_t *inbox)
      * it all before it frees.  The fragments that came in after the module was closed are drained
      * here, when no sender can be left. */
     if (1 == atomic_fetch_sub_explicit(&inbox->references, 1, memory_order_acq_rel)) {
-        drain(inbox);
+        inbox_drain(inbox);
         epshm_ring_fini(&inbox->ring);
         for (int i = 0; i < EPSHM_LANES_MAX; ++i) {
             /* Relaxed: by the reference. */

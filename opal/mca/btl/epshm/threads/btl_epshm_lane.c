@@ -34,7 +34,7 @@
 #define EPSHM_LANE_AFTER 32
 
 /** Reserve a lane of an inbox.  @return NULL if all are in use, or without memory */
-static epshm_lane_t *reserve(struct mca_btl_base_endpoint_t *inbox)
+static epshm_lane_t *lane_reserve(struct mca_btl_base_endpoint_t *inbox)
 {
     for (unsigned int i = 0; i < mca_btl_epshm_component.lanes; ++i) {
         epshm_lane_t *lane = &inbox->lane[i];
@@ -64,7 +64,7 @@ static epshm_lane_t *reserve(struct mca_btl_base_endpoint_t *inbox)
 }
 
 /** Give up a lane; nothing in it is read from our memory any more. */
-static void leave(mca_btl_epshm_module_t *module, epshm_place_t *place)
+static void lane_leave(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
     (void) mca_btl_epshm_loans_end(module, place);
     module->unusual.messages += place->writer.tail - place->first;
@@ -76,7 +76,7 @@ static void leave(mca_btl_epshm_module_t *module, epshm_place_t *place)
 }
 
 /** Make the place of a lane empty.  @return false if the receiver has not taken everything yet */
-static bool vacate(mca_btl_epshm_module_t *module, epshm_place_t *place)
+static bool lane_vacate(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
     if (NULL == place->inbox) {
         return true;
@@ -87,14 +87,14 @@ static bool vacate(mca_btl_epshm_module_t *module, epshm_place_t *place)
         && !atomic_load_explicit(&place->inbox->closed, memory_order_acquire)) {
         return false;
     }
-    leave(module, place);
+    lane_leave(module, place);
     return true;
 }
 
 /** Open a lane and announce it.  @return false if there is none to be had */
 static bool open_lane(epshm_place_t *place, struct mca_btl_base_endpoint_t *inbox)
 {
-    epshm_lane_t *lane = reserve(inbox);
+    epshm_lane_t *lane = lane_reserve(inbox);
     epshm_envelope_t envelope = {.kind = EPSHM_KIND_LANE};
     uint64_t position;
 
@@ -138,7 +138,7 @@ bool mca_btl_epshm_lane_consider(mca_btl_epshm_module_t *module,
 {
     epshm_place_t *place = mca_btl_epshm_place(module, inbox);
 
-    return OPAL_UNLIKELY(is_wanted(place, inbox)) && vacate(module, place)
+    return OPAL_UNLIKELY(is_wanted(place, inbox)) && lane_vacate(module, place)
            && open_lane(place, inbox);
 }
 
@@ -146,7 +146,7 @@ void mca_btl_epshm_lanes_leave(mca_btl_epshm_module_t *module)
 {
     for (int i = 0; i < EPSHM_LANE_PLACES; ++i) {
         if (NULL != module->place[i].inbox) {
-            leave(module, &module->place[i]); /* what is in the lane is still received */
+            lane_leave(module, &module->place[i]); /* what is in the lane is still received */
         }
         mca_btl_epshm_loans_free(&module->place[i]);
     }
@@ -160,7 +160,7 @@ void mca_btl_epshm_lanes_forget(mca_btl_epshm_module_t *module, uint32_t closed)
         /* Relaxed: ordered by the number of closed inboxes, which the caller has read. */
         if (NULL != place->inbox
             && atomic_load_explicit(&place->inbox->closed, memory_order_relaxed)) {
-            leave(module, place);
+            lane_leave(module, place);
         }
     }
     /* Relaxed: a hint to mca_btl_epshm_pending. */

@@ -60,7 +60,7 @@ static inline void set_lending(mca_btl_epshm_module_t *module, uint32_t places)
     atomic_store_explicit(&module->lending, places, memory_order_relaxed);
 }
 
-static inline uint32_t lending(const mca_btl_epshm_module_t *module)
+static inline uint32_t lend_count(const mca_btl_epshm_module_t *module)
 {
     return atomic_load_explicit(&module->lending, memory_order_relaxed);
 }
@@ -74,13 +74,13 @@ static inline void come_back(mca_btl_epshm_module_t *module, epshm_place_t *plac
 
     if (++loans->first == loans->last) {
         loans->recalling = false;
-        set_lending(module, lending(module) & ~bit_of(module, place));
+        set_lending(module, lend_count(module) & ~bit_of(module, place));
     }
     module->super.ep_returned(module->super.ep_context, token);
 }
 
 /** @return number of loans that the receiver is through with */
-static int collect(mca_btl_epshm_module_t *module, epshm_place_t *place)
+static int lend_collect(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
     epshm_loans_t *loans = &place->loans;
     int count = 0;
@@ -99,7 +99,7 @@ static int collect(mca_btl_epshm_module_t *module, epshm_place_t *place)
 /** Copy the first loan into a buffer, for the receiver to find that instead.  Also where all the
  * buffers that there may be are out: they may be behind it in the lane, and would never come back.
  * @return false: no memory at present */
-static bool replace(mca_btl_epshm_module_t *module, epshm_place_t *place)
+static bool lend_replace(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
     const struct epshm_loan_t *loan = loan_at(&place->loans, place->loans.first);
     mca_btl_epshm_frag_t *frag = mca_btl_epshm_frag_get_more(module->pool, place->inbox,
@@ -115,7 +115,7 @@ static bool replace(mca_btl_epshm_module_t *module, epshm_place_t *place)
 }
 
 /** Take all loans of a place back, or go on with that.  @return number of loans that are back */
-static int recall(mca_btl_epshm_module_t *module, epshm_place_t *place)
+static int lend_recall(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
     epshm_loans_t *loans = &place->loans;
     int count = 0;
@@ -131,8 +131,8 @@ static int recall(mca_btl_epshm_module_t *module, epshm_place_t *place)
     if (!epshm_loan_is_settled(place->writer.ring)) {
         return 0; /* it has come after all, and is copying */
     }
-    count = collect(module, place);
-    while (loans->first != loans->last && replace(module, place)) {
+    count = lend_collect(module, place);
+    while (loans->first != loans->last && lend_replace(module, place)) {
         ++count;
     }
     return count;
@@ -156,7 +156,7 @@ int mca_btl_epshm_loans_progress(mca_btl_epshm_module_t *module)
     const bool impatient = is_impatient(module);
     int count = 0;
 
-    for (uint32_t places = lending(module); 0 != places; places &= places - 1) {
+    for (uint32_t places = lend_count(module); 0 != places; places &= places - 1) {
         epshm_place_t *place = &module->place[__builtin_ctz(places)];
 
         /* Acquire pairs with the release in mca_btl_epshm_inbox_close: what the receiver has read
@@ -164,9 +164,9 @@ int mca_btl_epshm_loans_progress(mca_btl_epshm_module_t *module)
         if (OPAL_UNLIKELY(atomic_load_explicit(&place->inbox->closed, memory_order_acquire))) {
             count += mca_btl_epshm_loans_end(module, place);
         } else if (place->loans.recalling || impatient) {
-            count += recall(module, place);
+            count += lend_recall(module, place);
         } else {
-            count += collect(module, place);
+            count += lend_collect(module, place);
         }
     }
     if (0 < count) {
@@ -230,7 +230,7 @@ int mca_btl_epshm_ep_lend(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
     }
     /* There is room in the lane, so the receiver is through with the first at least. */
     if (OPAL_UNLIKELY(loans->last - loans->first == mca_btl_epshm_component.lane_cells)) {
-        (void) collect(module, place);
+        (void) lend_collect(module, place);
     }
     epshm_count_unusual(&module->unusual, 1, header_size + payload_size);
     memcpy(cell.header, (const unsigned char *) header + sizeof(first), sizeof(cell.header));
@@ -238,8 +238,8 @@ int mca_btl_epshm_ep_lend(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
     *loan_at(loans, loans->last) = (struct epshm_loan_t){
         .position = place->writer.tail, .data = payload, .size = payload_size, .token = token};
     ++loans->last;
-    if (0 == (lending(module) & bit_of(module, place))) {
-        set_lending(module, lending(module) | bit_of(module, place));
+    if (0 == (lend_count(module) & bit_of(module, place))) {
+        set_lending(module, lend_count(module) | bit_of(module, place));
         module->loan_turns = 0;
     }
     epshm_lane_publish(&place->writer, 1,

@@ -41,7 +41,7 @@ static void disconnect_peer(mca_btl_ep_module_t *module, struct mca_btl_base_end
     mca_btl_epshm_inbox_release(endpoint);
 }
 
-static int finalize(mca_btl_base_module_t *btl)
+static int module_finalize(mca_btl_base_module_t *btl)
 {
     mca_btl_epshm_module_t *module = (mca_btl_epshm_module_t *) btl;
 
@@ -59,7 +59,7 @@ static const mca_btl_ep_module_t module_template = {
         .btl_flags = MCA_BTL_FLAGS_SEND | MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_GET,
         .btl_get_limit = SIZE_MAX,
         .btl_get_alignment = 0,
-        .btl_finalize = finalize,
+        .btl_finalize = module_finalize,
         .btl_alloc = mca_btl_epshm_alloc,
         .btl_free = mca_btl_epshm_free,
         .btl_prepare_src = mca_btl_epshm_prepare_src,

@@ -18,7 +18,8 @@
 /** Messages handled in one call, so that a flood does not keep the caller from its own work. */
 #define EPSHM_PROGRESS_BATCH 32
 
-static inline void deliver(mca_btl_epshm_module_t *module, void *data, size_t size, uint8_t tag)
+static inline void progress_deliver(mca_btl_epshm_module_t *module, void *data, size_t size,
+                                    uint8_t tag)
 {
     const mca_btl_active_message_callback_t *handler = &mca_btl_base_active_message_trigger[tag];
     const mca_btl_base_segment_t segment = {.seg_addr.pval = data, .seg_len = size};
@@ -38,7 +39,7 @@ static __attribute__((noinline)) void deliver_frag(mca_btl_epshm_module_t *modul
     mca_btl_epshm_frag_t *frag;
 
     memcpy(&frag, cell_data, sizeof(frag));
-    deliver(module, frag->data, frag->segment.seg_len, tag);
+    progress_deliver(module, frag->data, frag->segment.seg_len, tag);
     mca_btl_epshm_frag_return(frag);
 }
 
@@ -52,7 +53,7 @@ static __attribute__((noinline)) void deliver_cells(mca_btl_epshm_module_t *modu
         __attribute__((aligned(EPSHM_CACHE_LINE)));
 
     epshm_ring_read(&module->inbox->ring, message, sizeof(epshm_envelope_t) + size);
-    deliver(module, message + sizeof(epshm_envelope_t), size, tag);
+    progress_deliver(module, message + sizeof(epshm_envelope_t), size, tag);
 }
 
 /** @return number of messages */
@@ -72,7 +73,8 @@ static inline int take_shared(mca_btl_epshm_module_t *module)
         } else if (EPSHM_KIND_LANE == envelope.kind) {
             mca_btl_epshm_lane_opened(module->inbox, envelope.size);
         } else if (OPAL_LIKELY(sizeof(envelope) + envelope.size <= EPSHM_CELL_PAYLOAD)) {
-            deliver(module, (void *) (cell->data + sizeof(envelope)), envelope.size, envelope.tag);
+            progress_deliver(module, (void *) (cell->data + sizeof(envelope)), envelope.size,
+                             envelope.tag);
         } else {
             deliver_cells(module, envelope.size, envelope.tag);
             cells = epshm_ring_cells_for(sizeof(envelope) + envelope.size);
@@ -102,7 +104,7 @@ static __attribute__((noinline)) void deliver_other(mca_btl_epshm_module_t *modu
     if (EPSHM_KIND_BARE == mark.kind) {
         module->super.ep_receive_bare(module->super.ep_context, message, mark.size);
     } else {
-        deliver(module, message, mark.size, mark.tag);
+        progress_deliver(module, message, mark.size, mark.tag);
     }
 }
 
