@@ -4,13 +4,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * Threads of one process that are MPI processes of their own, made by MPI_Init_thread as the launcher
- * has said: examples 12.3 to 12.9 of the chapter that the MPI Forum's hybrid working group drafted for
- * MPI 3.  A static graph of work: an item that a rank receives is computed, and goes on to the rank
- * that follows from it, some hops long.  On the command line, who does what:
+ * Threads of one process that are MPI processes of their own, made by MPI_Init_thread as the
+ * launcher has said: examples 12.3 to 12.9 of the chapter that the MPI Forum's hybrid working group
+ * drafted for MPI 3.  A static graph of work: an item that a rank receives is computed, and goes on
+ * to the rank that follows from it, some hops long.  On the command line, the roles of the threads:
  *
  *   master   any thread of the team computes and sends, the main thread of one rank receives (12.3,
- *            and 12.7, 12.8 for who calls a library): -asp 1
+ *            and 12.7, 12.8 for threads that call a library): -asp 1
  *   masters  each rank has been given threads, of which the main one receives; the others, which MPI
  *            has assigned to the ranks as well, compute and send (12.4)
  *   roles    threads attach: to each rank one that receives and one that sends; others have no rank

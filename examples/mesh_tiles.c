@@ -8,7 +8,7 @@
  *
  * A torch travels over a plate; cells under it take many times the work of others.  The plate is
  * cut into tiles, each of which is an endpoint with a thread of its own.  Every few steps the
- * processes agree on who is to have which tile, send those that change hands, and make a new
+ * processes agree on the distribution of the tiles, send those that change hands, and make a new
  * communicator, with an endpoint for each tile that they have then.  In it a tile has the rank it
  * always had, so a step, in which it exchanges its border with its neighbours, stays the same.
  *

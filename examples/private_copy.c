@@ -10,9 +10,10 @@
  * A library's globals are one set in a process, because the dynamic linker loads a file once.  A
  * copy of the file is another file, with globals of its own.  Two things are left to do:
  *
- *   - Who is linked with the library asks for it by name, and gets what is loaded under that name
- *     already.  So each copy has a name of its own, of the same length, in itself and in those who
- *     ask for it: the first three letters are a number.  libmpi is not copied: that stays one.
+ *   - A library that is linked with this one asks for it by name, and gets what is loaded under
+ *     that name already.  So each copy has a name of its own, of the same length, in itself and in
+ *     the libraries that ask for it: the first three letters are a number.  libmpi is not copied:
+ *     that stays one.
  *   - Libraries use MPI_COMM_WORLD and MPI_COMM_SELF where they want to know their rank, or to be
  *     told when MPI ends.  Both are addresses of variables in libmpi, which the dynamic linker has
  *     written into a table of the copy; there the rank's own communicators take their place.

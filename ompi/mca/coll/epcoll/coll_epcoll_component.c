@@ -177,7 +177,8 @@ static void handle_free(ompi_communicator_t *comm, void *object)
         handle_release(handle);
         return;
     }
-    /* It calls nothing any more: who waits for its part of something sees that (epcoll_is_gone). */
+    /* It calls nothing any more: a member that waits for its part of something sees that
+     * (epcoll_is_gone). */
     epcoll_end_at(&handle->member, UINT64_MAX);
     mca_coll_epcoll_pending_free(handle);
     mca_coll_epcoll_count_remove(handle);

@@ -235,7 +235,7 @@ typedef struct mpix_endpoints_pml_t {
     void (*wait_until)(bool (*until)(const void *context), const void *context);
 
     /**
-     * MPIX_Comm_merge; collective over all members who hang together by the communicators they
+     * MPIX_Comm_merge; collective over all members that are connected by the communicators they
      * pass.
      *
      * Who has found a mistake in its own arguments takes part on those communicators that are valid
@@ -245,7 +245,7 @@ typedef struct mpix_endpoints_pml_t {
      * @param[in]  count        1 or 2
      * @param[in]  local_error  MPIX_ENDPOINTS_OK, or what is wrong with this member's arguments
      * @param[out] newcomm      set on success only
-     * @param[out] error        which error it was, the same with everybody unless several have
+     * @param[out] error        which error it was, the same at all members unless several have
      *                          different ones
      *
      * @return OMPI_SUCCESS, or an OMPI error code (then there is nothing new anywhere)
@@ -303,8 +303,8 @@ typedef struct mpix_endpoints_pml_t {
 
     /**
      * Revoke an endpoint communicator: what waits in it, or is started later, ends with
-     * MPI_ERR_REVOKED, here at once, and at the other members, who pass it on, when they hear of it.
-     * Any thread; local.
+     * MPI_ERR_REVOKED, here at once, and at the other members, which pass it on, when the notice
+     * arrives. Any thread; local.
      *
      * @return OMPI_SUCCESS
      */

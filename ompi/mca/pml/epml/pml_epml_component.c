@@ -45,8 +45,8 @@ static int component_open(void)
     return opal_show_help_add_dir(EPML_HELP_DIR);
 }
 
-/** Here, where no other thread is: Open MPI's own way, by whoever makes the first object, lets a
- * second thread see that a class is ready before it sees what it then needs of it. */
+/** Done here, where no other thread is.  Open MPI initializes a class with its first object, and
+ * lets a second thread see that the class is ready before it sees all of its data. */
 static void classes_init(void)
 {
     opal_class_initialize(OBJ_CLASS(mca_pml_epml_request_t));

@@ -336,10 +336,10 @@ MPIX_ENDPOINTS_DECLSPEC int MPIX_Thread_detach(void);
 MPIX_ENDPOINTS_DECLSPEC int PMPIX_Thread_detach(void);
 
 /**
- * Attach the calling thread to another endpoint, from wherever it is: by number, from 0 on, or as
- * whoever has a rank in a communicator, which may be any intracommunicator or the local group of an
- * intercommunicator.  Local.  Nothing happens if it is there already.  A rank of a communicator that
- * MPIX_Comm_create_endpoints has made: as MPIX_Comm_endpoint_attach of that member's handle.
+ * Attach the calling thread to another endpoint, from wherever it is: by number, from 0 on, or by
+ * its rank in a communicator, which may be any intracommunicator or the local group of an
+ * intercommunicator.  Local.  Nothing happens if it is there already.  A rank of a communicator
+ * that MPIX_Comm_create_endpoints has made: as MPIX_Comm_endpoint_attach of that member's handle.
  *
  * @retval MPI_SUCCESS
  * @retval MPI_ERR_COMM  no valid communicator
@@ -438,7 +438,7 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_mine(MPI_Comm comm, MPI_Comm *mine);
  * dropped. Any thread.
  *
  * @param[inout] keyval  of the user's.  Freed, it becomes MPI_KEYVAL_INVALID; values that are set
- *                       can still be read and deleted by who has kept its number
+ *                       can still be read and deleted with a copy of its number
  *
  * @retval MPI_SUCCESS
  * @retval MPI_ERR_ARG     keyval is NULL
@@ -456,8 +456,8 @@ MPIX_ENDPOINTS_DECLSPEC int MPIX_Endpoint_free_keyval(int *keyval);
 MPIX_ENDPOINTS_DECLSPEC int PMPIX_Endpoint_free_keyval(int *keyval);
 
 /**
- * Attributes of an endpoint.  Local; any thread, for any endpoint of the process: who reads sees
- * what the last one has set.
+ * Attributes of an endpoint.  Local; any thread, for any endpoint of the process: a read returns
+ * what was set last.
  *
  * @param[in]  endpoint  one of MPIX_Init_endpoint's
  * @param[in]  value     set: the pointer that is kept
@@ -556,10 +556,10 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Query_endpoints_number(MPI_Comm parent, int *o
 /**
  * With how many endpoints was this process started, and with which thread level?  epmpirun
  * -endpoints (or -asp) and -threadlevel say so, or the user, by the variables MPIX_ENDPOINTS and
- * MPIX_THREAD_LEVEL (0 to 3); and who has spawned it, by the info keys num_endpoints and asp.
- * The number is a maximum: MPIX_Init_endpoint, and MPIX_Comm_create_endpoints by each caller, fail
- * if they are asked for more (class MPIX_ERR_ENDPOINTS).
- * Local; any thread, also before MPI has begun and behind its end.
+ * MPIX_THREAD_LEVEL (0 to 3); and the process that has spawned it, by the info keys num_endpoints
+ * and asp. The number is a maximum: MPIX_Init_endpoint, and MPIX_Comm_create_endpoints by each
+ * caller, fail if they are asked for more (class MPIX_ERR_ENDPOINTS). Local; any thread, also
+ * before MPI has begun and behind its end.
  *
  * @param[out] number        1 or more; 0: nothing was said, or no number
  * @param[out] thread_level  MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE; -1: likewise

@@ -24,7 +24,7 @@
 
 #include "mpi.h"
 
-/** The members of a communicator between whom a blocking collective makes an order. */
+/** The members of a communicator that a blocking collective puts in an order. */
 typedef enum mpix_tsan_shape_t {
     MPIX_TSAN_ALL,  /**< every member's call begins before any other's ends */
     MPIX_TSAN_FROM, /**< the root's call begins before the others' end */

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Functions that take more than another communicator: how MPI ends, who has started the process,
- * freeing what a thread takes for MPI_COMM_WORLD, attributes that are the process's.
+ * Functions that take more than another communicator: the end of MPI, the parent of a spawned
+ * process, freeing what a thread takes for MPI_COMM_WORLD, attributes that are the process's.
  *
  * MPI_Init and its relatives need nothing: that MPI has begun is an error in libmpi.
  *

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What was chosen, in words: provider, interface, why this one and no other, and who may connect.
+ * What was chosen, in words: provider, interface, the reason, and which hosts may connect.
  *
  * Tests: epinfo
  */

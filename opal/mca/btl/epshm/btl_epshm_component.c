@@ -55,8 +55,8 @@ static int component_close(void)
 
 static int component_open(void)
 {
-    /* Here, where no other thread is: Open MPI's own way, by whoever makes the first object, lets a
-     * second thread see that a class is ready before it sees what it then needs of it. */
+    /* Done here, where no other thread is.  Open MPI initializes a class with its first object, and
+     * lets a second thread see that the class is ready before it sees all of its data. */
     opal_class_initialize(OBJ_CLASS(mca_btl_epshm_frag_t));
     opal_class_initialize(OBJ_CLASS(epshm_node_frag_t));
     return opal_show_help_add_dir(EPML_HELP_DIR);

@@ -56,7 +56,7 @@ struct mca_btl_ep_module_t;
 typedef int (*mca_btl_ep_progress_fn_t)(struct mca_btl_ep_module_t *module);
 
 /**
- * May progress find something to do?  A cheap hint, for those who will ask again.
+ * May progress find something to do?  A cheap hint, for callers that ask again.
  *
  * May be called by any thread, without the serialization the other functions need; while another
  * thread progresses the module the answer may be out of date either way.
@@ -93,9 +93,9 @@ typedef void (*mca_btl_ep_disconnect_fn_t)(struct mca_btl_ep_module_t *module,
                                            struct mca_btl_base_endpoint_t *endpoint);
 
 /**
- * Send a message to somebody of whom the owner knows nothing any more, if there is room: as
- * ep_connect, ep_send and ep_disconnect, but the peer is not taken up again by that.  If the module
- * has given it up, it is still told so when it asks.  NULL: such peers cannot write here.
+ * Send a message to a peer that the owner no longer knows, if there is room: as ep_connect, ep_send
+ * and ep_disconnect, but the peer is not taken up again by that.  If the module has given the peer
+ * up, the peer is still told so when it asks.  NULL: such peers cannot write here.
  *
  * @param[in] address  as for ep_connect
  *
@@ -166,7 +166,7 @@ typedef void (*mca_btl_ep_receive_loan_fn_t)(void *context, const void *rest, co
                                              size_t size);
 
 /**
- * Find out whether a peer of whom nothing has been heard for long is still there: look, or send it
+ * Find out whether a peer that has been silent for long is still there: check it, or send it
  * something harmless.  If it is not, ep_lost follows, now or in a later progress.  Does nothing if
  * there is no room.
  *
@@ -231,12 +231,12 @@ typedef bool (*mca_btl_ep_lost_sender_fn_t)(struct mca_btl_ep_module_t *module, 
                                             size_t length, char *who, size_t size);
 
 /**
- * Take in all that has arrived complete, whoever sent it; what arrives meanwhile may wait.
+ * Take in all messages that have arrived complete, of all senders; what arrives meanwhile may wait.
  */
 typedef void (*mca_btl_ep_drain_fn_t)(struct mca_btl_ep_module_t *module);
 
 /**
- * Owner's: who a peer is, in words, for messages to the user.
+ * Owner's: the peer in words, for messages to the user.
  *
  * @param[in]  endpoint  NULL: the one that ep_connect is called for at the moment
  * @param[out] text      of size bytes; always set
@@ -400,8 +400,8 @@ typedef void (*mca_btl_ep_report_fn_t)(uint32_t flags, mca_btl_ep_tell_fn_t tell
 typedef int (*mca_btl_ep_network_fn_t)(char *provider, char *interface);
 
 /**
- * Can what the user has asked for be right?  For who makes no module yet, and would not see a
- * mistake before the job is larger.  Thread safe.
+ * Are the parameters valid?  For a component that makes no module yet, and would not see a mistake
+ * before the job is larger.  Thread safe.
  *
  * @return OPAL_SUCCESS, or OPAL_ERR_NOT_AVAILABLE after saying what is wrong
  */
@@ -444,7 +444,7 @@ typedef struct mca_btl_ep_memory_t {
 } mca_btl_ep_memory_t;
 
 /**
- * Have memory of the node: who comes first makes it, cleared.  Thread safe, but for two calls for
+ * Get memory of the node: the first caller makes it, cleared.  Thread safe, but for two calls for
  * the same memory.  Not again before it is put back.
  *
  * @param[in]  name       the same for all

@@ -6,8 +6,7 @@
 /**
  * @file
  *
- * Numbers that only those who have a secret can make, and nobody else can guess.  docs/security.md
- * says what they are good for.
+ * Numbers that can be made and guessed only with a secret.  docs/security.md describes their use.
  *
  * Tests: unit/test_epofi_keys, unit/test_epofi_greet
  */
@@ -43,9 +42,9 @@ static inline void ep_keyed_round(uint64_t v[4])
 }
 
 /**
- * SipHash-2-4 (Aumasson and Bernstein, 2012) of some 64-bit numbers, fewer than 32: who does not
- * have the secret cannot tell the result from a random number, whatever results for other numbers,
- * or for more or fewer of them, it has seen.
+ * SipHash-2-4 (Aumasson and Bernstein, 2012) of some 64-bit numbers, fewer than 32: without the
+ * secret the result cannot be told from a random number, whatever results for other numbers, or for
+ * more or fewer of them, are known.
  */
 static inline uint64_t ep_keyed_words(const ep_secret_t *secret, const uint64_t *words,
                                       size_t count)

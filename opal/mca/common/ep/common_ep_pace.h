@@ -14,7 +14,7 @@
  * Trials become longer and rarer: the first costs five turns of the slower way, later ones a
  * hundredth of all turns at most; and a way that is clearly the slower one is not tried to the end.
  *
- * Not atomic: something else orders those who use one.  Standalone.
+ * Not atomic: the callers order their accesses.  Standalone.
  *
  * Tests: unit/test_ep_pace
  */

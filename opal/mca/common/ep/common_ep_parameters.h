@@ -129,8 +129,8 @@ static inline size_t ep_parameter_low(const ep_parameter_t *table, const ep_para
 }
 
 /**
- * Are all values of a table as they must be?  To be asked when endpoints are made and not before,
- * so that a mistake is reported to those who use endpoints and to nobody else.
+ * Are all values of a table valid?  To be asked when endpoints are made and not before, so that
+ * only users of endpoints get a mistake reported.
  *
  * @param[out] fault  if not: the first one that is not, for a help text
  */

@@ -158,7 +158,7 @@ static inline bool mca_btl_ep_slots_store(_Atomic(void *) *slot, bool read_only,
         return false;
     }
     /* Release: orders what the caller has stored for the function before that, such as where it
-     * goes on; whoever calls through the slot depends on the pointer. */
+     * goes on; a call through the slot depends on the pointer. */
     atomic_store_explicit(slot, function, memory_order_release);
     return !read_only || 0 == mprotect(begin, page, PROT_READ);
 }

@@ -358,7 +358,7 @@ static bool process_begin(call_t *call)
                                                    memory_order_relaxed);
     }
     call->begun = true;
-    look_for_dead(a); /* of whom this agreement is to know */
+    look_for_dead(a); /* failed members that this agreement includes */
     epcoll_consensus_begin(a->consensus, flag, call->acked);
     return true;
 }

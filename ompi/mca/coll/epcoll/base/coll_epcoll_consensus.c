@@ -9,9 +9,9 @@
  * Uniform agreement: coll_epcoll_consensus.h.
  *
  * A party pushes its state to its coordinator, and again to the next one when that has died.  The
- * coordinator has all living parties accept one value, then has them note that all have accepted it,
- * then ends.  So whoever ends leaves nobody behind who would need it: all others have noted the value,
- * or get it from the one that ends because its coordinator has died (FINAL).
+ * coordinator has all living parties accept one value, then has them note that all have accepted
+ * it, then ends.  So a party that ends leaves none behind that would need it: all others have noted
+ * the value, or get it from the one that ends because its coordinator has died (FINAL).
  *
  * Tests: unit/test_epcoll_consensus, ulfm_agree
  */
@@ -119,7 +119,8 @@ static void say_to_all(epcoll_consensus_t *c, epcoll_consensus_kind_t kind)
     }
 }
 
-/** The value is decided, and who was to say so has died: all hear it from here. */
+/** The value is decided, and the coordinator that was to announce it has died: this party announces
+ * it. */
 static void say_final(epcoll_consensus_t *c)
 {
     c->phase = EPCOLL_CONSENSUS_ENDED;

@@ -90,7 +90,7 @@ struct epcoll_consensus_t {
     uint32_t best;                     /**< highest ballot among the states, or NONE */
     epcoll_consensus_value_t gathered; /**< from the states */
     /* States that came before this party had ended the round before. */
-    uint64_t *early;                     /**< from whom */
+    uint64_t *early;                     /**< its sender */
     epcoll_consensus_message_t **kept;   /**< by party */
     epcoll_consensus_message_t *message; /**< to write one in */
     size_t bytes;                        /**< of every message */

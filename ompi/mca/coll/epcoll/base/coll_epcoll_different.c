@@ -148,7 +148,7 @@ void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
 /** Ranks that a line names. */
 #define NAMED 8
 
-/** The members who have not come to our operation.  @return how many; up to NAMED are named */
+/** The members that have not come to our operation.  @return how many; up to NAMED are named */
 static uint32_t name_missing(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t *member,
                              const epcoll_member_t *view, char *text, size_t size)
 {

@@ -22,7 +22,7 @@ BEGIN_C_DECLS
  * MPI_ERR_OTHER */
 int mca_coll_epcoll_different(const epcoll_member_t *member);
 
-/** Tell the user who has called what.  Before epcoll_end. */
+/** Report to the user which member has called what.  Before epcoll_end. */
 void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
                                     const epcoll_member_t *member);
 

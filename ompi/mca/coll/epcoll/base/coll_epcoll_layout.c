@@ -25,7 +25,7 @@
 /** Ranks of a communicator that is looked at without memory. */
 #define RANKS_FEW 64
 
-/** Members of a process are made by several threads at a time: who is first fills it in. */
+/** Several threads may make members of a process at a time: the first one fills it in. */
 static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
 
 static void place_arrays(mca_coll_epcoll_layout_t *layout, uint32_t size)

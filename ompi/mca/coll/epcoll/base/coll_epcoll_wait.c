@@ -21,7 +21,7 @@
 
 /** Where members live in several processes, and threads share cores, a wait turns its endpoint once
  * in so many looks, and yields at the others: to turn one that has a network takes microseconds,
- * and the leader, who waits for a message, may need this core.  Two endpoints of two processes
+ * and the leader, which waits for a message, may need this core.  Two endpoints of two processes
  * each, on two cores, over tcp: an allreduce of 8 bytes in 12 us instead of 23. */
 #define TURN_CROWDED 64
 
@@ -63,8 +63,8 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
     if (EPCOLL_DIFFERENT != rc) {
         (void) epcoll_break(member, rc);
         if (MPI_ERR_PROC_FAILED == rc) {
-            /* It may be another member who has seen it, and told by the block: what comes next on
-             * our endpoint is to fail as well. */
+            /* It may be another member that has seen it, and reported it by the block: what comes
+             * next on our endpoint is to fail as well. */
             mca_coll_epcoll_component.engine->check_liveness(handle->comm);
         }
         return rc;
@@ -76,9 +76,9 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
     return rc;
 }
 
-/** All members of other processes hear of it: else they would wait for messages that do not come.
- * One of each process would break what all of it share, but who only gives may have freed its
- * handle already. */
+/** All members of other processes are told: else they would wait for messages that do not come. 
+ * One member of each process would break what all of it share, but a member that only gives may
+ * have freed its handle already. */
 static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
 {
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle); /* NULL: bare */
@@ -97,10 +97,10 @@ static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
 }
 
 /**
- * What members share, breaks.  By whoever turns the endpoint, also while its owner is making a
- * block of the node: that is published before its owner looks whether ours is broken, and we break
- * ours before we look for it, both sequentially consistent, so one of the two finds what the other
- * has done.
+ * What members share is broken.  Called by the thread that progresses the endpoint, also while its
+ * owner is making a node segment: that is published before its owner checks whether ours is broken,
+ * and we break ours before we look for it, both sequentially consistent, so one of the two finds
+ * what the other has done.
  */
 static void break_shared(mca_coll_epcoll_handle_t *handle, int why)
 {
@@ -167,7 +167,7 @@ bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t si
         (void) epcoll_break(&handle->member, word);
         return true;
     }
-    /* Relaxed: as above.  The others have been told by who tells us. */
+    /* Relaxed: as above.  The others have been told by the caller. */
     atomic_store_explicit(&handle->member.block->told, 1, memory_order_relaxed);
     break_shared(handle, word);
     return true;

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Programs of gather, scatter and alltoall, with v and w: each block goes once, from who has it to
- * who wants it.  Within a process members copy it by the block; between processes it is a message,
- * from user's buffer to user's buffer.
+ * Programs of gather, scatter and alltoall, with v and w: each block is transferred once, from its
+ * source to its destination.  Within a process members copy it by the block; between processes it
+ * is a message, from user's buffer to user's buffer.
  *
  * A round has so many messages that they are under way together.  The process's part is in the
  * first one, behind the beginning of its messages.
@@ -155,7 +155,7 @@ const mca_coll_epcoll_builder_t mca_coll_epcoll_build_scatter = {.begin = rooted
 
 /* ---- all to all ------------------------------------------------------------------------------ */
 
-/** In place: whom we exchange blocks with, and how much of that is done. */
+/** In place: the member to exchange blocks with, and how much of that is done. */
 typedef struct exchange_t {
     uint32_t turn;
     size_t done;
@@ -199,8 +199,8 @@ static int alltoall_begin(mca_coll_epcoll_program_t *program)
     return MPI_SUCCESS;
 }
 
-/** Our block goes to who many ranks behind us, while we get one from so many before us: all are at
- * the same distance at a time, and nobody is waited for by all. */
+/** Our block goes to the member so many ranks behind us, while we get one from the member as many
+ * before us: all are at the same distance at a time, so that no member is a bottleneck. */
 static void alltoall_messages(mca_coll_epcoll_program_t *program)
 {
     const mca_coll_epcoll_handle_t *handle = program->handle;

@@ -8,10 +8,9 @@
  *
  * Programs of MPI_Allgatherv: each block goes to one member of some process of each other node, and
  * from there, as from its own process, to one member of each other process of the node; in the end
- * members copy what they have not from those of their process who have it.
+ * members copy what they lack from the members of their process that have it.
  *
- * All know the lengths of all blocks, so who sends and who receives agree on which messages there
- * are.
+ * All know the lengths of all blocks, so sender and receiver agree on which messages there are.
  *
  * Tests: coll_layout, coll_nodes
  */
@@ -139,7 +138,7 @@ static int build_gatherv_begin(mca_coll_epcoll_program_t *program)
 }
 
 /** A message with the block of a rank, unless it has no bytes.
- * @param other  to or from whom
+ * @param other  the source or destination
  * @param message  mca_coll_epcoll_program_send or mca_coll_epcoll_program_receive */
 static void build_gatherv_block(mca_coll_epcoll_program_t *program, uint32_t rank, uint32_t other,
                                 void (*message)(mca_coll_epcoll_program_t *program,
@@ -191,8 +190,8 @@ static void build_gatherv_across(mca_coll_epcoll_program_t *program, uint32_t to
         mca_coll_epcoll_program_send);
 }
 
-/** Blocks of a node, of those of its processes that one of ours has: from the members who have them
- * to those of another of ours who are to have them.  What of it we send or receive.
+/** Blocks of a node, of those of its processes that one of ours has: from the members that have
+ * them to the members of another of ours that are to have them.  What of it we send or receive.
  * @param has, gets  processes of our node; one is our own */
 static void pass_on(mca_coll_epcoll_program_t *program, uint32_t node, uint32_t place, uint32_t has,
                     uint32_t gets)

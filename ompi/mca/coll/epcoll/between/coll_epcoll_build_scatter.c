@@ -8,11 +8,11 @@
  *
  * Programs of MPI_Reduce_scatter and MPI_Reduce_scatter_block.
  *
- * What members of a process have for a block of another one, one of them, who stands for that
- * block, puts together and sends to the block's owner; the owner puts that together with what its
- * own process has.  Who stands for a block of another process is who has the same index there, or,
- * where there are more of them, that index in turns of as many members as there are here.  So all
- * members of both processes are rails, and nothing is left to be scattered.
+ * What members of a process have for a block of another one is combined by one of them, which
+ * stands for that block, and sent to the block's owner; the owner combines that with what its own
+ * process has.  The member that stands for a block of another process is the one with the same
+ * index there, or, where there are more of them, that index in turns of as many members as there
+ * are here.  So all members of both processes are rails, and nothing is left to be scattered.
  *
  * Blocks are worked on in parts that fit in a room: a round is about a part of all blocks, and the
  * process that is so many behind ours.
@@ -135,7 +135,8 @@ static int build_scatter_begin(mca_coll_epcoll_program_t *program)
 
         longest = count > longest ? count : longest;
     }
-    /* The same parts everywhere: of what fits in a room of who stands for most. */
+    /* The same parts everywhere: what fits in a scratch buffer of the member that stands for most
+     * blocks. */
     for (uint32_t i = 0; i < layout->processes; ++i) {
         const uint32_t there = mca_coll_epcoll_layout_count(layout, i);
 

@@ -67,8 +67,8 @@ int mca_coll_epcoll_receive(const mca_coll_epcoll_party_t *party,
 
 bool mca_coll_epcoll_is_complete(ompi_request_t *request)
 {
-    /* Acquire: the data; partner: whoever completes it, in the engine.  libmpi's flag is no atomic
-     * type, but written as one. */
+    /* Acquire: the data; partner: the thread that completes it, in the engine.  libmpi's flag is no
+     * atomic type, but written as one. */
     return MPI_REQUEST_NULL == request
            || REQUEST_COMPLETED
                   == __atomic_load_n((void **) &request->req_complete, __ATOMIC_ACQUIRE);

@@ -39,13 +39,13 @@ enum {
     EPCOLL_TAGS_EACH = 0x3fffff, /**< numbers of each */
 };
 
-/** The members who exchange messages: one of each process. */
+/** The members that exchange messages: one of each process. */
 typedef struct mca_coll_epcoll_party_t {
     mca_coll_epcoll_handle_t *handle;
     uint32_t home;  /**< the root's process, whose leader it is */
     uint32_t start; /**< the leader's index there: the root's; of other processes it is 0 */
     uint32_t rail;  /**< members that many behind the leaders */
-    bool has_met;   /**< those of a node have met: who stands for it has what they say */
+    bool has_met;   /**< members of a node have met: the one that stands for it has their data */
 } mca_coll_epcoll_party_t;
 
 /** A vector, or a part of one. */

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * The node's memory: who gets it when, who uses it from which call on, and calls that go through
- * it.
+ * The node's memory: which members get it and when, which of them use it from which call on, and
+ * calls that go through it.
  *
  * Called by the layers calls, between and pending.
  *
@@ -47,7 +47,7 @@ static uint32_t near_count(const mca_coll_epcoll_wide_t *wide, uint32_t *index)
     return nodes.size;
 }
 
-/** Who gets it: all who live on the node. */
+/** It is for all members on the node. */
 static uint32_t near_members(const mca_coll_epcoll_wide_t *wide)
 {
     const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(&wide->super, NULL);
@@ -197,7 +197,7 @@ static void near_get(mca_coll_epcoll_wide_t *wide)
     mca_coll_epcoll_break_late(&wide->super, &near->super);
 }
 
-/** The view of those who have it. */
+/** The view of the members that have it. */
 static epcoll_member_t *near_member(const mca_coll_epcoll_wide_t *wide)
 {
     return &wide->near->super.member;

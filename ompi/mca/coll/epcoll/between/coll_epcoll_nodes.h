@@ -6,7 +6,8 @@
 /**
  * @file
  *
- * The level of nodes: who stands for a node, and how its processes and the nodes reach each other.
+ * The level of nodes: the member that stands for a node, and how its processes and the nodes reach
+ * each other.
  *
  * What a call of whole vectors does between processes it does twice: in a tree of the processes of
  * a node, and among those that stand for nodes.  Where all are on one node, or no two on any, the
@@ -69,12 +70,12 @@ static inline uint32_t mca_coll_epcoll_node_size(const mca_coll_epcoll_nodes_t *
 }
 
 /**
- * A binomial tree, of those who stand for nodes, or of the processes of our node.  Its root has
- * number 0; below a number are those that are 1, 2, 4 ... more, up to its own lowest bit.
+ * A binomial tree, of the members that stand for nodes, or of the processes of our node.  Its root
+ * has number 0; below a number are the numbers that are 1, 2, 4 ... more, up to its own lowest bit.
  */
 typedef struct mca_coll_epcoll_tree_t {
     const mca_coll_epcoll_nodes_t *nodes;
-    bool is_across;      /**< of those who stand for nodes */
+    bool is_across;      /**< of the members that stand for nodes */
     uint32_t count, own; /**< numbers; ours.  Of one that we are not in: 1 and 0 */
     uint32_t root;       /**< the root's process */
     uint32_t turn;       /**< its node, or its place on ours */

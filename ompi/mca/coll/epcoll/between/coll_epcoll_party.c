@@ -25,7 +25,7 @@
 #include "mpi.h"
 #include "ompi/op/op.h"
 
-/** The nodes of a party's call: of one that has met, each with who stands for it. */
+/** The nodes of a party's call: of one that has met, each with the member that stands for it. */
 static mca_coll_epcoll_nodes_t nodes_of(const mca_coll_epcoll_party_t *party, ompi_op_t *op)
 {
     mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(party->handle, op);

@@ -16,9 +16,9 @@
  *  - It looks at mca_coll_epcoll_layout(handle), rank, size, member.index and member.count, and at
  *    the call; it waits for nothing, sends nothing, and keeps nothing but in program->state and in
  *    rooms.
- *  - Steps are appended by the functions below.  None returns an error: who has no memory is told
- *    by the program's end.  Vectors and buffers are copied into the step, what they point to is
- *    not.
+ *  - Steps are appended by the functions below.  None returns an error: a member without memory
+ *    gets the error at the program's end.  Vectors and buffers are copied into the step, what they
+ *    point to is not.
  *  - LOCAL: a call among the members of this process, by their block, roots by index.  *All*
  *    members of the process have the same ones, in the same order, as many as locals says.  The
  *    others may be done by one member alone.  Of a process of one member there need not be any.
@@ -27,7 +27,7 @@
  *    At the end of a round there is a WAIT in any case.
  *  - Buffers of the user's are those of the call; temporary elements are in rooms of the program's.
  *  - What may differ between members without an error (counts of v forms) must not decide how many
- *    LOCAL steps there are, nor which way a message goes: who receives has to know that it comes.
+ *    LOCAL steps there are, nor which way a message goes: the receiver has to know that it comes.
  */
 
 #ifndef MCA_COLL_EPCOLL_PROGRAM_H

@@ -124,7 +124,8 @@ void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_wide_t *wide)
     shelf->super.member.crowded = engine->is_oversubscribed();
     shelf->super.member.beside = &wide->layout->beside;
     wide->shelf = shelf; /* sequentially consistent; partner: break_shared */
-    /* Relaxed: who looks at it has met all others since; see mca_coll_epcoll_shelf_made. */
+    /* Relaxed: a member that looks at it has met all others since; see
+     * mca_coll_epcoll_shelf_made. */
     atomic_fetch_add_explicit(&shelf->super.member.block->users, 1, memory_order_relaxed);
     mca_coll_epcoll_break_late(handle, &shelf->super);
 }
@@ -134,7 +135,8 @@ void mca_coll_epcoll_shelf_made(mca_coll_epcoll_wide_t *wide)
     mca_coll_epcoll_shelf_t *shelf = wide->shelf;
 
     wide->shelf_is_known = true;
-    /* Relaxed: all who have it have counted before they came to the barrier that we have left. */
+    /* Relaxed: all members that have it have counted before they came to the barrier that we have
+     * left. */
     wide->shelf_is_used = NULL != shelf
                           && mca_coll_epcoll_size(&wide->super)
                                  == atomic_load_explicit(&shelf->super.member.block->users,

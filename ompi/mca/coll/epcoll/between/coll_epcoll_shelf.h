@@ -12,10 +12,10 @@
  * message is sent.
  *
  * A section belongs to a slot of a block of all members, which says that it is full; so it is
- * written again when all who read it are through with that slot's number (coll_epcoll_reuse.h): all
+ * written again when all its readers are through with that slot's number (coll_epcoll_reuse.h): all
  * members, or, in a chain (coll_epcoll_shelf_chain.c), the next one.  An operation has a number for
- * each round, and one before where members compare what they have called: who only puts may be
- * EPCOLL_WINDOW rounds ahead.
+ * each round, and one before where members compare what they have called: a member that only puts
+ * may be EPCOLL_WINDOW rounds ahead.
  */
 
 #ifndef MCA_COLL_EPCOLL_SHELF_H

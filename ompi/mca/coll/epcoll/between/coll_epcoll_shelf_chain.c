@@ -6,12 +6,12 @@
 /**
  * @file
  *
- * Scan and exscan by shelves, from each member to the next: who has what all before it have
- * together, in the section of the one before it, adds its own, into its result and into its own
- * section.  So a member reads two vectors and writes two, whatever their number is, which is the
- * least where the next one can read no result.  Of four members 7 are read, 7 written and 3 added;
- * where each reads all before it (coll_epcoll_shelf_run.c), 13, 7 and 6; by messages of ob1 from
- * each to the next, 13, 10 and 3.
+ * Scan and exscan by bounce buffers (shelves), from each member to the next: the member before has
+ * the result of all up to it in its section; a member adds its own vector, into its result and into
+ * its own section.  So a member reads two vectors and writes two, whatever their number is, which
+ * is the least where the next one can read no result.  Of four members 7 are read, 7 written and 3
+ * added; where each reads all before it (coll_epcoll_shelf_run.c), 13, 7 and 6; by messages of ob1
+ * from each to the next, 13, 10 and 3.
  *
  * Rounds are a quarter of the vector, so that members work at the same time, but no less than what
  * is worth a word; each whole round is written into caches that the next member reads from.
@@ -209,7 +209,7 @@ int mca_coll_epcoll_shelf_chain(mca_coll_epcoll_wide_t *wide, const mca_coll_epc
         epcoll_say(epcoll_slot(op.member, op.own), op.before + 1, op.word, &nothing,
                    sizeof(nothing));
         /* Behind our own word, as two may wait for each other; and before we are through with that
-         * number: one who has called something of one round says no more than that. */
+         * number: a member that has called something of one round says no more than that. */
         rc = 0 < op.own ? wait_until(&op, has_come, op.before + 1) : 0;
     }
     if (0 == rc) {

@@ -10,8 +10,9 @@
  *
  * A member that has something for others puts it into its sections, round after round, as far as
  * there is room, and takes what others have put there as it comes.  What has been put is read by
- * others at any time, so it does not matter who comes first, nor who loses its core.  A round is
- * about the same range of each block, so in place works: a range is put before it is written over.
+ * others at any time, so the order in which members come does not matter, nor that one loses its
+ * core.  A round is about the same range of each block, so in place works: a range is put before it
+ * is written over.
  *
  * In an alltoall members of a process copy each other's blocks from buffer to buffer, once: what
  * they put is for those of other processes.
@@ -83,7 +84,7 @@ static uint32_t member_beyond(const shelf_t *op, uint32_t turn)
     return op->layout->member[at < size ? at : at - size];
 }
 
-/** Who puts, and whom do we take from?  @return whether we put */
+/** Which side are we: do we put, and which member do we take from?  @return whether we put */
 static bool find_sources(shelf_t *op)
 {
     const mca_coll_epcoll_call_t *call = op->call;
@@ -387,7 +388,8 @@ static int shelf_run_step(shelf_t *op)
     return rc;
 }
 
-/** A look in vain: for long, at whether who is waited for has gone without a word. */
+/** A poll in vain: after many, check whether the member that is waited for has gone without a
+ * word. */
 static int wait_for_it(shelf_t *op, uint32_t *looks)
 {
     epcoll_member_t *member = op->member;

@@ -143,7 +143,7 @@ static epcoll_all_t all_of(const short_t *brief)
                           .context = (void *) (uintptr_t) brief->call};
 }
 
-/** Members say their part; who does not lead goes on at once. */
+/** Members publish their part; one that does not lead goes on at once. */
 static int short_up(short_t *brief)
 {
     epcoll_member_t *member = &brief->handle->member;
@@ -212,9 +212,9 @@ static int short_exchange(short_t *brief)
     }
 }
 
-/** The leaders' part, where those of a node meet in its memory: who stands for it goes on by
- * messages.  Of a reduce all do: where its root is not the one that puts all together, it hears of
- * that one. */
+/** The leaders' part, where those of a node meet in its memory: the member that stands for the node
+ * goes on by messages.  Of a reduce all do: where its root is not the one that combines all, it
+ * gets the result from that one. */
 static int short_by_memory(short_t *brief)
 {
     epcoll_member_t *member = &brief->meeting.near->member;
@@ -290,11 +290,11 @@ static int short_reduce(short_t *brief)
 }
 
 /**
- * How far the leaders' part is behind the first members.  Where there is no root it goes round,
- * backwards: who tells a result comes to the next call first, and if threads share a core, the
- * member before it comes last.  With that one as the next leader the core is handed on one time
- * less in each call; two endpoints in each of two processes, on two cores, over tcp: an allreduce
- * of 8 bytes in 7.7 us instead of 8.9.
+ * How far the leaders' part is behind the first members.  Where there is no root it rotates,
+ * backwards: the member that publishes a result comes to the next call first, and if threads share
+ * a core, the member before it comes last.  With that one as the next leader the core is handed on
+ * one time less in each call; two endpoints in each of two processes, on two cores, over tcp: an
+ * allreduce of 8 bytes in 7.7 us instead of 8.9.
  */
 static uint32_t turn_of(const mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {

@@ -172,8 +172,8 @@ static void stage_blocks(gather_t *gather, uint32_t whose, uint32_t process,
     }
 }
 
-/** A step is over.  All have the same ones, in the same order, and wait between them only: so who
- * waits for the messages of some waits for nobody but those who have begun theirs, or are in an
+/** A step is over.  All have the same ones, in the same order, and wait between them only: so a
+ * member that waits for messages waits only for members that have begun theirs, or are in an
  * earlier one. */
 static void step_over(gather_t *gather)
 {

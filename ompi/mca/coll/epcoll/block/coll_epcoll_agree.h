@@ -9,12 +9,12 @@
  * From which call on do members use something that each of them has to get first?  One word that
  * they share says so, and nobody waits for it.
  *
- * Members count their calls, the same ones in the same order.  Each gets the thing in a call of its
- * own, the same number at all, and joins.  Calls behind that go another way until all have joined:
- * who makes one says so in the word.  Then the word does not change any more, and calls behind the
- * last one in it use the thing: one that was made by anybody before all had joined is in the word,
- * so that all others find it there.  Where a member has not got it, the word stays open until one
- * gives up for all.
+ * Members count their calls, the same ones in the same order.  Each gets the object in a call of
+ * its own, the same number at all, and joins.  Calls behind that take another path until all have
+ * joined: a member that makes one says so in the word.  Then the word does not change any more, and
+ * calls behind the last one in it use the object: a call that was made by any member before all had
+ * joined is in the word, so that all others find it there.  Where a member has not got the object,
+ * the word stays open until one gives up for all.
  *
  * Memory order.  Relaxed: nothing is read by the word but the word; what is shared is all 0 at
  * first.
@@ -34,7 +34,7 @@
 /** A call that is behind all: nobody ever uses it. */
 #define EPCOLL_NEVER UINT32_MAX
 
-/** The word: members who have joined above, below the last call that goes another way.  0 at
+/** The word: members that have joined above, below the last call that takes another path.  0 at
  * first. */
 typedef _Atomic uint64_t epcoll_agreement_t;
 
@@ -47,7 +47,7 @@ static inline void epcoll_agree_join(epcoll_agreement_t *word)
 /**
  * Does a call use it?  The same answer at all members; those that have not joined: no.
  *
- * @param members  who have to join
+ * @param members  members that have to join
  * @param call     its number, from 1; EPCOLL_NEVER: give up, unless all have joined
  */
 static inline bool epcoll_agree_uses(epcoll_agreement_t *word, uint32_t members, uint32_t call)

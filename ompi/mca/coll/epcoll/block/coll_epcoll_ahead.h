@@ -7,12 +7,13 @@
  * @file
  *
  * Lines for operations in which some members do not wait for others: rings.  Each member has
- * EPCOLL_AHEAD lines, taken in turns by number, as slots of a place are; so those who wait for
- * nobody may be that many operations ahead of the others before they have to.  Where threads share
+ * EPCOLL_AHEAD lines, taken in turns by number, as slots of a place are; so members that wait for
+ * none may be that many operations ahead of the others before they have to.  Where threads share
  * cores they take turns once in a ring, and not once in EPCOLL_WINDOW operations.
  *
  * It stands beside a block (coll_epcoll_block.h) without nodes, and has its numbers: an operation
- * is in slots or in rings, as all members know, and who is through with it says so in the block.
+ * is in slots or in rings, as all members know, and a member that is through with it says so in the
+ * block.
  *
  * Reuse: a line is written for an operation only when all are through with the one that is
  * EPCOLL_AHEAD before it.  Who does not know that yet waits until they are through with all but the

@@ -150,9 +150,9 @@ static inline int epcoll_value_of_all(epcoll_member_t *member, const epcoll_all_
     return 0;
 }
 
-/** What all say, without their leaders, once all members' lines are here, with the same call.  In the
- * tree's order.  The first one that does so puts it together; those who come while it is at it do so
- * by themselves, as it may have lost its core. */
+/** The combined data of all, without their leaders, once all members' lines are here, with the same
+ * call.  In the tree's order.  The first member that finds this combines them; members that come
+ * meanwhile do so by themselves, as it may have lost its core. */
 static inline int epcoll_alone(epcoll_member_t *member, const epcoll_all_t *all, void *value)
 {
     bool says;

@@ -73,9 +73,9 @@ typedef struct epcoll_place_t {
     _Atomic uint64_t found; /**< of no member: a word of a result, see coll_epcoll_alone.h */
 } epcoll_place_t;
 
-/** Lines of a node for what its members say together.  Only operations of all write it, and who
- * comes to one has seen all come to the one before, when nobody reads any more what was said before
- * that. */
+/** Lines of a node for the combined data of its members.  Only operations of all write it, and a
+ * member that comes to one has seen all come to the one before, when the data before that are not
+ * read any more. */
 #define EPCOLL_UPS 2
 
 /** A node of the tree: a group of members, or of nodes.  Written by its leader, its first
@@ -134,8 +134,8 @@ typedef struct epcoll_member_t {
 } epcoll_member_t;
 
 /**
- * Called while a member waits, as the engine turns: nothing of the block is held.  To be defined by
- * who uses the block; of views that wait somewhere else it is never called.
+ * Called while a member waits, as the engine progresses: nothing of the block is held.  To be
+ * defined by the source that uses the block; of views that wait somewhere else it is never called.
  *
  * @return 0 or an error, with which the operation ends
  */
@@ -215,8 +215,8 @@ static inline epcoll_slot_t *epcoll_slot(const epcoll_member_t *member, uint32_t
     return &epcoll_place(member, index)->slot[member->number % EPCOLL_WINDOW];
 }
 
-/** No operation of the block ends well any more; those who wait learn of it, and those who come.
- * Any thread.  @return false: it was broken already */
+/** No operation of the block ends well any more; members that wait learn of it, and members that
+ * come.  Any thread.  @return false: it was broken already */
 static inline bool epcoll_break(epcoll_member_t *member, int why)
 {
     int none = 0;
@@ -278,8 +278,8 @@ static inline bool epcoll_looks_long(const epcoll_member_t *member, uint32_t loo
 
 /**
  * Has a member left our operation without a word in its slot?  Then it has called something in
- * which it has nothing to say, which is not what we have called.  For those who have waited for
- * long: it reads a line that the member writes at each end.
+ * which it has nothing to say, which is not what we have called.  To be asked after a long wait: it
+ * reads a line that the member writes at each end.
  */
 static inline bool epcoll_is_gone(const epcoll_member_t *member, uint32_t index)
 {

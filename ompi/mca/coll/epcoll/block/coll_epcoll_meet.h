@@ -12,10 +12,10 @@
  * A process has several threads, of which one leads it in an operation, another one perhaps in the
  * next.  Each has a view of the process's place, and counts all operations: epcoll_meet_up and
  * epcoll_meet_down if it leads, epcoll_meet_pass if not.  The thread that leads comes to
- * epcoll_meet_up only when it has heard, within its process, that all its threads have come to the
- * call.  So who led the one before is through with it, and what that one has written of the place,
- * and has read of others, comes before whatever is done here: a place is written as if by one
- * thread.
+ * epcoll_meet_up only when it has seen, within its process, that all its threads have come to the
+ * call.  So the leader of the operation before is through with it, and what that one has written of
+ * the place, and has read of others, comes before whatever is done here: a place is written as if
+ * by one thread.
  *
  * Standalone: C11 atomics, no Open MPI.
  *
@@ -67,7 +67,7 @@ static inline int epcoll_meet_gather(epcoll_member_t *member, const epcoll_all_t
 /**
  * Say our part; nobody but the top waits for the others.  Of more than EPCOLL_FAN, all do.
  *
- * @param top   who hears all
+ * @param top   the member that gets the data of all
  * @param data  all->size bytes of room, at least one; may be all->data.  At the top it becomes what
  *              all say together, elsewhere nobody knows what
  *

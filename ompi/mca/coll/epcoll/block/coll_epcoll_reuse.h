@@ -6,22 +6,22 @@
 /**
  * @file
  *
- * When a slot of a block (coll_epcoll_block.h) may be written again: who is through with what, and
- * how an operation begins and ends.
+ * When a slot of a block (coll_epcoll_block.h) may be written again: which members are through with
+ * which operation, and how an operation begins and ends.
  *
- * One rule of reuse: a slot is written for an operation only when all who may read it are through
- * with the one that is EPCOLL_WINDOW before it.  Of a member's own slot these are all
- * (epcoll_begin), of a node's the node's members (epcoll_begin_leader); who writes nothing asks
- * nobody.  What a member knows of that comes for nothing where all wait for all (epcoll_all_came).
- * Elsewhere leaders look after their nodes, once in a window or less, and say in a word of the node
- * how far all of it are; who wants to know it of all reads the topmost nodes' words, and goes down
- * to the members' own, and waits there, only where a node's is not new enough.  So nobody reads
- * more than a few lines for it, and nobody waits for a leader.
+ * One rule of reuse: a slot is written for an operation only when all its readers are through with
+ * the one that is EPCOLL_WINDOW before it.  Of a member's own slot these are all (epcoll_begin), of
+ * a node's the node's members (epcoll_begin_leader); a member that writes nothing asks none.  Where
+ * all wait for all a member knows this at no cost (epcoll_all_came).  Elsewhere leaders collect it
+ * for their nodes, once in a window or less, and write in a word of the node how far all of it are.
+ *  A member that has to know it of all reads the topmost nodes' words, and goes down to the
+ * members' own, and waits there, only where a node's is not new enough.  So a member reads only a
+ * few lines for it, and none waits for a leader.
  *
- * Memory order.  Reads of a slot come before their reader's store to through (release),
- * which the writer loads (acquire) before it writes the slot again, itself or by way of leaders,
- * who load it and store the node's word behind it; or before the reader's next slot or word, which
- * the writer has seen in an operation of all.
+ * Memory order.  Reads of a slot come before their reader's store to through (release), which the
+ * writer loads (acquire) before it writes the slot again, itself or by way of leaders, which load
+ * it and store the node's word behind it; or before the reader's next slot or word, which the
+ * writer has seen in an operation of all.
  *
  * Tests: unit/test_epcoll_block, coll_late
  */
@@ -84,7 +84,8 @@ static inline bool epcoll_leads(const epcoll_member_t *member)
 }
 
 /**
- * Reads who is through with what, of some nodes of a level, or, of level -1, of some members.
+ * Reads which operations members are through with: those of some nodes of a level, or, at level -1,
+ * some members.
  *
  * @param wanted  waits until all are through with this one
  * @param least   becomes the last one that all are through with, if that is less than it was
@@ -263,7 +264,8 @@ static inline void epcoll_all_came(epcoll_member_t *member)
     *epcoll_safe_below(member) = member->number - 1;
 }
 
-/** Likewise of the operation before: who says this one has heard them all there. */
+/** Likewise of the operation before: the member that announces this one has seen all of them
+ * there. */
 static inline void epcoll_all_came_before(epcoll_member_t *member)
 {
     if (member->safe + 2 < member->number) {

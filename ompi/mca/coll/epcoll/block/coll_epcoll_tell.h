@@ -20,14 +20,14 @@
 
 #include "coll_epcoll_tree.h"
 
-/** Say what we have called, if we have not: for members that have called something else, who may
- * wait for a word of ours. */
+/** Publish what we have called, if we have not: for members that have called something else, and
+ * may wait for a word of ours. */
 static inline void epcoll_say_call(epcoll_member_t *member, uint64_t call)
 {
     epcoll_slot_t *slot = epcoll_slot(member, member->index);
 
-    /* Relaxed: nobody else writes it.  Of many members, who only hears has not asked yet whether
-     * all are through with what it has held. */
+    /* Relaxed: only this member writes it.  Of many members, one that only receives has not asked
+     * yet whether all are through with what it has held. */
     if (atomic_load_explicit(&slot->number, memory_order_relaxed) < member->number
         && epcoll_may_begin(member, member->number)) {
         epcoll_say(slot, member->number, call, "", 0);

@@ -310,8 +310,8 @@ static inline int epcoll_all_tree(epcoll_member_t *member, const epcoll_all_t *a
     if (EPCOLL_CAME != rc) {
         return rc;
     }
-    /* Also on levels on which others lead the way up in our place: who waits there has this
-     * line. */
+    /* Also on levels on which others lead the way up in our place: a member that waits there has
+     * this line. */
     for (uint32_t level = 0, index = member->index;
          level < member->levels && 0 == index % member->fan; ++level) {
         index /= member->fan;

@@ -6,18 +6,19 @@
 /**
  * @file
  *
- * Long operations on a block (coll_epcoll_block.h): work in shares, which whoever is there takes.
+ * Long operations on a block (coll_epcoll_block.h): work in shares, which the members that are
+ * there take (work stealing).
  *
- * All have come, and have shown each other their buffers.  The work is cut in pieces of shares;
- * each member has a piece, and takes its shares from the first to the last; who has none left takes
- * those of others.  So a member mostly works on what it worked on last time (its caches), and one
- * that has lost its core holds up the others by one share.
+ * All have come, and have published their buffers.  The work is cut in pieces of shares; each
+ * member has a piece, and takes its shares from the first to the last; a member that has none left
+ * takes those of others.  So a member mostly works on what it worked on last time (its caches), and
+ * one that has lost its core holds up the others by one share.
  *
  * A piece has a word, which holds a part of the operation's number, shares that have been claimed,
  * and shares that are done: of another operation these count as 0, so nothing is set back, and a
  * share is claimed once.  All changes that count shares as done are atomic read-modify-writes with
- * release, and so are followed by nothing but read-modify-writes: who loads the word (acquire) has
- * what all did that are counted in it, whoever they were.
+ * release, and so are followed by nothing but read-modify-writes: a member that loads the word
+ * (acquire) sees all work that is counted in it, of whatever member.
  *
  * Tests: unit/test_epcoll_block, coll_late
  */
@@ -69,7 +70,7 @@ static inline uint32_t epcoll_done_in(uint64_t word)
 /**
  * Before we say that we have come: our word may be of an operation 2^EPCOLL_WORK_BITS before this
  * one, or a multiple of that, and look like one of this one.  Others touch it only when we have
- * come, but for those who close it, which they do behind a break.
+ * come, or to close it behind a break.
  */
 static inline void epcoll_work_begin(epcoll_member_t *member)
 {
@@ -163,8 +164,8 @@ static inline uint32_t epcoll_works_over(epcoll_member_t *member, uint32_t owner
  * The operation has failed, and the block is broken: nobody takes a share of a piece any more, and
  * those that were taken are done when this returns.  Any number of members may do so.
  *
- * Who closes first takes all that are left, and counts them as done without doing them; so the
- * piece is over, for all who close it, when as many are done as there can be.
+ * The first member that closes takes all that are left, and counts them as done without doing them;
+ * so the piece is over, for all that close it, when as many are done as there can be.
  */
 static inline void epcoll_close(epcoll_member_t *member, uint32_t owner)
 {
@@ -173,7 +174,8 @@ static inline void epcoll_close(epcoll_member_t *member, uint32_t owner)
 
     do {
         now = epcoll_work_in(member, old);
-        /* Those that are claimed by it count as done; of the others, whoever has them says so. */
+        /* Those that are claimed by it count as done; each of the others is counted by the member
+         * that has it. */
         now += (uint64_t) (EPCOLL_SHARES_MOST - epcoll_claimed_in(now))
                * ((UINT64_C(1) << EPCOLL_SHARE_BITS) + 1);
         /* Release pairs with the acquires in epcoll_done and epcoll_work_begin. */
@@ -181,7 +183,7 @@ static inline void epcoll_close(epcoll_member_t *member, uint32_t owner)
                                                     memory_order_relaxed));
     for (uint32_t looks = 1; EPCOLL_SHARES_MOST != epcoll_done(member, owner); ++looks) {
         if (0 == looks % EPCOLL_LOOKS_FIRST) {
-            (void) sched_yield(); /* who has one may have lost its core */
+            (void) sched_yield(); /* the member that has one may have lost its core */
         }
         epcoll_relax();
     }

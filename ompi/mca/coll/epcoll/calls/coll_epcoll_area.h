@@ -25,8 +25,9 @@ typedef struct mca_coll_epcoll_area_t {
     void **argument;                      /**< libmpi's, by which the call finds the buffer */
     mca_coll_epcoll_blocks_t blocks;      /**< from *argument on */
     uint32_t count;                       /**< of blocks; 0: the call does not use it here */
-    const mca_coll_epcoll_peers_t *peers; /**< of neighbours, whom the blocks are for or from; those
-                                           * of MPI_PROC_NULL are not used.  NULL: all are */
+    const mca_coll_epcoll_peers_t *peers; /**< of neighbours, the destinations or sources of the
+                                               blocks; blocks of MPI_PROC_NULL are not used.  NULL:
+                                               all are */
     bool is_sent;                         /**< they are for neighbours */
     bool is_read, is_written;             /**< by the call */
 } mca_coll_epcoll_area_t;

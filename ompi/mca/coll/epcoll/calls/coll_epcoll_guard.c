@@ -82,8 +82,8 @@ static bool guard_is_root(const ompi_communicator_t *comm, int root)
     return OMPI_COMM_IS_INTER(comm) ? MPI_ROOT == root : ompi_comm_rank(comm) == root;
 }
 
-/** Have we a block of our own, as all have within a group?  Of an intercommunicator those have one
- * who name a root in the other group. */
+/** Have we a block of our own, as all have within a group?  Of an intercommunicator members have
+ * one that name a root in the other group. */
 static bool guard_has_block(int root)
 {
     return 0 <= root;

@@ -14,7 +14,7 @@
  * kernels of three buffers), the others go on in it; the other receivers get copies, from the first
  * cache.
  *
- * Called by whoever has taken a share of a collective's work.
+ * Called by each thread that has taken a share of a collective's work.
  *
  * Tests: unit/test_epcoll_reduce, coll_late
  */
@@ -235,7 +235,7 @@ int mca_coll_epcoll_reduce_part(const mca_coll_epcoll_reduction_t *reduction, si
 
 /* ---- scan ------------------------------------------------------------------------------------ */
 
-/** The prefixes of elements, of a block at most, of members up to the last one who wants any. */
+/** The prefixes of elements, of a block at most, of members up to the last one that needs any. */
 static void scan_block(const work_t *work, size_t first, size_t elements, void *const *recv,
                        uint32_t last, bool exclusive)
 {
@@ -268,7 +268,7 @@ int mca_coll_epcoll_scan_part(const mca_coll_epcoll_reduction_t *reduction, size
 {
     const size_t end = first + elements;
     bool needs_rooms = exclusive;
-    uint32_t wanted = reduction->count; /* members up to the last one who wants something */
+    uint32_t wanted = reduction->count; /* members up to the last one that needs a result */
     small_t small;
     work_t work;
     int rc = OMPI_SUCCESS;

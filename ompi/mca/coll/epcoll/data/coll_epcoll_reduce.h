@@ -9,8 +9,8 @@
  * Reductions of what members of one process have in their buffers: any range of elements, over all
  * members, by one thread, into all the buffers that want the result.
  *
- * One order always, whoever computes and however the vector is divided: x0 op (x1 op (... op
- * x(n-1))), ranks as they are in the reduction, so ops that do not commute are right, and each
+ * One order always, whichever thread computes and however the vector is divided: x0 op (x1 op (...
+ * op x(n-1))), ranks as they are in the reduction, so ops that do not commute are right, and each
  * element is computed once, so all members have the same bits.  A scan's order is (x0 op x1) op ...
  *
  * What a call reads and writes is worked on in blocks that fit in a core's first cache.  In a block

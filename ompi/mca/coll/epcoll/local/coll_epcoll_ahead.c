@@ -95,7 +95,8 @@ static int ahead_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *c
     if (!call->in_place) {
         rc = say_packed(member, word, &sent, call->bytes);
     } else {
-        ahead_publish(member, word, "", 0); /* nobody reads it, but who has called something else */
+        ahead_publish(member, word, "", 0); /* read only by a member that has called something
+                                               else */
     }
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
         if (i != member->index || !call->in_place) {

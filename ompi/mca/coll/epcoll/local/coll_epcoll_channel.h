@@ -10,7 +10,7 @@
  * order in which operations begin, the same at all members; operations may be over in any order,
  * and a member is through with a number when all up to it are over.
  *
- * One thread at a time has a channel: that of the member, or who holds pending's gate.
+ * One thread at a time has a channel: that of the member, or the holder of pending's gate.
  *
  * Tests: coll_pending
  */

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Kinds that reduce: a share is a range of elements, which one thread puts together from all
- * members' buffers, always in the same order, and writes to all who want it.  So each element is
- * computed once, whoever does it, and is the same at all members, bit by bit.
+ * Kinds that reduce: a share is a range of elements, which one thread combines from all members'
+ * buffers, always in the same order, and writes to all that need it.  So each element is computed
+ * once, by whichever thread, and is the same at all members, bit by bit.
  *
  * A piece is a part of the vector: an equal one of each member, or, of those that scatter, a
  * member's block.
@@ -28,7 +28,7 @@
 /** Members whose buffers are listed on the stack. */
 #define MEMBERS_FEW 64
 
-/** Bytes of a share, at least: a line or more for each who writes. */
+/** Bytes of a share, at least: a line or more for each writer. */
 #define SHARE_LEAST 512
 
 typedef mca_coll_epcoll_range_t range_t;

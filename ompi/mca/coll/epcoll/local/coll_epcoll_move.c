@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Kinds that move data: each block is copied once, from the buffer of who sends it to that of who
- * receives it, by whoever has claimed it.
+ * Kinds that move data: each block is copied once, from its sender's buffer to its receiver's, by
+ * the thread that has claimed it.
  *
  * A piece is what a member receives, or, of those that gather, what a member sends.  Its shares are
  * the blocks, those of other members in turn so that not all read the same one first: long blocks in
@@ -300,7 +300,7 @@ static uint32_t copy_blocks(const epcoll_slot_t *slot, uint32_t count, size_t of
 }
 
 /**
- * Copies blocks of one length to a member, from those who have shown where they begin
+ * Copies blocks of one length to a member, from the members that have published where they begin
  * (mca_coll_epcoll_run_in): nothing else of their calls is looked at.
  *
  * @return the first turn whose block is not copied, as it, or the receiver's buffer, is no run of

@@ -6,10 +6,10 @@
 /**
  * @file
  *
- * The order in which members of several processes are put together, for who has the vectors of all
- * of them before it: that of the messages which the layer between sends, association by
- * association.  A communicator goes over from messages to the node's memory while it is in use, and
- * the same call is to have the same bits before and behind.
+ * The order in which members of several processes are combined, for a member that has the vectors
+ * of all of them: that of the messages which the layer between sends, association by association. 
+ * A communicator goes over from messages to the node's memory while it is in use, and the same call
+ * is to have the same bits before and behind.
  */
 
 #ifndef MCA_COLL_EPCOLL_ORDER_H

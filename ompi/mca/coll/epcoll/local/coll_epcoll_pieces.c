@@ -114,7 +114,8 @@ static int work_on(mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t 
         const int error = running->family->work(running, piece, share);
 
         if (OPAL_UNLIKELY(MPI_SUCCESS != error)) {
-            /* Before the share counts as done: who sees that must not take it for a success. */
+            /* Before the share counts as done: a member that sees that must not take it for a
+             * success. */
             epcoll_break(running->member, error);
         }
         epcoll_share_done(running->member, piece);
@@ -213,7 +214,8 @@ int mca_coll_epcoll_pieces_step(mca_coll_epcoll_running_t *running, uint32_t mos
     if ((EPCOLL_NOTHING != rc && EPCOLL_SOME != rc) || running->over < pieces) {
         return rc;
     }
-    /* Relaxed: who broke the block before it gave up a share of ours has released that. */
+    /* Relaxed: the member that broke the block before it gave up a share of ours has released
+     * that. */
     rc = atomic_load_explicit(member->broken, memory_order_relaxed);
     if (0 != rc || NULL == running->family->finish) {
         return rc;

@@ -10,8 +10,8 @@
  * is to be done, straight from user's buffer to user's buffer.  Whose calls these are is of no
  * matter: blocking, nonblocking and persistent ones run the same steps.
  *
- * A call of another member, and the buffers in it, may be read by who has claimed a share that is
- * about them, until the share is done: nobody returns before.
+ * A call of another member, and the buffers in it, may be read by a thread that has claimed a share
+ * that is about them, until the share is done: no member returns before.
  */
 
 #ifndef MCA_COLL_EPCOLL_PIECES_H
@@ -28,8 +28,8 @@ typedef struct mca_coll_epcoll_running_t mca_coll_epcoll_running_t;
 
 /** What a family of kinds does. */
 typedef struct mca_coll_epcoll_family_t {
-    /** Piece i is about the root and member i alone: it can be worked on once both are there, and
-     * who is not the root is through when its own one is over. */
+    /** Piece i is about the root and member i alone: it can be worked on once both are there, and a
+     * member that is not the root is through when its own one is over. */
     bool is_rooted;
     /** How many shares has a piece? */
     uint32_t (*shares)(const mca_coll_epcoll_running_t *running, uint32_t piece);
@@ -46,7 +46,7 @@ typedef struct mca_coll_epcoll_range_t {
 
 /**
  * A part of what spans processes, of those in this one: data in blocks, each of which is at a
- * member, or is put together there.  The same at all members, but for who asks.
+ * member, or is combined there.  The same at all members, but for the caller's own rank.
  */
 typedef struct mca_coll_epcoll_plan_t {
     const mca_coll_epcoll_family_t *family;

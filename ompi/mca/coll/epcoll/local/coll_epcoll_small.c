@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Collectives whose data travel in slots.  Members read what they need, and no more: who only gives
- * (of those that gather and reduce, a low rank of a scan) does not wait.
+ * Collectives whose data travel in slots.  Members read what they need, and no more: a member that
+ * only gives (of those that gather and reduce, a low rank of a scan) does not wait.
  *
  * Tests: coll_move, coll_reduce, coll_late, coll_different, coll_pending, coll_order
  */
@@ -153,7 +153,8 @@ static inline int gather_wait(epcoll_member_t *member, const epcoll_slot_t *slot
                : epcoll_wait_longer(member, 0, index, word);
 }
 
-/** Those that gather: everybody's block, in order.  In place, our own one comes back as it was. */
+/** Kinds that gather: all members' blocks, in order.  In place, our own one comes back as it
+ * was. */
 static int small_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
     enum { STRIDE = sizeof(epcoll_place_t) / sizeof(epcoll_slot_t) };
@@ -211,7 +212,7 @@ static int small_reduce_members(epcoll_member_t *member, const mca_coll_epcoll_c
     return rc;
 }
 
-/** The same of those before us, who wait for nobody and may be ahead. */
+/** The same of the members before us, which wait for none and may be ahead. */
 static int fold_before(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
                        uint32_t last)
 {
@@ -399,7 +400,7 @@ void mca_coll_epcoll_small_show(mca_coll_epcoll_running_t *running, epcoll_membe
     }
 }
 
-/** All whom we read have come. */
+/** Have all members that we read come? */
 static int small_hear(mca_coll_epcoll_running_t *running)
 {
     epcoll_member_t *member = running->member;
@@ -456,8 +457,8 @@ static int wait_on(mca_coll_epcoll_running_t *running, uint32_t index)
     return epcoll_is_gone(member, index) ? EPCOLL_DIFFERENT : EPCOLL_NOTHING;
 }
 
-/** Sees who has come.  @return EPCOLL_NOTHING: not all whom we read, *next_p has not; or
- * EPCOLL_DIFFERENT */
+/** Checks which members have come.  @return EPCOLL_NOTHING: not all that we read, *next_p has not;
+ * or EPCOLL_DIFFERENT */
 static inline int small_poll(mca_coll_epcoll_running_t *running, uint32_t *next_p)
 {
     uint32_t count;

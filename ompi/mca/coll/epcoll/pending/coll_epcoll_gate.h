@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * The gate of what is under way in a handle: one thread at a time goes on with it.  Who begins an
- * operation while another one is inside leaves it there, and waits for nobody: whoever is inside
- * takes it in before it leaves.
+ * The gate of what is under way in a handle (a combining lock): one thread at a time goes on with
+ * it.  A thread that begins an operation while another one is inside leaves it there, and does not
+ * wait: the one inside takes it in before it leaves.
  *
  * A word: 0, or 1 if a thread is inside; then also the address of the operation that was left last,
  * which leads to those before it.
@@ -35,7 +35,7 @@ static inline bool mca_coll_epcoll_gate_try(mca_coll_epcoll_pending_t *pending)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-/** Go in, or leave an operation to whoever is there.  @return are we in? */
+/** Go in, or leave an operation to the thread that is in.  @return are we in? */
 static inline bool mca_coll_epcoll_gate_try_or_leave_there(mca_coll_epcoll_pending_t *pending,
                                                            mca_coll_epcoll_operation_t *operation)
 {

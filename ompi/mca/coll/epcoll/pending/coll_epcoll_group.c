@@ -94,7 +94,7 @@ static mca_coll_epcoll_group_t *group_new(mca_coll_epcoll_handle_t *handle, uint
     }
     atomic_init(&group->users, 1);
     group->size = mca_coll_epcoll_size(handle);
-    /* Relaxed: who looks at it has left an operation that all have come to since. */
+    /* Relaxed: a thread that looks at it has left an operation that all have come to since. */
     atomic_fetch_add_explicit(&first_block(group)->users, 1, memory_order_relaxed);
     return group;
 }
@@ -123,15 +123,15 @@ mca_coll_epcoll_group_t *mca_coll_epcoll_group_get(mca_coll_epcoll_handle_t *han
     member->broken = mca_coll_epcoll_wide(handle)->blocks.is_used
                          ? mca_coll_epcoll_wide(handle)->near->super.member.broken
                          : &first_block(group)->broken;
-    /* Relaxed: who adds one has one. */
+    /* Relaxed: a thread that adds one has one. */
     atomic_fetch_add_explicit(&group->users, 1, memory_order_relaxed);
     return group;
 }
 
 bool mca_coll_epcoll_group_is_whole(const mca_coll_epcoll_group_t *group)
 {
-    /* Relaxed: as above.  One without memory for its group may have neighbours in its process who
-     * have mapped what is shared. */
+    /* Relaxed: as above.  A member without memory for its group may have neighbours in its process
+     * that have mapped what is shared. */
     return group->size == atomic_load_explicit(&first_block(group)->users, memory_order_relaxed)
            && mca_coll_epcoll_component.engine->memory_is_complete(group->memory);
 }

@@ -93,11 +93,11 @@ static bool is_small(const mca_coll_epcoll_operation_t *operation)
 }
 
 /**
- * It has been shown, and not all have come whom it needs: look for them for about as long as it
- * takes to leave it to the engine and to have it back, so that it costs twice that at most.
- * Threads that call at the same time are over with it at once then: without a request, if it is
- * nonblocking, and without an atomic read-modify-write, which would wait until our slot has reached
- * the others.
+ * It has been published, and not all members have come that it needs: look for them for about as
+ * long as it takes to leave it to the engine and to have it back, so that it costs twice that at
+ * most. Threads that call at the same time are over with it at once then: without a request, if it
+ * is nonblocking, and without an atomic read-modify-write, which would wait until our slot has
+ * reached the others.
  *
  * @return whether a step would bring something
  */
@@ -133,8 +133,8 @@ static bool pending_show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ope
     return true;
 }
 
-/** It waits: for something that will not come?  In the node's memory it is nobody else who notices
- * that a member is lost.  @return 0, or the error with which to end */
+/** It waits: for something that will not come?  In the node's memory no other layer notices that a
+ * member is lost.  @return 0, or the error with which to end */
 static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
     const mca_coll_epcoll_handle_t *handle = pending->handle;
@@ -145,8 +145,7 @@ static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ope
         why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
     }
     if (!operation->is_shown) {
-        ++operation->running
-              .waits; /* for room: those who are in what was there before may be lost */
+        ++operation->running.waits; /* for room: the owners of what was there before may be lost */
     }
     if (OPAL_LIKELY(0 != why || NULL == mca_coll_epcoll_layout(handle)
                     || 0 != operation->running.waits % EPCOLL_WAITS)) {

@@ -14,17 +14,17 @@
  * come later wait in the handle's list.  They may be over in any order: a member is through with a
  * number when all up to it are over.
  *
- * All that is under way is one piece of work to the engine, which whoever turns the endpoint goes
- * on with, one thread at a time: it holds the handle's gate.  A thread that begins an operation
- * while another one holds it leaves it at the gate, and whoever holds that takes it in.
+ * All that is under way is one piece of work to the engine, which the thread that progresses the
+ * endpoint goes on with, one thread at a time: it holds the handle's gate.  A thread that begins an
+ * operation while another one holds it leaves it at the gate, and the holder takes it in.
  *
  * Where members live in several processes, an operation goes through its program (layer between),
  * whose LOCAL steps have numbers of the block; all of an operation's follow each other.  What goes
  * through the node's memory instead is as if all members were in one process, in blocks of their
  * own there.
  *
- * Once the last member has started an operation, any one of them completes everybody's part of it;
- * but its request ends in a step of its own handle, when its thread is in MPI, or helped.
+ * Once the last member has started an operation, any one of them completes all members' parts of
+ * it; but its request ends in a step of its own handle, when its thread is in MPI, or helped.
  */
 
 #ifndef MCA_COLL_EPCOLL_PENDING_H
@@ -121,7 +121,8 @@ bool mca_coll_epcoll_pending_at_once(mca_coll_epcoll_pending_t *pending,
 void mca_coll_epcoll_pending_submit(mca_coll_epcoll_pending_t *pending,
                                     mca_coll_epcoll_operation_t *operation);
 
-/* ---- for coll_epcoll_nonblocking.c: by who is inside the gate -------------------------------- */
+/* ---- for coll_epcoll_nonblocking.c: by the thread inside the gate
+ * ------------------------------ */
 
 /** A request that is over, to be said when nothing of the handle is touched any more: with the last
  * request the handle may go. */

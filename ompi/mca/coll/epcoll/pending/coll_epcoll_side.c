@@ -79,7 +79,7 @@ static void side_put(mca_coll_epcoll_side_t *side)
 /** Have all members of the process got it? */
 static bool all_have(const mca_coll_epcoll_side_t *side, const epcoll_member_t *member)
 {
-    /* Relaxed: who has got it holds it by itself. */
+    /* Relaxed: its holder uses it alone. */
     return member->count == atomic_load_explicit(&block_of(side)->users, memory_order_relaxed);
 }
 

@@ -27,9 +27,9 @@
  * that wins the next one is twice as long, up to EPML_LOCK_BIAS_MOST, which takes as long again;
  * after one that has lasted it is halved, down to where it began.  So a lock ends a bias a hundred
  * times a second at most, but for the first few.  Beyond that all locks of a process together have
- * EPML_LOCK_ENDINGS a second: while they have ended more, nobody wins a bias.  A visitor who finds
- * that the owner was quicker leaves it the bias, but has ended it for a moment all the same: visits
- * count as well, and when there are too many they are left off.
+ * EPML_LOCK_ENDINGS a second: while that budget is used up, no thread wins a bias.  A visitor that
+ * finds that the owner was quicker leaves it the bias, but has ended it for a moment all the same:
+ * visits count as well, and are left off when there are too many.
  *
  * Where the kernel has no membarrier, or the program may not call it, there is never a bias and the
  * lock is an ordinary test-and-set lock.
@@ -66,7 +66,7 @@
 #endif
 
 /** Endings of biases that a process may have: a second, and at a time.  As many again at a time are
- * for visits alone: those who win biases and lose them must not keep helpers out for good. */
+ * for visits alone: threads that win biases and lose them must not keep helpers out for good. */
 #ifndef EPML_LOCK_ENDINGS
 #    define EPML_LOCK_ENDINGS 1000
 #endif
@@ -88,9 +88,11 @@ typedef struct epml_lock_t {
     bool by_bias;                         /**< how the present holder came in; the holder's own */
     uint8_t slot;                         /**< by_bias: the holder's slot */
     uint32_t streak;     /**< acquisitions of the lock proper in a row by candidate; under it */
-    uint32_t bias_after; /**< acquisitions in a row by one thread that win it the bias; written by
-                          * who is in, in either way, read by who has the lock proper */
-    _Atomic uintptr_t candidate;      /**< who took the lock proper last; under it, read by all */
+    uint32_t bias_after; /**< acquisitions in a row by one thread that win it the bias; written by a
+                              thread that is in, in either way, read by the holder of the lock
+                              proper */
+    _Atomic uintptr_t candidate;      /**< the last thread that took the lock proper; written under
+                                           it, read by all */
     uintptr_t users[EPML_LOCK_SLOTS]; /**< threads that may write inside; 0: free; under the lock */
     uint64_t biased_ns;               /**< when the last bias began; under the lock proper */
     uint32_t bias_least;              /**< what bias_after was at first; likewise */
@@ -98,7 +100,7 @@ typedef struct epml_lock_t {
 } epml_lock_t;
 
 /** Up to when the endings so far have used up what the process may have, in nanoseconds of
- * CLOCK_MONOTONIC: each takes its share of a second.  Defined once, by who includes this. */
+ * CLOCK_MONOTONIC: each takes its share of a second.  Defined once, by the including source. */
 extern _Atomic uint64_t epml_lock_endings_until;
 
 /** Tell the core that we spin. */
@@ -176,7 +178,7 @@ static inline bool epml_lock_enter_biased(epml_lock_t *lock, uintptr_t self)
     return false;
 }
 
-/** @return whether the owner, or who has just been the owner, is in */
+/** @return whether the owner, or the last owner, is in */
 static inline bool epml_lock_owner_in(epml_lock_t *lock, uintptr_t owner)
 {
     /* Acquire pairs with the release in epml_lock_leave: what the owner did inside is ordered
@@ -256,7 +258,7 @@ static __attribute__((noinline, unused)) void epml_lock_end_bias(epml_lock_t *lo
 /** Try to take the lock proper; its holder may have to end a bias yet. */
 static inline bool epml_lock_try_proper(epml_lock_t *lock)
 {
-    /* The plain load first keeps those who wait from writing the line.  Acquire pairs with the
+    /* The plain load first keeps waiting threads from writing the line.  Acquire pairs with the
      * release in epml_lock_leave. */
     return !atomic_load_explicit(&lock->locked, memory_order_relaxed)
            && !atomic_exchange_explicit(&lock->locked, true, memory_order_acquire);
@@ -400,8 +402,8 @@ static inline void epml_lock_enter(epml_lock_t *lock)
     }
 }
 
-/** From now on so many acquisitions in a row win the bias, as if the lock were new; who has it
- * keeps it.  The caller is in.
+/** From now on so many acquisitions in a row win the bias, as if the lock were new; its present
+ * owner keeps it.  The caller is in.
  *
  * If it is in by its bias, others may hold the lock proper, but wait for it before they read or
  * write these fields: epml_lock_owner_in's acquire pairs with the release in epml_lock_leave. */

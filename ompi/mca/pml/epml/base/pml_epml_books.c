@@ -75,8 +75,8 @@ static const char *own_node(const pmix_proc_info_t *procs, size_t count)
     return NULL;
 }
 
-/** The processes of a table: which live, as far as whoever answers can know, and which have ended
- * as they should not have. */
+/** The processes of a table: which live, as far as the answering server can know, and which have
+ * ended in an error. */
 static void read_table(const pmix_data_array_t *table)
 {
     const pmix_proc_info_t *procs = table->array;
@@ -187,7 +187,7 @@ bool mca_pml_epml_books_watch(void)
     opal_mutex_lock(&books.lock);
     ask = now >= books.watch_ns;
     if (ask) {
-        /* It is for those of whom neither the launcher tells nor a connection: twice as long each
+        /* For processes that neither the launcher nor a connection reports: twice as long each
          * time. */
         books.watch_wait = 2 * books.watch_wait < wait << DOUBLE_MOST ? 2 * books.watch_wait
                                                                       : wait << DOUBLE_MOST;

@@ -61,7 +61,7 @@ uint64_t mca_pml_epml_context_wide_ids(uint32_t count)
  */
 uint64_t mca_pml_epml_context_ids(uint32_t count)
 {
-    /* Relaxed: who draws for members of other jobs has met them itself. */
+    /* Relaxed: a thread that draws for members of other jobs has met them itself. */
     if (atomic_load_explicit(&is_wide, memory_order_relaxed)) {
         return mca_pml_epml_context_wide_ids(count);
     }

@@ -9,12 +9,11 @@
  * MPI_Finalize after a loss.
  *
  * Open MPI's processes wait for each other in MPI_Finalize, by a fence of the launcher's, which now
- * and then goes on waiting for one that is dead.  Where that happens nobody ever gets on.  So the
- * fence is begun here, just before Open MPI would (a callback of its framework "hook"), and a
- * process that has lost somebody goes on after a while without the others.  It has taken part:
- * those who still wait do not wait for it.  And one that knows of no loss looks, now and then,
- * whether the launcher's books have one: it may have no endpoint left that would find out, and no
- * word of it.
+ * and then goes on waiting for a dead process, and then never ends.  So the fence is begun here,
+ * just before Open MPI would (a callback of its framework "hook"), and a process that has lost
+ * another one goes on after a while without the others.  It has taken part: processes that still
+ * wait do not wait for it.  A process that knows of no loss checks, now and then, whether the
+ * launcher has noted one: it may have no endpoint left that would find out, and no notice of it.
  *
  * Tests: death (--end apart; --how none), finalize, ulfm
  */

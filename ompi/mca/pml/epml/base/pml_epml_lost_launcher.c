@@ -8,7 +8,7 @@
  *
  * What the launcher says of processes that have died, and the words in which the user is told.
  *
- * Called by all that ask who is dead and, in PMIx's thread, by the launcher.
+ * Called by all code that asks which processes are dead and, in PMIx's thread, by the launcher.
  *
  * Tests: death (told_), jobs_death
  */

@@ -40,9 +40,9 @@ void mca_pml_epml_lost_process(const opal_process_name_t *name);
 /** Is the process of an endpoint dead, by the launcher's word? */
 bool mca_pml_epml_lost_is_dead(const opal_process_name_t *name);
 
-/** Wait until it is, or for pml_epml_launcher_wait: who sees a connection to it break mostly sees
- * that before the launcher has said why, or has ended the job.  Not at all while there is nobody
- * who listens to the launcher.  Any thread.  @return is it? */
+/** Wait until it is, or for pml_epml_launcher_wait: a connection to a dead process mostly breaks
+ * before the launcher has said why, or has ended the job.  Does not wait while nothing listens to
+ * the launcher.  Any thread.  @return is it? */
 bool mca_pml_epml_lost_wait(const opal_process_name_t *name);
 
 /** Tell the user which processes are dead, once.  Nobody goes on before that is done: the errors

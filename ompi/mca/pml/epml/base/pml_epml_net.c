@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What networks this node has, for those who choose one when there are endpoints
+ * The networks that this node has, for the choice of one when there are endpoints
  * (btl_epofi_net.c): published when MPI starts, by one process of each node, while that costs no
  * message of its own.
  *
@@ -43,7 +43,7 @@ static const char *net_parameter(const char *component, const char *name, const 
     return NULL == text ? "" : text;
 }
 
-/** May endpoints use an interface, as the user, or whoever set up the machine, has said? */
+/** May endpoints use an interface, by the parameters of the user or the site? */
 static bool may_use(const struct ifaddrs *interface)
 {
     const char *wanted = net_parameter("epofi", "interface", "OMPI_MCA_btl_epofi_interface");
@@ -164,6 +164,6 @@ void mca_pml_epml_net_publish(void)
     value.type = PMIX_BYTE_OBJECT;
     value.data.bo.bytes = (char *) &node;
     value.data.bo.size = ep_net_size(&node);
-    /* Should it fail, nobody agrees on a network, and everybody takes the first one. */
+    /* If it fails there is no agreement on a network, and each process takes the first one. */
     (void) PMIx_Put(PMIX_GLOBAL, EP_NET_KEY, &value);
 }

@@ -45,7 +45,7 @@ static ompi_request_free_fn_t libmpi_free(ompi_request_t *request)
 {
     _Atomic(ompi_request_free_fn_t) *known = OMPI_REQUEST_COLL == request->req_type ? &free_coll
                                                                                     : &free_comm;
-    /* Relaxed: a constant, whoever stores it. */
+    /* Relaxed: a constant, the same from each thread. */
     ompi_request_free_fn_t function = atomic_load_explicit(known, memory_order_relaxed);
 
     if (OPAL_UNLIKELY(NULL == function)) {

@@ -121,7 +121,7 @@ typedef struct ompi_op_t op_t;
 
 /* ---- libnbc's functions, and ours ------------------------------------------------------------ */
 
-/** libnbc's.  Each is the same in all modules of a kind, whoever stores it. */
+/** libnbc's.  Each is the same in all modules of a kind. */
 static struct {
 #define MEMBER_FORM(function) \
     _Atomic(__typeof__(((mca_coll_base_module_t *) NULL)->coll_##function)) function;

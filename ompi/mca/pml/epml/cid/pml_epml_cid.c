@@ -166,7 +166,8 @@ static int cid_own_rank(const ompi_communicator_t *newcomm, const ompi_communica
     const ompi_proc_t *me = mpix_endpoints_group_owner(comm->c_local_group);
 
     if (MPI_UNDEFINED == group->grp_my_rank && MPI_UNDEFINED != newcomm->c_my_rank) {
-        return MPI_UNDEFINED; /* a split's sign for who stays out; the group is newcomm's alone */
+        return MPI_UNDEFINED; /* the sign of a split for a member that stays out; the group is
+                                 newcomm's alone */
     }
     if (OPAL_LIKELY(group == comm->c_local_group || me == mpix_endpoints_group_owner(group))) {
         return group->grp_my_rank;

@@ -42,9 +42,9 @@ enum {
 typedef enum mca_pml_epml_cid_kind_t {
     EPML_CID_AGREE = 0,      /**< an id, along the tree */
     EPML_CID_AGREE_INTER,    /**< an id, between the sides of an intercommunicator */
-    EPML_CID_ACTIVATE,       /**< everybody is ready, along a tree */
+    EPML_CID_ACTIVATE,       /**< all members are ready, along a tree */
     EPML_CID_ACTIVATE_INTER, /**< this side is ready */
-    EPML_CID_SHRINK,         /**< an id, and that everybody is ready, among survivors */
+    EPML_CID_SHRINK,         /**< an id, and that all survivors are ready */
     EPML_CID_KINDS
 } mca_pml_epml_cid_kind_t;
 

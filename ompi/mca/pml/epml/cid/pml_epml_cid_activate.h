@@ -34,8 +34,8 @@ int mca_pml_epml_cid_activate_nb(ompi_communicator_t **newcomm, ompi_communicato
                                  ompi_request_t **request);
 
 /**
- * Nothing if rc is OMPI_SUCCESS.  Otherwise this member cannot go on with the new communicator: so
- * that the other members, who wait for it to put that to use, get an error as well.
+ * Nothing if rc is OMPI_SUCCESS.  Otherwise this member cannot use the new communicator: the other
+ * members, which wait for it to do so, get an error as well.
  *
  * @param[in] tree  of its members
  * @param[in] rc    MPI_ERR_GROUP is an error that all members see

@@ -65,8 +65,8 @@ static int activated_side(ompi_comm_request_t *request)
     return mca_pml_epml_cid_steps_exchange(request);
 }
 
-/** This member is ready.  Where libmpi has not seen to it, its root asks all of this side whether
- * they are: who hears that the call is through may send to any of them. */
+/** This member is ready.  Where libmpi has not done so, its root asks all of this side whether they
+ * are: a member for which the call is complete may send to any other. */
 static int activated_local(ompi_comm_request_t *request)
 {
 #if EPML_COMPAT_SIDES_MEET
@@ -143,7 +143,8 @@ static int activation_begin(ompi_communicator_t **newcomm, ompi_communicator_t *
     }
     switch (mode) {
     case OMPI_COMM_CID_INTRA:
-    case OMPI_COMM_CID_GROUP: /* blocking; not with the user's tag, which his messages may have */
+    case OMPI_COMM_CID_GROUP: /* blocking; not with the user's tag, which the user's messages may
+                                 have */
         /* As if by a group, which is along a tree of messages with this tag. */
         tag = mca_pml_epml_cid_tag(EPML_CID_ACTIVATE, activation_key(*newcomm));
         arg0 = &tag;

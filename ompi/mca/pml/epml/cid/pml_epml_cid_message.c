@@ -6,12 +6,12 @@
 /**
  * @file
  *
- * What members of a communicator tell each other while they make another one out of it, in the
- * blocking constructors: a few words, with a tag; in MPI_Comm_create_group the user's, which the
- * standard keeps apart from that of his messages (MPI 4.1, section 7.4.2).  They travel like any
- * small message, under a context of their own, in which no receive is ever posted: who waits looks
- * among the messages that wait.  So neither side takes memory that it might not get halfway
- * through.
+ * Messages between members of a communicator from which another one is made, in the blocking
+ * constructors: a few words, with a tag; in MPI_Comm_create_group the user's, which the standard
+ * keeps apart from that of the user's messages (MPI 4.1, section 7.4.2).  They travel like any
+ * small message, under a context of their own, in which no receive is ever posted: a member that
+ * waits looks among the unexpected messages.  So neither side takes memory that it might not get
+ * halfway through.
  *
  * Called by pml_epml_cid_tree.c and by create.
  *
@@ -52,15 +52,15 @@ int mca_pml_epml_cid_send(ompi_communicator_t *comm, int rank, int tag, const ui
         rc = mca_pml_epml_lost_is(ep, peer)
                  ? MPI_ERR_PROC_FAILED
                  : mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), words, AGREE_BYTES);
-        /* Who is not told would wait for ever, and so would we for him: a way that cannot be had is
-         * waited for, and then the pair ends. */
+        /* A member that is not told would wait for ever, and this one for its answer.  So a path
+         * without memory is waited for, and then the pair ends. */
         rc = mca_pml_epml_backlog_judge(ep, peer, rc, &since);
         mca_pml_epml_unlock(ep);
         if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
             mca_pml_epml_wait_over(&waiter);
             return mca_pml_epml_mpi_error(rc);
         }
-        /* Also without memory: who gave up here would leave the others waiting. */
+        /* Also without memory: giving up here would leave the others waiting. */
         mca_pml_epml_turned(&waiter, ep, mca_pml_epml_ep_poll(ep));
     }
 }
@@ -103,7 +103,7 @@ static int cid_message_take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64
 /** Is there a way to the one that is waited for?  He will want an answer; and without one this
  * endpoint could not even ask whether it has been given up.  Under the lock.
  *
- * @param[out] has_way_p  there is, and who loses it will be told
+ * @param[out] has_way_p  there is a path: if it is lost, the peer is told
  * @return OMPI_ERR_WOULD_BLOCK, or MPI_ERR_PROC_FAILED: never */
 static int check_way(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, uint64_t *since,
                      bool *has_way_p)

@@ -9,11 +9,12 @@
  * The tree along which members agree, for the blocking forms (pml_epml_cid.c, pml_epml_cid_activate.c): the lowest bit of
  * a rank leads to its parent, the bits below that one to its children.
  *
- * Every member sends and receives all messages of the tree whatever has gone wrong, with itself or
- * with others, and says so in them.  So everybody gets an error if anybody does, nobody waits, and
- * none of these messages is left over for the next agreement.  But for the last ones, to the
- * children: whoever has lost a member of comm, be it none of newcomm's, does not wait for them.  It
- * says then that it leaves newcomm, in which the others may believe (comm_leave).
+ * Every member sends and receives all messages of the tree whatever has failed, at itself or at
+ * others, and reports it in them.  So all get an error if one does, no member waits, and none of
+ * these messages is left over for the next agreement.  The last messages, to the children, are an
+ * exception: a member that has lost a member of comm, even one that is not in newcomm, does not
+ * wait for them.  It says then that it leaves newcomm, in which the others may believe
+ * (comm_leave).
  *
  * Tests: comm_ops, comm_tree
  */

@@ -20,7 +20,7 @@
 
 BEGIN_C_DECLS
 
-/** Those who agree, at one of them. */
+/** The members that agree, at one of them. */
 typedef struct mca_pml_epml_cid_tree_t {
     ompi_communicator_t *comm;    /**< whose members they are */
     ompi_communicator_t *newcomm; /**< all members of it, and no others; NULL: all of comm */
@@ -34,8 +34,8 @@ typedef struct mca_pml_epml_cid_tree_t {
  *
  * @param[in,out] words  rank 0's; EPML_CID_WORDS
  *
- * @return OMPI_SUCCESS, or an error: this member has nothing, or cannot tell those below it, who do
- *         not know that.  All must meet, and say so
+ * @return OMPI_SUCCESS, or an error: this member has nothing, or cannot tell those below it, which
+ *         do not know that.  All must meet, and say so
  */
 int mca_pml_epml_cid_tree_bcast(const mca_pml_epml_cid_tree_t *tree, uint64_t *words);
 

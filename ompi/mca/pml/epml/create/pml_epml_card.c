@@ -96,7 +96,7 @@ static int set_way(mca_pml_epml_peer_t *peer, const mca_pml_epml_card_t *card,
     }
     peer->address_length = card->way_length[peer->way];
     memcpy(peer->address, address, peer->address_length);
-    /* No address where one is needed: the two do not agree on who is on which node. */
+    /* No address where one is needed: the two processes disagree on which node they are. */
     return NULL != any->ways.module[peer->way] && 0 < peer->address_length ? rc : OMPI_ERR_UNREACH;
 }
 

@@ -58,7 +58,7 @@ typedef struct mca_pml_epml_creation_ops_t {
 
 /** In progress, at one member. */
 typedef struct mca_pml_epml_creation_t {
-    /* Set by who creates. */
+    /* Set by the creating function. */
     const mca_pml_epml_creation_ops_t *ops;
     ompi_communicator_t *parent; /**< for instance, error handler and name */
     int rank;                    /**< this member's number on its side */
@@ -87,7 +87,7 @@ typedef struct mca_pml_epml_creation_t {
     uint64_t local_context; /**< of own side's communicator, if there are two */
     int first;              /**< number of our endpoint 0, in the order of the members */
     int on_node;            /**< endpoints of this node */
-    int64_t failed;         /**< how badly with whom it was worst */
+    int64_t failed;         /**< the worst error, and the member that has it */
     int64_t unreached;      /**< somebody cannot share memory with somebody on its node */
 } mca_pml_epml_creation_t;
 
@@ -136,9 +136,8 @@ int64_t mca_pml_epml_creation_failure(int rc);
 /** It has failed with somebody, here or elsewhere.  @param[in,out] rc  of this member */
 epml_verdict_t mca_pml_epml_creation_fail(mca_pml_epml_creation_t *creation, int *rc);
 
-/** Somebody cannot use the node side: nobody does, and those who were to be reached by it are
- * reached by the network.  Routes that differ in the two directions would do, but an endpoint opens
- * a network only if it must. */
+/** A member cannot use the node side: then none does, and the network reaches all of them.  Routes
+ * that differ in the two directions would do, but an endpoint opens a network only if it must. */
 epml_verdict_t mca_pml_epml_creation_without_node(mca_pml_epml_creation_t *creation);
 
 /** Give up the lists of peers. */

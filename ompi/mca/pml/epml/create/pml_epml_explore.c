@@ -10,12 +10,14 @@
  * come to know elsewhere, until they know all.
  *
  * A member of two communicators takes each step in both at once, by nonblocking collectives, and
- * the next step when it has both: whoever passes the two in another order is not waited for in a
- * circle. So all take the same step of the same communicator.  An error is told in each second
- * step, and stops each communicator whose members have not come to the end yet.  They are at the
- * end, or stopped, after the same step, all of a communicator: what all have been told is the same.
+ * the next step when it has both: so members that pass the two in different orders do not wait for
+ * each other in a circle.  All members take the same step of the same communicator.  An error is
+ * told in each second step, and stops each communicator whose members have not come to the end yet.
+ * They are at the end, or stopped, after the same step, all of a communicator: all have been told
+ * the same.
  *
- * A round is three steps: how much each has to tell; has everybody room for that; the news.
+ * A round is three steps: the amount of news of each member; the agreement that all have memory for
+ * it; the news.
  *
  * Called by pml_epml_merge.c.
  *
@@ -281,7 +283,7 @@ static void explore_begin(explore_t *explore)
     }
 }
 
-/** Agree on numbers for the communicators; then this member can say who it is. */
+/** Agree on numbers for the communicators; then this member can publish its identity. */
 static void explore_introduce(explore_t *explore)
 {
     ompi_communicator_t *comm = explore->trail[0].comm;

@@ -6,9 +6,8 @@
 /**
  * @file
  *
- * Exploring: a member of one communicator or of two finds out who hangs together with it: all that
- * can be reached from communicator to communicator by members that have passed two
- * (pml_epml_web.h).
+ * Discovery: a member of one communicator or of two finds out which members are connected with it,
+ * from communicator to communicator, by members that have passed two (pml_epml_web.h).
  */
 
 #ifndef MCA_PML_EPML_EXPLORE_H
@@ -26,7 +25,7 @@ BEGIN_C_DECLS
 /** How it stands with a communicator; the same with all its members. */
 typedef enum mca_pml_epml_trail_state_t {
     EPML_TRAIL_OPEN,
-    EPML_TRAIL_WHOLE, /**< its members know everybody */
+    EPML_TRAIL_WHOLE, /**< its members know all connected ones */
     EPML_TRAIL_BROKEN /**< they know that it has failed */
 } mca_pml_epml_trail_state_t;
 
@@ -61,8 +60,8 @@ static inline opal_process_name_t mca_pml_epml_explore_name(uint64_t word)
 }
 
 /**
- * Explore.  Collective over all that hang together; blocks.  Nobody waits for anybody but members
- * of own communicators who have not called.
+ * Explore.  Collective over all connected members; blocks.  A member waits only for members of its
+ * own communicators that have not called.
  *
  * @param[in,out] explore  trails, their communicators and error are set, all else is zero;
  *                         afterwards each trail is whole or broken, and if one is broken there is
@@ -70,7 +69,7 @@ static inline opal_process_name_t mca_pml_epml_explore_name(uint64_t word)
  */
 void mca_pml_epml_explore(mca_pml_epml_explore_t *explore);
 
-/** Does this member know everybody? */
+/** Does this member know all connected ones? */
 bool mca_pml_epml_explore_knows(const mca_pml_epml_explore_t *explore);
 
 void mca_pml_epml_explore_end(mca_pml_epml_explore_t *explore);

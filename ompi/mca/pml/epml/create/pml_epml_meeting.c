@@ -111,7 +111,7 @@ int mca_pml_epml_meeting_exchange(mca_pml_epml_meeting_t *meeting, int own_rc, c
     if (sizeof(excuse) == status._ucount) {
         return EXCUSE_LOST == *(const excuse_t *) theirs ? MPI_ERR_PROC_FAILED : OMPI_ERROR;
     }
-    /* Anything but what was asked for comes from somebody who does not follow this protocol. */
+    /* Anything but the expected message is not of this protocol. */
     if (their_size != status._ucount) {
         return OMPI_ERR_NOT_SUPPORTED;
     }

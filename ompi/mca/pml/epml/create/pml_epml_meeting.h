@@ -7,7 +7,7 @@
  * @file
  *
  * A meeting: one group of processes or endpoints, or two that do not know each other yet, agree on
- * something and tell each other who they are.
+ * something and exchange their identities.
  *
  * One group: the parent of new endpoints.  Two: the sides of an intercommunicator that is a parent,
  * or is about to be made.  Each side has an intracommunicator of its own, whose collectives are
@@ -41,9 +41,9 @@ typedef struct mca_pml_epml_meeting_t {
     int tag;                     /**< of what the other leader sends */
     int out_tag;                 /**< of what it is sent: another one where both leaders may be one
                                   * process */
-    bool owes;                   /**< the leader's: the last exchange went well.  So the other side
-                                  * may go on, and wait for the next one.  Of a tour: there are
-                                  * others with whom it went well */
+    bool owes;                   /**< the leader's: the last exchange succeeded.  So the other side
+                                      may go on, and wait for the next one.  Of a tour: it succeeded
+                                      with other members */
 } mca_pml_epml_meeting_t;
 
 /**

@@ -9,7 +9,7 @@
  * The collective behind MPIX_Comm_merge: one communicator of all members of communicators that hang
  * together, by members that have passed two of them.
  *
- * First they find out who they are (pml_epml_explore.c).  The rest is a creation
+ * First the members discover each other (pml_epml_explore.c).  The rest is a creation
  * (pml_epml_creation.h) to which each member brings one endpoint: that of a handle it has passed,
  * or, if it has passed communicators of processes only, one that is made for it, as for
  * MPI_Intercomm_create; it is the same member for libmpi, by its name.  What they exchange goes
@@ -77,7 +77,7 @@ static bool find_ways(const merge_t *merge, int members, unsigned int *ways)
 
 /* ---- what is its own ------------------------------------------------------------------------- */
 
-/** Is each card that of the member who was found? */
+/** Is each address that of the member discovered? */
 static int merge_check_addresses(const mca_pml_epml_creation_t *creation)
 {
     const merge_t *merge = (const merge_t *) creation;

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * The first round of a creation: each member has its endpoints, with the ways that they need.  All
- * agree on what comes of it: has everybody, which context id, do all promise the same count, how
- * large is a card, can everybody use memory of the node?
+ * The first round of a creation: each member has its endpoints, with the transports that they need.
+ * All agree on the result: have all members succeeded, which context id, do all promise the same
+ * count, how large is an address, can all use memory of the node?
  *
  * Called by pml_epml_creation.c.
  *

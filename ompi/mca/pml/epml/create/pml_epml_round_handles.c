@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * The third round of a creation: all hear the cards, and make their handles of them.  Has
- * everybody, and could everybody reach all others on its node?
+ * The third round of a creation: all get the addresses, and make their handles of them.  Have all
+ * members succeeded, and could each reach all others on its node?
  *
  * Called by pml_epml_creation.c.
  *

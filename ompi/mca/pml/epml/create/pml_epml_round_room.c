@@ -6,8 +6,9 @@
 /**
  * @file
  *
- * The second round of a creation: all hear how many endpoints each member brings, unless all
- * promise as many; each makes room for all cards, and writes those of its own.  Has everybody room?
+ * The second round of a creation: all get the number of endpoints of each member, unless all
+ * promise the same; each allocates memory for all addresses, and writes its own.  Have all
+ * succeeded?
  *
  * Called by pml_epml_creation.c.
  *

@@ -13,10 +13,10 @@
  * how it went (one more collective exchange).  Whatever fails with it, it takes part in both, so
  * all are always at the same one; what all have told is the same for all, and so is the verdict.
  *
- * Where the telling itself fails there is nothing more to be had from one's own side, and a member
- * stops.  But members may be two sides, of which only the leaders talk to each other; then the
- * other side may have been told, gone on, and wait for this side's leader.  So a leader who owes
- * them an answer does one round more, without doing anything, and says that its side has failed.
+ * Where the exchange itself fails a member gets nothing more from its own side, and stops.  But
+ * members may be two sides, of which only the leaders communicate with each other; then the other
+ * side may have succeeded, gone on, and wait for this side's leader.  So a leader that owes an
+ * answer does one round more, without doing anything, and reports that its side has failed.
  *
  * Knows nothing of MPI: what is said, and how, is the caller's (pml_epml_creation.c).
  *

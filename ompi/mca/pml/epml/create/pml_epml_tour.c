@@ -8,11 +8,11 @@
  *
  * Tours over a tree of communicators.
  *
- * Where an exchange fails in one of them its members know, and the way through it is closed: who is
- * a root below it has nothing to pass on, and says so.  A member may be in one communicator where
- * all has gone well and in another where it has not (the tree leads to it through one of the two).
- * The members of the first go on; so it takes part in one more exchange there, and says that it has
- * failed, as a leader does that owes the other side an answer (pml_epml_rounds.h).
+ * Where an exchange fails in one of them its members know, and the path through it is closed: a
+ * root below it has nothing to pass on, and reports that.  A member may be in one communicator
+ * where all has succeeded and in another where it has not (the tree leads to it through one of the
+ * two). The members of the first go on; so it takes part in one more exchange there, and reports
+ * that it has failed, as a leader does that owes the other side an answer (pml_epml_rounds.h).
  *
  * Called by pml_epml_meeting.c and the rounds of a creation.
  *

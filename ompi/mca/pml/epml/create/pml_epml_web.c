@@ -6,7 +6,8 @@
 /**
  * @file
  *
- * Webs: who is known, whether that is all, and the order in which everybody comes to them.
+ * Membership graphs: which members are known, whether that is all, and an order that is the same at
+ * all of them.
  *
  * All is sorted by numbers that are the same for all, so all come to the same.  Looking and laying
  * out take no memory: what they need was reserved with the room for callers, so they cannot fail
@@ -24,7 +25,7 @@
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* ---- who is known ---------------------------------------------------------------------------- */
+/* ---- known members --------------------------------------------------------------------------- */
 
 /** Give an array more room.  @return false: no memory; it stays as it was */
 static bool web_grow(void *array_p, size_t count, size_t size)
@@ -128,7 +129,7 @@ int epml_web_news(const epml_web_t *web, int own, epml_web_caller_t *callers)
 
 /** The ends of what callers pass, by communicator and rank.
  *
- * @param[in] own  of those only whom own communicator has been told; -1: of all
+ * @param[in] own  only of members that the own communicator has been told of; -1: of all
  * @return how many */
 static int sort_ends(epml_web_t *web, int own)
 {

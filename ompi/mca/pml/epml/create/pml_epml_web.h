@@ -6,9 +6,10 @@
 /**
  * @file
  *
- * A web: communicators that are merged hang together by members that pass two of them.  Who has
- * called is known bit by bit; when a communicator's members know all who hang together with them,
- * they number them, and the communicators, in an order that everybody comes to alike.
+ * A membership graph: communicators that are merged are connected by members that pass two of them.
+ * The members that have called are known bit by bit; when a communicator's members know all
+ * connected ones, they number them, and the communicators, in an order that is the same at all of
+ * them.
  *
  * Knows nothing of MPI, and not how callers hear of each other (pml_epml_explore.c).
  *
@@ -83,7 +84,7 @@ typedef struct epml_web_t {
 /** What the members of a communicator know together. */
 typedef enum epml_web_state_t {
     EPML_WEB_OPEN,  /**< somebody is missing */
-    EPML_WEB_WHOLE, /**< all are known who hang together */
+    EPML_WEB_WHOLE, /**< all connected ones are known */
     EPML_WEB_TWICE  /**< likewise, and somebody has called twice */
 } epml_web_state_t;
 
@@ -117,7 +118,7 @@ typedef struct epml_web_view_t {
     int stops;                /**< its communicators */
     int stop[EPML_WEB_EDGES]; /**< which of its edges, in the order of all; nobody comes to two in
                                * the opposite order */
-    int parent[EPML_WEB_EDGES]; /**< by stop: rank of the member who leads to the tree's root */
+    int parent[EPML_WEB_EDGES]; /**< by stop: rank of the member that leads to the tree's root */
 } epml_web_view_t;
 
 /**

@@ -28,7 +28,7 @@ BEGIN_C_DECLS
  */
 int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pml_epml_ep_t **ep_p);
 
-/** Tell an endpoint who it is. */
+/** Give an endpoint its identity. */
 void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self);
 
 void mca_pml_epml_ep_retain(mca_pml_epml_ep_t *ep);

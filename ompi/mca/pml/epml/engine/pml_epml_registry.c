@@ -16,13 +16,13 @@
  *  - It helps others, a little: a slice of copying (EPML_SLICE) and some messages, of endpoints
  *    whose own threads have not looked at them for a while.
  *
- * The list's lock is held to find an endpoint, not while it is turned.  What keeps the endpoint
+ * The list's lock is held to find an endpoint, not while it is progressed.  What keeps the endpoint
  * alive meanwhile is the number of its visitors, which like the list is read and written under that
- * lock: who gives up the last reference takes an endpoint without visitors out of the list and owns
- * it; one with visitors he only declares gone, and it stays in the list, so that they find the way
- * on from it.  The last visitor to leave sees under the lock that it is gone, and owns it then.
- * All that visitors did is ordered before its end by that lock.  Helpers leave an endpoint alone
- * that has a visitor.
+ * lock.  The thread that gives up the last reference takes an endpoint without visitors out of the
+ * list and owns it; one with visitors it only declares gone, and leaves in the list, so that they
+ * find the way on from it.  The last visitor to leave sees under the lock that it is gone, and owns
+ * it then. All that visitors did is ordered before its end by that lock.  Helpers leave an endpoint
+ * alone that has a visitor.
  *
  * Tests: callbacks, drafted, progress, slow_peer, win_progress
  */

@@ -31,7 +31,7 @@ static void way_failed(mca_pml_epml_ep_t *ep, mca_pml_epml_way_t way)
     }
 }
 
-/** After each turn of an endpoint that reaches beyond its process: is everybody still there?
+/** After each progress of an endpoint that reaches beyond its process: are all peers still there?
  * @param[in] heard  another process has sent something */
 static inline void look_around(mca_pml_epml_ep_t *ep, bool heard)
 {

@@ -14,8 +14,9 @@
  * steps of one are ordered by the place, or by the list's lock, and a step may do what any thread
  * may: send, receive, begin other work.
  *
- * Work holds its communicator, or a request does for it, so the endpoint stays; whoever looks for
- * work looks at the place and counts works, neither of which says no while somebody is at it.
+ * Work holds its communicator, or a request does for it, so the endpoint stays.  A thread that
+ * looks for work reads the place and counts works; both show that there is some while a thread
+ * executes it.
  *
  * Work may be begun under the endpoint's lock, by a message that arrives; work.lock is taken within
  * it.  A thread that turns the endpoint looks for work after it has given the endpoint's lock back,
@@ -114,7 +115,8 @@ static inline mpix_endpoints_step_t step_of(mpix_endpoints_work_t *work)
 static void work_done(ompi_communicator_t *comm)
 {
     if (NULL != comm) {
-        OBJ_RELEASE(comm); /* the endpoint may go with it, but for who turns it */
+        OBJ_RELEASE(comm); /* the endpoint may go with it, except for the thread that progresses
+                              it */
     }
 }
 

@@ -6,10 +6,11 @@
 /**
  * @file
  *
- * Those who are lost, and what becomes of what waits for them.
+ * Lost peers, and the operations that wait for them.
  *
- * Called by the engine at the turn after a loss, and by whoever makes a communicator.  Ends
- * requests by their own functions (lost, cut); waits for nobody but, for a moment, the launcher.
+ * Called by the engine at the progress after a loss, and by functions that make a communicator. 
+ * Ends requests by their own functions (lost, cut); waits for nothing but, for a moment, the
+ * launcher.
  *
  * Below it: proto, wire, object, base.
  */

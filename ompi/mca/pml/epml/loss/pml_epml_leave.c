@@ -6,15 +6,16 @@
 /**
  * @file
  *
- * Collectives that cannot succeed, and who has to hear of it.
+ * Collectives that cannot succeed, and the notice to other members.
  *
- * Who has lost a member of a communicator leaves its collectives, and would leave behind those who
- * have lost nobody: where the connection between two breaks, all others reach both of them.  So it
- * says so (LEFT), to the 1st, 2nd, 4th, 8th, ... of the living members behind it, and each of them,
- * when it hears of it for the first time, does the same, and again when it loses another one.  That
- * is some messages from each, and no connections to everybody; and it gets past members that are
- * lost on the way, as each tells the next one that lives.  What follows is as if the member that
- * heard it had lost somebody, for collectives alone: it reaches everybody still.
+ * A member that has lost another one leaves the communicator's collectives, and would leave behind
+ * members that have lost none: where the connection between two breaks, all others reach both of
+ * them.  So it sends a notice (LEFT), to the 1st, 2nd, 4th, 8th, ... of the living members behind
+ * it, and each of them, when it gets it for the first time, does the same, and again when it loses
+ * another one.  That is some messages from each, and no connections to all; and it gets past
+ * members that are lost on the way, as each tells the next one that lives.  A member that gets the
+ * notice then behaves as if it had lost a member, for collectives alone: it still reaches all of
+ * them.
  *
  * A revocation (MPIX_Comm_revoke) is passed on in the same way, with a flag.  Members may free the
  * communicator when they please, and pass nothing on then, so the one that revokes tells all.
@@ -22,7 +23,7 @@
  * A creation fails at one member and not at another, where the last words between them are not
  * heard any more.  A member that has the communicator by then leaves it before it frees it.
  *
- * Of a death that the launcher tells of everybody hears anyway.
+ * A death that the launcher reports is known to all members anyway.
  *
  * Called by pml_epml_lost.c, and by others that have learned of it, under the endpoint's lock.
  *
@@ -39,7 +40,7 @@
 
 #include "ompi/constants.h"
 
-/** @param[in,out] nth  of those who are to be told; the first ones have been
+/** @param[in,out] nth  of the members to be told; the first ones have been
  * @return false: there was no memory for it */
 static bool tell_one(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news, mca_pml_epml_peer_t *peer,
                      uint32_t *nth)

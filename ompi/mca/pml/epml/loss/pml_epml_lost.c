@@ -14,9 +14,9 @@
  * in its table of connections.  Notes are made wherever the news comes in; what follows from them
  * is done by each endpoint itself, under its lock, at its next turn (mca_pml_epml_lost_look).
  *
- * A peer that is lost stays lost for this endpoint.  docs/losses.md, "When something breaks",
- * has the rules.  The launcher's news are in pml_epml_lost_launcher.c; pml_epml_lost_ask.c looks
- * after those who are silent.
+ * A peer that is lost stays lost for this endpoint.  docs/losses.md, "When something breaks", has
+ * the rules.  The launcher's notices are in pml_epml_lost_launcher.c; pml_epml_lost_ask.c checks
+ * the liveness of silent peers.
  *
  * Tests: cut, death, fault
  */
@@ -280,7 +280,7 @@ static void cut_off(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
     mca_pml_epml_backlog_lost(ep, peer);
 }
 
-/** @param[in,out] untold  set if the launcher does not tell everybody of one of them
+/** @param[in,out] untold  set if the launcher does not report one of them to all members
  * @param[in,out] count   increased by the number of those that are lost
  * @return the first rank of a list that is lost, or -1 */
 static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers, bool *untold,
@@ -318,7 +318,7 @@ static void drop_kept(mca_pml_epml_comm_t *comm)
     }
 }
 
-/** Find who is lost on the endpoint's communicators.  @return is anybody? */
+/** Find lost peers on the endpoint's communicators.  @return is there one? */
 static bool look_at_comms(mca_pml_epml_ep_t *ep)
 {
     mca_pml_epml_comm_t *comm;
@@ -360,7 +360,7 @@ static void look_within(mca_pml_epml_ep_t *ep)
     }
 }
 
-/** Sends and receives that wait for an answer or for data of somebody who is lost. */
+/** Sends and receives that wait for an answer or for data of a lost peer. */
 static void end_numbered(mca_pml_epml_ep_t *ep)
 {
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {

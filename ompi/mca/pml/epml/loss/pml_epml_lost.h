@@ -6,8 +6,7 @@
 /**
  * @file
  *
- * Those who are lost, and what becomes of what waits for them: pml_epml_lost.c,
- * pml_epml_lost_ask.c.
+ * Lost peers, and the operations that wait for them: pml_epml_lost.c, pml_epml_lost_ask.c.
  */
 
 #ifndef MCA_PML_EPML_LOST_H
@@ -36,12 +35,12 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm);
  * node live, unless one is known to be lost.  Takes the lock. */
 void mca_pml_epml_lost_look_after(mca_pml_epml_comm_t *comm);
 
-/** The network has been quiet for a while: are those whom this endpoint waits for still there?
+/** The network has been quiet for a while: are the peers that this endpoint waits for still there?
  * Under its lock. */
 void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep);
 
-/** A thread has probed in vain: no request says whom it waits for, so mca_pml_epml_lost_ask asks
- * them.  Under the lock. */
+/** A thread has probed in vain: no request names the peers it waits for, so mca_pml_epml_lost_ask
+ * checks them.  Under the lock. */
 static inline void mca_pml_epml_lost_note_probe(const mca_pml_epml_comm_t *comm, int source,
                                                 int tag)
 {

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Are those still there whom an endpoint waits for?  It asks when it has heard nothing for a while,
- * or when a client says that somebody is lost.
+ * Liveness of the peers that an endpoint waits for.  It is checked when nothing has arrived for a
+ * while, or when a client reports a loss.
  *
  * Called by the endpoint's turns, under its lock, and by the layer service.
  *
@@ -27,10 +27,10 @@
 /** Members of a communicator that are looked at in one round, if it may be any of them. */
 #define ASK_MOST 16
 
-/** Ask one.  The launcher is asked as well, now and then, for those to whom nothing leads.
+/** Check one peer.  The launcher is asked as well, now and then, for peers without a connection.
  *
  * @param[in] named  it is waited for, and may have given this endpoint up; else it is one of many,
- *                   who are connected to only if nothing can be had from the launcher */
+ *                   which are connected to only if the launcher has no answer */
 static void lost_ask_peer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool named)
 {
     const bool mute = NULL == peer->shm && EPML_WAY_NET == peer->way && mca_pml_epml_books_watch();
@@ -52,19 +52,19 @@ static void ask_some(mca_pml_epml_comm_t *comm)
     }
 }
 
-/** Ask those whom a message of this kind is awaited from, or sent to. */
+/** Check the peers that a message of this kind is awaited from, or sent to. */
 static void ask_for(mca_pml_epml_comm_t *comm, int rank, int tag)
 {
     if (0 <= rank) {
         lost_ask_peer(comm->ep, comm->peers->member[rank], true);
     }
     if (0 > rank || MPI_ANY_TAG > tag) {
-        /* It may be any of them; a collective waits for one who waits for another one. */
+        /* It may be any of them; a collective waits for a member that waits for another one. */
         ask_some(comm);
     }
 }
 
-/** Ask those whom a request waits for. */
+/** Check the peers that a request waits for. */
 static void ask_for_request(const mca_pml_epml_request_t *request)
 {
     if (!request->ops->sends && NULL == request->posted.queue && NULL != request->source) {
@@ -74,7 +74,7 @@ static void ask_for_request(const mca_pml_epml_request_t *request)
     }
 }
 
-/** Ask those whom a thread waits for that probes. */
+/** Check the peers that a probing thread waits for. */
 static void ask_for_probe(mca_pml_epml_ep_t *ep)
 {
     mca_pml_epml_comm_t *comm = 0 == ep->loss.probed.context
@@ -84,7 +84,7 @@ static void ask_for_probe(mca_pml_epml_ep_t *ep)
     if (NULL != comm) { /* else it has been freed since */
         ask_for(comm, ep->loss.probed.source, ep->loss.probed.tag);
     }
-    ep->loss.probed.context = 0; /* whoever still probes comes again */
+    ep->loss.probed.context = 0; /* a thread that still probes comes again */
 }
 
 void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
@@ -125,7 +125,8 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
     }
 }
 
-/** Beyond a network somebody may be lost to one and not to another one, who will find out. */
+/** Beyond a network a peer may be lost to one member and not to another one, which will find
+ * out. */
 static inline bool is_neighbour(const mca_pml_epml_peer_t *peer)
 {
     return NULL == peer->shm && EPML_WAY_NODE == peer->way;
@@ -142,8 +143,8 @@ static bool note_process(unsigned char *noted, const mca_pml_epml_peer_t *peer)
     return was;
 }
 
-/** Look after the neighbours.  A process dies as a whole: one member of each is enough, and whoever
- * has a connection needs no memory of the node for it.
+/** Check the neighbours.  A process dies as a whole: one member of each is enough, and a peer with
+ * a connection needs no memory of the node for it.
  *
  * @param[in,out] noted  a bit a process; NULL: there was no memory */
 static void look_after_neighbours(mca_pml_epml_comm_t *comm, unsigned char *noted)

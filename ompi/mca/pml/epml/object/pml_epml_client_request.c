@@ -9,11 +9,12 @@
  * Requests of the engine's clients: to libmpi those of collectives, to our waiting functions
  * (pml_epml_wait.c) those of an endpoint that is to be turned.  They are ended by any thread.
  *
- * When a component has returned such a request, libmpi's call hangs on it what the operation must
- * keep (a datatype, an operation), with a function that lets go of it and that libmpi's requests
+ * When a component has returned such a request, libmpi's call attaches to it what the operation
+ * must keep (a datatype, an operation), with a function that releases it and that libmpi's requests
  * call as they complete (ompi_coll_base_retain_op and its like).  By then another thread may have
- * ended it.  So whoever ends it touches nothing but status and flag, and what hangs there goes
- * when the request does: libmpi frees it in a call that comes after the one that has made it.
+ * ended the request.  So the ending thread touches nothing but status and flag, and what is
+ * attached is released with the request: libmpi frees it in a call that comes after the one that
+ * has made it.
  *
  * One of an operation on a window is a request of that to libmpi, which calls its error handler and
  * hangs nothing on it.
@@ -120,8 +121,8 @@ static int client_request_free(ompi_request_t **ompi_request)
     void *state = REQUEST_PENDING;
 
     *ompi_request = MPI_REQUEST_NULL;
-    /* Acquire: what ended it before its end; release: what hangs on it before who ends it gives it
-     * up.  Partner of both: the exchange in mca_pml_epml_client_request_done. */
+    /* Acquire: what ended it before its end; release: what is attached to it before the ending
+     * thread gives it up.  Partner of both: the exchange in mca_pml_epml_client_request_done. */
     if (REQUEST_COMPLETED == __atomic_load_n(flag_of(request), __ATOMIC_ACQUIRE)
         || !__atomic_compare_exchange_n(flag_of(request), &state, FREED, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE)) {
@@ -166,7 +167,7 @@ int mca_pml_epml_client_request_start(size_t count, ompi_request_t **requests)
 
         requests[i]->req_state = OMPI_REQUEST_ACTIVE;
         requests[i]->req_status.MPI_ERROR = MPI_SUCCESS;
-        /* Relaxed: who ends it has been told of it by what start does. */
+        /* Relaxed: start has given it to the thread that ends it. */
         __atomic_store_n(flag_of(request), REQUEST_PENDING, __ATOMIC_RELAXED);
         rc = request->ops->start(request->context);
         if (MPIX_ENDPOINTS_REQUEST_COMPLETE == rc) {

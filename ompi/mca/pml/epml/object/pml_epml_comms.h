@@ -29,9 +29,9 @@ void mca_pml_epml_comms_remove(mca_pml_epml_comm_t *comm);
 /** The communicator of ep with this context, or that of its agreements, or NULL. */
 mca_pml_epml_comm_t *mca_pml_epml_comm_find(mca_pml_epml_ep_t *ep, uint64_t context);
 
-/** So many threads use the handle at a time, the user says; EPML_LEVEL_NONE: he does not any more.
- * The highest level of an endpoint's handles is in force for its lock.  When no handle has one, the
- * last one stays. */
+/** So many threads use the handle at a time, as the user has declared; EPML_LEVEL_NONE: the
+ * declaration is withdrawn.  The highest level of an endpoint's handles is in force for its lock. 
+ * When no handle has one, the last one stays. */
 void mca_pml_epml_comm_say_level(mca_pml_epml_comm_t *comm, mca_pml_epml_level_t level);
 
 /** Each communicator of an endpoint, none of which may come or go meanwhile.

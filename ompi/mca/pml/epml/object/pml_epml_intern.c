@@ -55,7 +55,7 @@ static mca_pml_epml_peers_t *take_list(uint64_t key)
     return peers;
 }
 
-/** Under the lock.  Without memory everybody keeps a list of his own. */
+/** Under the lock.  Without memory each keeps a list of its own. */
 static void enter_list(mca_pml_epml_peers_t *peers, uint64_t key)
 {
     if (!interned.open) {

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Neighbours with whom nothing here has a communicator in common any more, and who may still ask
- * this process for an answer: what they have offered in a collective that has failed here, they
- * take back (pml_epml_withdraw.c).
+ * Neighbours that share no communicator with this process any more, and may still ask it for an
+ * answer: what they have offered in a collective that has failed here, they take back
+ * (pml_epml_withdraw.c).
  *
  * Tests: coll_nomem (own: survivor)
  */
@@ -23,7 +23,8 @@
 /** Lists that are kept; the oldest goes. */
 #define EPML_KEPT 16
 
-/** Neighbours of communicators that are gone.  Beyond the network who asks says where he is. */
+/** Neighbours of communicators that are gone.  Beyond the network a request names its sender's
+ * address. */
 static struct {
     opal_mutex_t lock;
     mca_pml_epml_peers_t *list[EPML_KEPT];

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Kinds of messages: what each looks like, who may send it, and who takes it.  Each protocol has
- * one of these for each of its kinds; pml_epml_recvfrag.c checks what has arrived by it.  (Eager
- * messages have a way of their own, the fast path.)
+ * Kinds of messages: what each looks like, which side may send it, and its handler.  Each protocol
+ * has one of these for each of its kinds; pml_epml_recvfrag.c checks what has arrived by it. 
+ * (Eager messages have a handler of their own, the fast path.)
  */
 
 #ifndef MCA_PML_EPML_KIND_H
@@ -30,7 +30,7 @@ typedef enum mca_pml_epml_rest_t {
     EPML_REST_HANDLE /**< common.handle_size bytes, MCA_BTL_EP_ADDRESS_MAX at most */
 } mca_pml_epml_rest_t;
 
-/** By what a message tells who it is from. */
+/** The part of a message that names its sender. */
 typedef enum mca_pml_epml_from_t {
     EPML_FROM_RANK,    /**< it begins with a match header */
     EPML_FROM_PARTNER, /**< it names a request by its number: from the other side of that one */

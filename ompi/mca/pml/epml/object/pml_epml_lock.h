@@ -40,9 +40,9 @@ static inline uint32_t mca_pml_epml_lock_streak(mca_pml_epml_level_t level)
 /** May locks be biased on this machine?  Constant from the first endpoint on. */
 extern bool mca_pml_epml_may_bias;
 
-/** A thread of the endpoint's own looks at what has come.  Only that counts: who sends and posts
- * does not, and must not keep others from turning the endpoint.  Under the lock, or by a thread
- * that the others do not mind: a lost count does no harm. */
+/** A thread of the endpoint's own polls for messages.  Only that counts: a thread that sends and
+ * posts does not, and must not keep others from progressing the endpoint.  Under the lock, or by a
+ * thread that the others do not mind: a lost count does no harm. */
 static inline void mca_pml_epml_beat(mca_pml_epml_ep_t *ep)
 {
     /* Relaxed: a sign of life, nothing hangs on its order. */
@@ -61,7 +61,8 @@ static inline void mca_pml_epml_ep_set_busy(mca_pml_epml_ep_t *ep, bool busy)
 /* In builds for tests (CPPFLAGS=-DEPML_CHECK_LOCKS=1, test/lib/Ept/Tsan.pm) each thread counts the
  * endpoints' locks that it holds: one at most, and none where the user's code may be called.  So a
  * callback that calls MPI under a lock ends the program, instead of hanging it now and then.  So
- * does a large allocation under a lock: who waits for it would wait for that, too. */
+ * does a large allocation under a lock: a thread that waits for the lock would wait for that,
+ * too. */
 #ifndef EPML_CHECK_LOCKS
 #    define EPML_CHECK_LOCKS 0
 #endif

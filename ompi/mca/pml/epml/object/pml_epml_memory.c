@@ -30,7 +30,7 @@
 #define MEMORY_LINE 64
 
 /** Bytes from which on memory comes straight from the kernel: cleared, without a page of it being
- * touched, so that who writes to it first decides on which NUMA node it lies. */
+ * touched, so that the thread that writes to it first decides on which NUMA node it lies. */
 #define MEMORY_MAPPED 65536
 
 typedef struct memory_t {

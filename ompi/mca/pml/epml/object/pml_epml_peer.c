@@ -98,8 +98,8 @@ static mca_pml_epml_peer_t *find_uid(uint64_t uid)
     if (NULL != peer) {
         uint32_t references = atomic_load_explicit(&peer->references, memory_order_relaxed);
 
-        /* Not one whose last reference is gone and who is waiting for the lock to leave.  Relaxed:
-         * what the peer is was written before it was entered, under the lock. */
+        /* Not one whose last reference is gone and whose thread waits for the lock to leave. 
+         * Relaxed: what the peer is was written before it was entered, under the lock. */
         do {
             if (0 == references) {
                 peer = NULL;

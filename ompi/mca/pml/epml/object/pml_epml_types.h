@@ -159,7 +159,7 @@ typedef struct mca_pml_epml_unexpected_t {
 /** Sizes of long messages that are told apart: up to 64 and 256 KiB, 1 MiB, and above. */
 #define EPML_FETCH_CLASSES 4
 
-/** What a member of a communicator tells others, who pass it on. */
+/** What a member of a communicator tells others, which pass it on. */
 typedef enum mca_pml_epml_news_t {
     EPML_NEWS_LEFT,    /**< its collectives cannot succeed */
     EPML_NEWS_REVOKED, /**< it is revoked: nothing of it can succeed */
@@ -168,7 +168,7 @@ typedef enum mca_pml_epml_news_t {
 
 /** How far a member has come with passing such news on. */
 typedef struct mca_pml_epml_passing_t {
-    bool over;      /**< all have been told who are to be told by it */
+    bool over;      /**< all that are to be told by it have been told */
     bool first;     /**< it tells all members: nobody has told it */
     uint32_t count; /**< so many of them so far */
     int32_t lost;   /**< of members that were lost then: after more losses others are to be told */
@@ -212,8 +212,8 @@ typedef struct mca_pml_epml_ep_wire_t {
     uint32_t connection_size;
     uint32_t connections_used;
     uint32_t lost_seen;     /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
-    bool broken[EPML_WAYS]; /**< the way's module has failed: everybody beyond it is lost */
-    const mca_pml_epml_peer_t *connecting; /**< whom ep_connect is called for */
+    bool broken[EPML_WAYS]; /**< the transport's module has failed: all peers beyond it are lost */
+    const mca_pml_epml_peer_t *connecting; /**< the peer of an ep_connect in progress */
     uint64_t backlogged;                   /**< counts things put in a backlog */
     mca_btl_ep_counts_t net_before; /**< of the network's module, of those that had it before */
 } mca_pml_epml_ep_wire_t;
@@ -247,7 +247,7 @@ typedef struct mca_pml_epml_ep_engine_t {
     uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
     uint32_t net_countdown;
     uint32_t quiet; /**< turns in which no other process sent anything */
-    /** One turn, for those below the engine who must see what has come: see pml_epml_turn.h. */
+    /** One turn, for layers below the engine that must see what has come: see pml_epml_turn.h. */
     int (*turn)(struct mca_pml_epml_ep_t *ep);
     uint64_t helps;                  /**< turns by threads that were not its own */
     mca_pml_epml_counts_t accounted; /**< what of its counts is in the process's, see
@@ -272,7 +272,7 @@ typedef struct mca_pml_epml_ep_loss_t {
      * goes. */
     struct {
         uint64_t context; /**< 0: nothing */
-        uint64_t uid;     /**< who said it */
+        uint64_t uid;     /**< its sender */
         mca_pml_epml_news_t news;
     } early[EPML_LEFT_EARLY];
     uint32_t early_next;
@@ -353,7 +353,8 @@ typedef struct mca_pml_epml_comm_t {
     int32_t rank;     /**< own rank in it */
     bool is_inter;
     bool may_overtake;           /**< mpi_assert_allow_overtaking; under the ep's lock */
-    mca_pml_epml_peers_t *peers; /**< whom ranks in calls name: the remote group, if there is one */
+    mca_pml_epml_peers_t *peers; /**< the group that ranks in calls name: the remote group, if there
+                                      is one */
     mca_pml_epml_peers_t *local; /**< own group's members; the same as peers if not is_inter */
     ompi_communicator_t *comm;
     mca_pml_epml_level_t level; /**< mpix_thread_level, of this handle; under the ep's lock */
@@ -376,7 +377,7 @@ typedef struct mca_pml_epml_comm_t {
         bool left;             /**< a member has said that it has lost another one */
         bool revoked;          /**< all that waits in it ends with MPI_ERR_REVOKED */
         mca_pml_epml_passing_t passing[EPML_NEWS];
-        uint32_t ask_next;     /**< with whom to go on where all members are looked at */
+        uint32_t ask_next; /**< the next member where all members are looked at */
     } loss;
     bool message_lost;       /**< one was lost for lack of memory: receives fail */
     bool agree_message_lost; /**< the same of EPML_AGREE_CONTEXT */

@@ -100,7 +100,7 @@ static inline uint8_t mca_pml_epml_part_way_flag(const mca_pml_epml_peer_t *peer
     return NULL == peer->shm && EPML_WAY_NODE == peer->way ? EPML_HDR_FLAG_NODE : 0;
 }
 
-/** Whom a send is for, who is somebody. */
+/** The peer of a send, not MPI_PROC_NULL. */
 static inline mca_pml_epml_peer_t *mca_pml_epml_part_receiver(const mca_pml_epml_part_t *part)
 {
     return part->super.comm->peers->member[part->super.rank];

@@ -38,9 +38,9 @@ static __attribute__((noinline)) void recvfrag_drop(mca_pml_epml_ep_t *ep, const
     }
 }
 
-/** A message of another process that nobody who is sound can have sent, not even too late: it has
- * taken the place of one that somebody may be waiting for.  A transport that can tell whose pipe it
- * came by gives the sender up (ep_nonsense). */
+/** A message of another process that no sound sender can have sent, not even too late: it has taken
+ * the place of one that may be awaited.  A transport that can tell the pipe it came by gives the
+ * sender up (ep_nonsense). */
 static __attribute__((noinline)) void recvfrag_refuse(mca_pml_epml_ep_t *ep,
                                                       mca_btl_base_module_t *btl,
                                                       const char *reason)
@@ -297,7 +297,7 @@ static inline void arrived_from_other(mca_pml_epml_ep_t *ep, mca_btl_base_module
 static bool rndv_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
     match_message(ep, message->hdr, message->rest, message->rest_size);
-    mca_pml_epml_flow_check(ep); /* it may come from one who still waits for a GO */
+    mca_pml_epml_flow_check(ep); /* it may come from a peer that still waits for a GO */
     return true;
 }
 

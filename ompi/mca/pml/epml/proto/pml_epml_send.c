@@ -8,7 +8,7 @@
  *
  * The protocol of sending, for what does not go at once (pml_epml_isend.c):
  *
- *   small, but not very      EAGER, lent to a neighbour, who copies the data if he comes at once
+ *   small, but not very      EAGER, lent to a neighbour, which copies the data if it comes at once
  *   small, synchronous       EAGER with a number, done when the receiver's ACK comes
  *   large, one piece         RNDV with address: the receiver fetches the data, done at its FIN
  *   large, several pieces    RNDV without: at the receiver's CTS the data go out as FRAGs
@@ -216,7 +216,7 @@ static int send_first(mca_pml_epml_request_t *request)
         rc = first_eager(request, peer);
     }
     /* Too large; or the peer holds us back; or the transport could buffer as much, but has no
-     * memory for it; or it could not be packed, of which a receiver who waits will be told. */
+     * memory for it; or it could not be packed, which a waiting receiver will be told. */
     return OMPI_ERR_NOT_AVAILABLE == rc ? first_rndv(request, peer) : rc;
 }
 
@@ -417,7 +417,7 @@ static bool send_is_unheard(const mca_pml_epml_request_t *request)
     return EPML_SEND_START == request->state;
 }
 
-/** To one who lives, and may never receive it. */
+/** To a peer that lives, and may never receive it. */
 static void send_take_back(mca_pml_epml_request_t *request)
 {
     if (EPML_SEND_SYNC == request->state) {
@@ -444,7 +444,7 @@ static void send_lost(mca_pml_epml_request_t *request)
 static void send_remind(mca_pml_epml_request_t *request)
 {
     if (EPML_SEND_WITHDRAWN == request->state) {
-        mca_pml_epml_withdraw(request); /* whoever was to answer may have gone since */
+        mca_pml_epml_withdraw(request); /* the peer that was to answer may have gone since */
     }
 }
 

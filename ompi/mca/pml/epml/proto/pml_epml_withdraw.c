@@ -8,19 +8,20 @@
  *
  * Rendezvous that are taken back.
  *
- * When a member of a communicator is lost, a collective ends with an error on those who notice, and
- * its sends to members that live must end, too: their receives may never be posted.  So it is with
- * a collective of a client's that has failed for another reason and cancels its sends.  But what has
- * been offered for fetching may be being fetched, by the network card or by a neighbour's thread,
- * from memory that the user may free as soon as the call has returned.  (With libfabric's tcp a
- * registration that ends too early also costs the connection between two that live.)
+ * When a member of a communicator is lost, a collective ends with an error at the members that
+ * notice, and its sends to members that live must end, too: their receives may never be posted.  So
+ * it is with a collective of a client's that has failed for another reason and cancels its sends. 
+ * But what has been offered for fetching may be being fetched, by the network card or by a
+ * neighbour's thread, from memory that the user may free as soon as the call has returned.  (With
+ * libfabric's tcp a registration that ends too early also costs the connection between two live
+ * processes.)
  *
  * So the sender asks (WITHDRAW), and waits for the answer.  There are three cases at the receiver:
  *
  *  - the message waits unmatched: it is thrown away, and FIN says that nobody fetches it;
  *  - its communicator is gone, and with it all receives and messages: likewise.  By then the
- *    receiver may have nothing in common with the sender any more, but keeps a while who was in it
- *    (mca_pml_epml_peers_keep);
+ *    receiver may have nothing in common with the sender any more, but keeps the members of the
+ *    communicator a while (mca_pml_epml_peers_keep);
  *  - it has been matched: CTS or FIN comes anyway, or is on its way.
  *
  * The endpoint may be gone as well.  Of the network its module stays, and its process answers in
@@ -153,8 +154,8 @@ void mca_pml_epml_withdraw_kept(mca_pml_epml_comm_t *comm, epml_match_unexpected
     mca_pml_epml_unexpected_free(comm->ep, kept);
 }
 
-/** Answer somebody of whom nothing is known here any more.  If there is no room for it at present
- * he asks again.  @return false: it cannot be */
+/** Answer a peer that is not known here any more.  If there is no room for it at present the peer
+ * asks again.  @return false: it cannot be */
 static bool answer_by_address(mca_btl_ep_module_t *module, const mca_pml_epml_hdr_withdraw_t *hdr,
                               const void *address)
 {
@@ -163,7 +164,7 @@ static bool answer_by_address(mca_btl_ep_module_t *module, const mca_pml_epml_hd
                                          .status = OMPI_ERR_UNREACH};
     const size_t length = hdr->common.handle_size;
 
-    /* It must be his own. */
+    /* It must be the sender's own. */
     return sizeof(module->ep_source) <= length
            && 0 == memcmp(&module->ep_source, address, sizeof(module->ep_source))
            && NULL != module->ep_answer
@@ -189,7 +190,7 @@ static bool withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t
     const bool is_neighbour = module == ep->ways.shm;
 
     if (NULL == sender && module == ep->ways.module[EPML_WAY_NET]) {
-        /* For one who had this module before. */
+        /* For an earlier owner of this module. */
         if (!answer_by_address(module, hdr, message->rest)) {
             mca_pml_epml_ep_drop(ep);
         }

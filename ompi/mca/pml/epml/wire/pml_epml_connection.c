@@ -24,7 +24,7 @@
 #    include "ompi/runtime/params.h"
 #endif
 
-/* ---- who is lost ----------------------------------------------------------------------------- */
+/* ---- lost peers ------------------------------------------------------------------------------ */
 
 void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection)
 {
@@ -33,7 +33,7 @@ void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *co
     }
     mca_pml_epml_lost_set_anybody();
     connection->lost_id = connection->peer_id;
-    connection->peer_id = 0; /* whoever wants to send must look first */
+    connection->peer_id = 0; /* a send must look first */
     mca_pml_epml_lost_look_soon(ep);
 }
 
@@ -76,7 +76,7 @@ bool mca_pml_epml_lost_pends(const mca_pml_epml_request_t *request)
 int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
 {
     if (tag < MPI_ANY_TAG || comm->loss.revoked) {
-        /* Of a collective, which cannot succeed any more, whoever is next in it. */
+        /* Of a collective, which cannot succeed any more, whatever peer is next in it. */
         if (!comm->loss.member) {
             return -1;
         }
@@ -97,8 +97,8 @@ int mca_pml_epml_lost_blocks(const mca_pml_epml_comm_t *comm, int src, int tag)
 static inline mca_pml_epml_connection_t *connection_of(const mca_pml_epml_ep_t *ep, uint32_t slot)
 {
     const uint32_t mask = ep->wire.connection_size - 1;
-    /* Slots are given out one after the other, and who talks to every 2^k-th peer shall not meet
-     * the same place each time: multiply, by 2^32 over the golden ratio, and take high bits. */
+    /* Slots are given out one after the other, and peers at every 2^k-th slot shall not share a
+     * place: multiply, by 2^32 over the golden ratio, and take high bits. */
     uint32_t at = (slot * UINT32_C(2654435769)) >> 8;
 
     while (ep->wire.connections[at & mask].used && slot != ep->wire.connections[at & mask].slot) {
@@ -172,7 +172,7 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_place(mca_pml_epml_ep_t *ep,
         *connection = (mca_pml_epml_connection_t){.slot = peer->slot, .used = true};
         ++ep->wire.connections_used;
     }
-    if (NULL != connection->endpoint) { /* of one who had the slot before */
+    if (NULL != connection->endpoint) { /* of an earlier owner of the slot */
         connection->module->ep_disconnect(connection->module, connection->endpoint);
         connection->endpoint = NULL;
     }
@@ -195,7 +195,7 @@ void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
         connection->lost_id = peer->id;
         mca_pml_epml_lost_look_soon(ep);
     } else {
-        /* Without memory to note the one: better all than somebody who waits for ever. */
+        /* Without memory to note the one: better all than an endless wait. */
         mca_pml_epml_way_break(ep, peer->way);
     }
 }

@@ -58,7 +58,7 @@ static inline bool mca_pml_epml_lost_has_news(const mca_pml_epml_ep_t *ep)
            != atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_relaxed);
 }
 
-/** See at the next turn who is lost.  Under the lock. */
+/** Look for lost peers at the next turn.  Under the lock. */
 static inline void mca_pml_epml_lost_look_soon(mca_pml_epml_ep_t *ep)
 {
     ep->wire.lost_seen = EPML_LOST_LOOK;

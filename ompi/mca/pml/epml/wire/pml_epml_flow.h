@@ -71,10 +71,10 @@ void mca_pml_epml_flow_exhausted(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sen
 void mca_pml_epml_flow_kept(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
                             const mca_pml_epml_unexpected_t *message);
 
-/** There is room again: tell those who were told to hold. */
+/** There is room again: send GO (XON) to the peers that were sent HOLD (XOFF). */
 void mca_pml_epml_flow_go(mca_pml_epml_ep_t *ep);
 
-/** Is it time for that?  To be asked whenever a message has gone, or one of somebody who may hold
+/** Is it time for that?  To be asked whenever a message has gone, or one of a peer that may hold
  * has come: a GO for which there was no memory is sent then. */
 static inline void mca_pml_epml_flow_check(mca_pml_epml_ep_t *ep)
 {
@@ -134,7 +134,7 @@ static inline size_t mca_pml_epml_unexpected_length(const mca_pml_epml_unexpecte
     return length;
 }
 
-/** The endpoint goes: forget whom it told. */
+/** The endpoint goes: forget the peers that were sent HOLD. */
 void mca_pml_epml_flow_clear(mca_pml_epml_ep_t *ep);
 
 /* ---- the sender's side ----------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
  *
  * A turn of an endpoint tries a few peers, then those behind them in the list get theirs, so that a
  * turn costs the same however many are slow.  A request waits as itself, a control message as a
- * copy; whoever cannot make one for lack of memory lets a request wait in its place.
+ * copy; if there is no memory for the copy a request waits in its place.
  *
  * An active message that waits is a control message with data.  A transport that is short of memory
  * may have no buffer for all of it (OMPI_ERR_NOT_AVAILABLE): then it goes in pieces.
@@ -95,7 +95,7 @@ int mca_pml_epml_backlog_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
         break;
     case OMPI_ERR_UNREACH:
     case MPI_ERR_PROC_FAILED:
-        return MPI_ERR_PROC_FAILED; /* which is known, and whoever must has been told */
+        return MPI_ERR_PROC_FAILED; /* which is known, and has been reported */
     default:
         break;
     }
@@ -118,8 +118,8 @@ int mca_pml_epml_send_control_data(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *p
         }
         rc = mca_pml_epml_backlog_judge(ep, peer, rc, &since);
     } else if (OPAL_UNLIKELY(mca_pml_epml_lost_refuses(ep, peer))) {
-        /* Its backlog ends, which must not be put off: without memory whoever owes the answer would
-         * go behind the others who do, for ever (mca_pml_epml_backlog_lost). */
+        /* Its backlog ends, which must not be put off: without memory the answer would go behind
+         * other answers, for ever (mca_pml_epml_backlog_lost). */
         rc = MPI_ERR_PROC_FAILED;
     }
     if (OMPI_ERR_OUT_OF_RESOURCE != rc) {

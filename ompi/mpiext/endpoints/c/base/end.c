@@ -49,7 +49,7 @@ void mpix_endpoints_end_alone(void)
     const pid_t own = (pid_t) syscall(SYS_gettid);
     pid_t first = 0;
 
-    /* Relaxed: who is first is all that matters; nothing is passed on. */
+    /* Relaxed: only the first one matters; nothing is passed on. */
     if (!atomic_compare_exchange_strong_explicit(&ender, &first, own, memory_order_relaxed,
                                                  memory_order_relaxed)
         && own != first) {

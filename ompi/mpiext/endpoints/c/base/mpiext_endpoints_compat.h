@@ -109,9 +109,9 @@
  * components that may be left out of it. */
 #define MPIX_ENDPOINTS_FILES (!EP_IN_TREE)
 
-/** Without all of which endpoints cannot open files, but all else: where ompio's parts are chosen
- * for a file, its requests, its locks, who may read a file that is created, and what the first call
- * of files sets up. */
+/** Without all of these endpoints cannot open files; all else works.  They choose ompio's parts for
+ * a file, its requests, its locks, the permissions of a file that is created, and what the first
+ * call of files sets up. */
 #if MPIX_ENDPOINTS_FILES
 #    define MPIX_ENDPOINTS_SEAMS_FILES(F)     \
         F(mca_io_base_file_select)            \

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What is said to the user: our help texts, whoever has the thread.
+ * Messages to the user: our help texts, from any thread.
  */
 
 #ifndef MPIEXT_ENDPOINTS_HELP_H

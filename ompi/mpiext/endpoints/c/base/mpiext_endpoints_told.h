@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What this process was told by its launcher, or by who has spawned it: told.c.
+ * Numbers that this process has from its launcher, or from the process that has spawned it: told.c.
  */
 
 #ifndef MPIEXT_ENDPOINTS_TOLD_H

@@ -9,9 +9,9 @@
  * What is said to the user, by one thread at a time.
  *
  * opal_show_help reads its file with a scanner that has its state in global variables: two threads
- * in it at a time end in a crash, and ranks of one process mostly have the same thing to say at the
- * same time, if only "your MPI job will now abort".  libmpi says that.  So we stand in for the two
- * function pointers by which everybody calls it.
+ * in it at a time end in a crash, and ranks of one process mostly have the same message at the same
+ * time, if only libmpi's "your MPI job will now abort".  So this file replaces the two function
+ * pointers by which all components call it.
  *
  * Tests: comm_refused, comm_errors
  */

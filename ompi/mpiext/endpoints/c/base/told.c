@@ -7,10 +7,10 @@
  * @file
  *
  * Numbers that this process was told by its environment: by epmpirun (-endpoints, -threadlevel), by
- * who has spawned it (seams/seam_spawn.c), or by the user.
+ * the process that has spawned it (seams/seam_spawn.c), or by the user.
  *
  * That of endpoints is a maximum, as the text of 2011 has it for mpiexec's: creations that would go
- * beyond it fail, and who asks how many there may be is told so.
+ * beyond it fail, and a query for the number allowed returns it.
  *
  * Tests: static_told, static_errors (told)
  */

@@ -6,14 +6,15 @@
 /**
  * @file
  *
- * MPI_Comm_split_type with MPIX_COMM_TYPE_ADDRESS_SPACE: who shares this process's memory?
+ * MPI_Comm_split_type with MPIX_COMM_TYPE_ADDRESS_SPACE: the members that share this process's
+ * memory.
  *
- * Everybody can tell from the members' names, so a split by colour does it.  But libmpi's function
- * has to be told apart from it first: some members may give MPI_UNDEFINED, or another type.
- *   Communicators of endpoints: all members have this library, and agree on what is meant in each
- *     call of MPI_Comm_split_type before libmpi's takes over.
- *   Processes: whoever gives the new type takes libmpi's way by host, then on.  No two processes
- *     share an address space, so on an intercommunicator the answer is nobody.
+ * The members' names show it, so a split by colour does it.  But the call has to be told apart from
+ * libmpi's first: some members may give MPI_UNDEFINED, or another type.  Communicators of
+ * endpoints: all members have this library, and agree on the type in each call of
+ * MPI_Comm_split_type before libmpi's takes over.  Processes: a member that gives the new type
+ * takes libmpi's way by host, then on.  No two processes share an address space, so on an
+ * intercommunicator the result is empty.
  *
  * Not a seam: programs call this function themselves, and find ours first because the library is
  * linked before libmpi.  In a program that loaded libmpi first, the type is an error.

@@ -119,8 +119,7 @@ void mpix_endpoints_phases_end(void)
 
     if (phases.is_open) {
         close_phases();
-        (void)
-            mpix_endpoints_begin_make(&begin); /* an error is what others have done, who get it */
+        (void) mpix_endpoints_begin_make(&begin); /* an error is of other members, which get it */
     }
 }
 

@@ -79,7 +79,7 @@ void mpix_endpoints_phases_end(void);
 /** Has MPI begun, or ended? */
 bool mpix_endpoints_begin_is_late(void);
 
-/** The code for who begins although it has. */
+/** The error code for a second begin. */
 int mpix_endpoints_begin_late_code(void);
 
 END_C_DECLS

@@ -51,7 +51,7 @@ int mpix_endpoints_call_is_main(void)
 static int (*left)(void);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/** libmpi's MPI_Finalize is called by who takes it. */
+/** The thread that takes it calls libmpi's MPI_Finalize. */
 static int thread_calls_finish(void)
 {
     int (*libmpi)(void);

@@ -128,8 +128,8 @@ static bool is_conditional(const instruction_t *instruction)
            && (2 == instruction->info.length ? 0x70 == code : 0x80 == code);
 }
 
-/** Does control go anywhere but to the next instruction, or is this for somebody who looks at where
- * it stands? */
+/** Does control go anywhere but to the next instruction, or does the code depend on where it
+ * stands? */
 static bool is_fixed(const instruction_t *instruction)
 {
     if (is_conditional(instruction)) {

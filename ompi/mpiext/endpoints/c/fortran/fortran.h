@@ -60,7 +60,7 @@ int mpix_endpoints_fortran_init_endpoints(int count, int requested, int *provide
 int mpix_endpoints_fortran_begin(int *max_endpoints, int *size, int *rank);
 int mpix_endpoints_fortran_init_pgas(int flag);
 
-/** The error code, for who wants it. */
+/** The error code, if it is asked for. */
 static inline void mpix_endpoints_fortran_end(MPI_Fint *ierror, int code)
 {
     if (NULL != ierror) { /* absent, with mpi_f08 */

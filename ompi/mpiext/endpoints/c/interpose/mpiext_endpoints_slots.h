@@ -34,8 +34,8 @@ bool mpix_endpoints_slots_have(mpix_endpoints_seam_t seam, ElfW(Addr) base);
  * Rewrite the slots that do not lead here.
  *
  * @param[in] linked   the linker leads calls here: then empty slots will be filled in rightly, and
- *                     those that lead out of Open MPI are somebody's who calls us in turn; what
- *                     remains was filled in before this library was there
+ *                     those that lead out of Open MPI belong to a library that calls us in turn;
+ *                     what remains was filled in before this library was there
  * @param[in] entered  by seam: nothing to be done for it
  *
  * @return false: they cannot be written to

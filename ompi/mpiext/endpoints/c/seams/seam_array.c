@@ -7,7 +7,7 @@
  * @file
  *
  * The tables of handles, to which all ranks of a process add at once.  This seam is for processes
- * as well: a table does not tell by whom it is used.
+ * as well: a table does not show what uses it.
  *
  * Tests: handles
  */

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Comparing communicators and groups: who is it that compares?
+ * Comparing communicators and groups: of endpoints, the calling endpoint counts, not the process.
  *
  * Two handles of one communicator may stand for different endpoints, and two groups of the same
  * members may belong to different ones: MPIX_ALIASED.  libmpi compares members only, and takes the
@@ -41,7 +41,7 @@ int MPIX_ENDPOINTS_SEAM(ompi_group_compare)(ompi_group_t *group1, ompi_group_t *
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_group_compare);
 
-/** The worse of two results for groups as one for communicators, whoever compares. */
+/** The worse of two results for groups as one for communicators. */
 static int compare_groups(ompi_group_t *group1, ompi_group_t *group2, int so_far)
 {
     int result = MPI_UNEQUAL;

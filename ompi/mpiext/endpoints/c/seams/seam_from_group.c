@@ -47,7 +47,7 @@
 typedef struct meeting_t {
     struct meeting_t *next;
     char *tag;
-    ompi_group_t *group;              /**< a reference: that of the first who came */
+    ompi_group_t *group;              /**< a reference: that of the first caller */
     mpix_endpoints_member_t *members; /**< of this process, in the order of the group */
     int count;
     int missing; /**< have not come; under the lock */
@@ -421,7 +421,7 @@ static void inter_dress(const inter_t *inter, ompi_communicator_t *comm)
 /** Processes alone on this side: have they to do with endpoints?  What the leader knows, all hear,
  * without a communicator, so that libmpi's is as it would be.
  *
- * @param[in,out] verdict  the leader's, then everybody's */
+ * @param[in,out] verdict  the leader's, then that of all */
 static int inter_ask(const mpix_endpoints_pml_t *table, const inter_t *inter, int *verdict)
 {
     int64_t value = *verdict;

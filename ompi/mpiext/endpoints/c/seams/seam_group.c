@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Groups: who am I in the new group?
+ * Groups: the caller's rank in a new group.
  *
  * libmpi derives groups from groups and then looks for "me" by the process's own proc
  * (ompi_proc_local_proc).  An endpoint's groups have another proc as "me", and the process's own

@@ -22,7 +22,7 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
 
-/** With a leader that everybody knows to be one. */
+/** With a leader that all know to be one. */
 static int intercomm_create(const mpix_endpoints_pml_t *table, ompi_communicator_t *local_comm,
                             int local_leader, ompi_communicator_t *bridge, int remote_leader,
                             int tag, ompi_communicator_t **newcomm)

@@ -10,8 +10,8 @@
  * endpoint with the level that its threads have, which says whether another thread may come.
  *
  * A thread is not known before it calls.  One that has never done so is on the first endpoint, as
- * the text wants, and is counted nowhere, be it the one that has begun MPI: so the first endpoint is
- * free for who is attached by a call, as in the text's own listings.
+ * the text demands, and is counted nowhere, be it the one that has begun MPI: so the first endpoint
+ * is free for a thread that is attached by a call, as in the text's own listings.
  *
  * A thread may be bound to a handle of other endpoints as well, which it then is attached to in place
  * of the static one (bound.c).
@@ -50,7 +50,7 @@ static inline const void *attached_token(void)
     return &watched;
 }
 
-/** The level of who attaches without saying one. */
+/** The level of a thread that attaches without one. */
 static int level_of(const mpix_endpoint_t *endpoint)
 {
     return 0 <= mpix_endpoints_process_level() ? endpoint->level : ompi_mpi_thread_provided;
@@ -170,8 +170,7 @@ int mpix_endpoints_attach(mpix_endpoint_t *endpoint, int level, bool moves)
     if (OPAL_UNLIKELY(MPIX_ENDPOINTS_FREE != rule) && !may_attach(rule, before)) {
         return MPIX_ENDPOINTS_CAUSE_FOR_LIFE;
     }
-    if (moves
-        && endpoint == before) { /* not who is there without having said so: nobody counts it */
+    if (moves && endpoint == before) { /* not a thread that has never attached: it is not counted */
         set_bound(NULL);
         return OMPI_SUCCESS;
     }

@@ -179,7 +179,7 @@ void mpix_endpoints_bound_end(ompi_communicator_t *comm)
 {
     ompi_communicator_t *self = NULL;
 
-    /* Relaxed: who has bound a thread to comm orders that before its end. */
+    /* Relaxed: the binding of a thread to comm is ordered before its end by the program. */
     if (OPAL_LIKELY(NULL == atomic_load_explicit(&records, memory_order_relaxed))) {
         return;
     }

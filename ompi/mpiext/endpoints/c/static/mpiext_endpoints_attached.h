@@ -26,8 +26,8 @@ extern _Thread_local mpix_endpoint_t *mpix_endpoints_own __attribute__((tls_mode
  * lowest of these.  For mpix_endpoints_attached. */
 mpix_endpoint_t *mpix_endpoints_assign(void);
 
-/** The calling thread's endpoint, or mpix_endpoints_none.  One thread-local read for who has been
- * attached by a call. */
+/** The calling thread's endpoint, or mpix_endpoints_none.  One thread-local read for a thread that
+ * has been attached by a call. */
 static inline mpix_endpoint_t *mpix_endpoints_attached(void)
 {
     mpix_endpoint_t *own = mpix_endpoints_own;

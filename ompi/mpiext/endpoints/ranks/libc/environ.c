@@ -27,8 +27,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Guards writes of all ranks' environments.  A read takes no lock, as POSIX has it: who writes while
- * another thread reads has to see to that. */
+/** Guards writes of all ranks' environments.  A read takes no lock, as in POSIX: a program that
+ * writes while another thread reads has to order the two. */
 static pthread_mutex_t writes = PTHREAD_MUTEX_INITIALIZER;
 
 /** What a launcher or batch system tells a process, and the rank's. */

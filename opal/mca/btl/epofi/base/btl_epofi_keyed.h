@@ -6,9 +6,8 @@
 /**
  * @file
  *
- * Random numbers, and numbers that only those who have a secret can make: the proofs in the wire
- * headers and greetings, and the keys of registered memory.  docs/security.md says what they are
- * good for.
+ * Random numbers, and numbers that can be made only with a secret: the proofs in wire headers and
+ * handshakes, and the keys of registered memory.  docs/security.md describes their use.
  *
  * Tests: unit/test_epofi_keys, unit/test_epofi_greet
  */

@@ -79,14 +79,14 @@ enum {
 #define EPOFI_ADDRESS_FIXED 40
 #define EPOFI_ADDRESS_BYTES (MCA_BTL_EP_ADDRESS_MAX - EPOFI_ADDRESS_FIXED)
 
-/** Nobody gets a connection to it who does not greet (btl_epofi_greet.c). */
+/** A connection to it needs the handshake (btl_epofi_greet.c). */
 #define EPOFI_ADDRESS_GREETED 1
 
 /** Modules that share a context have numbers from 1 on to this. */
 #define EPOFI_NUMBER_MOST 4095
 
-/** A module's published address: for those who may talk to it, and for nobody else, because of the
- * secret.  Only the first EPOFI_ADDRESS_FIXED + length bytes are published. */
+/** A module's published address.  It contains the secret, so it is for processes of the job only. 
+ * Only the first EPOFI_ADDRESS_FIXED + length bytes are published. */
 typedef struct mca_btl_epofi_address_t {
     uint64_t id;       /**< random, as long as the module lives; not secret.  See ep_source. */
     uint16_t magic;    /**< EPOFI_ADDRESS_MAGIC in the owner's byte order */

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Which address a process takes, so that all processes of the job are in one network: from the
- * addresses of all nodes, which everybody has, so that everybody comes to the same result and
- * nobody has to be asked.
+ * Choose the address of a process so that all processes of the job are in one network.  All
+ * processes have the addresses of all nodes, so each comes to the same result without
+ * communication.
  *
  *   1. A network that all nodes have an address in, each its own.  An address that another node has
  *      as well (docker0, virbr0) is no way to that node.

@@ -8,10 +8,10 @@
  *
  * The addresses that a context has entered.
  *
- * What tells two addresses apart is libfabric's name and the secret: who comes later at a host and
- * port that somebody else has left has another secret.
+ * Two addresses differ by libfabric's name and the secret: a process that gets a host and port
+ * again that another one has left has another secret.
  *
- * Called by who connects and disconnects.
+ * Called when peers are connected and disconnected.
  *
  * Tests: unit/test_epofi_share, unit/test_epofi_life, fault (insert)
  */
@@ -136,8 +136,8 @@ err_free:
     return result;
 }
 
-/** One that is there has been met again: if that is the last one met at its host and port, it is
- * the one whom the gate has to know, though others have been there meanwhile.
+/** The address is there already: the peer has been met again.  If it is the last one met at its
+ * host and port, the gate must know this peer, although others have been there meanwhile.
  * @return as mca_btl_epofi_book_enter */
 static int book_renew(mca_btl_epofi_book_t *book, mca_btl_epofi_entry_t *entry, uint32_t order)
 {

@@ -8,8 +8,8 @@
  *
  * The addresses that a context has entered into libfabric's table, and into its gate's.
  *
- * Several modules of a peer may share a context, and so an address, and several of ours: it is
- * entered once, and taken out with the last who wants it.
+ * Several modules of a peer may share a context, and so an address, and several of ours: an address
+ * is entered once, counted, and removed with the last reference.
  */
 
 #ifndef MCA_BTL_EPOFI_BOOK_H
@@ -28,7 +28,8 @@ typedef struct mca_btl_epofi_book_t mca_btl_epofi_book_t;
 typedef struct mca_btl_epofi_entry_t {
     fi_addr_t address;
     uint32_t references;
-    mca_btl_epofi_callee_t callee; /**< for the gate; its order is that of the last who wanted it */
+    mca_btl_epofi_callee_t callee;     /**< for the gate; its order is that of the last reference
+                                        taken */
     mca_btl_epofi_attempts_t attempts; /**< to connect there */
 } mca_btl_epofi_entry_t;
 

@@ -90,7 +90,7 @@ static bool is_allowed(const struct fi_info *info, const mca_btl_epofi_net_t *ne
         /* The node's list has nothing that Open MPI's own btl/tcp may not use. */
         return mca_btl_epofi_net_may_use(net, address);
     }
-    /* A loopback, and what stays within a node, is taken by who asks for it by name. */
+    /* A loopback, and a provider that stays within a node, are chosen only if they are named. */
     return mca_btl_epofi_is_set(mca_btl_epofi_component.provider)
            || 0 != (info->caps & FI_REMOTE_COMM);
 }

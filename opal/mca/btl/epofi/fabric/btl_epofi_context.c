@@ -7,7 +7,7 @@
  * @file
  *
  * The libfabric objects of a module are opened and closed here, and memory is registered with them.
- * Registrations are not cached: providers to whom they are dear cache them themselves.
+ * Registrations are not cached: providers whose registrations are expensive cache them themselves.
  *
  * Tests: unit/test_epofi, unit/test_epofi_keys, random_traffic (regions0, regions1), create_errors
  * (files)
@@ -115,8 +115,8 @@ int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
     return OPAL_SUCCESS;
 }
 
-/** Register under a key that nobody can guess: who reaches our port could read the memory with it.
- * Where the provider makes the keys, ours is ignored. */
+/** Register under a key that nobody can guess: otherwise a process that reaches our port could read
+ * the memory with it. Where the provider makes the keys, ours is ignored. */
 static int register_keyed(const mca_btl_epofi_fabric_t *fabric, struct fid_domain *domain,
                           const mca_btl_epofi_secret_t *secret, uint64_t *next_key, void *base,
                           size_t size, uint64_t access, struct fid_mr **mr_p)

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The process's fabric: what it asks of us, and who has it.
+ * The process's fabric: its requirements, and its reference count.
  *
  * Chosen (btl_epofi_choose.c) and opened when the first module is made, so that a process that
  * needs no network opens none.  All functions run under the component's lock.

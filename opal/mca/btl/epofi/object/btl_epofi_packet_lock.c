@@ -19,7 +19,7 @@
 #include <sched.h>
 #include <time.h>
 
-/** Tries for the lock between two yields: who has it may be in a system call, ... */
+/** Tries for the lock between two yields: the holder may be in a system call, ... */
 #define TRIES 64
 /** ... and so many yields until we sleep: if ours is a real-time thread on the postman's core, it
  * cannot go on otherwise. */

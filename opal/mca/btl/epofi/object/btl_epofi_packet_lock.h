@@ -6,10 +6,10 @@
 /**
  * @file
  *
- * A module's packet_lock: a spinlock that only its owner and the postman know.  The postman has it
- * for all that it does with a module, so whoever has it keeps the postman away.
+ * A module's packet_lock: a spinlock that only its owner and the postman use.  The postman holds it
+ * for all that it does with a module, so its holder keeps the postman away.
  *
- * Taken for the packets, and for what is not safe beside a postman, who may connect anew when he
+ * Taken for the packets, and for what is not safe beside a postman, which may connect anew when it
  * sends: in libfabric (addresses) or here (gates).  Short.
  */
 

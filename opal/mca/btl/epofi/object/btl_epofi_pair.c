@@ -6,21 +6,22 @@
 /**
  * @file
  *
- * Pairs: who may send to a module, and which message is the next.
+ * Pairs: which peers may send to a module, and which message is the next.
  *
- * A module has a random id and a random secret, both in its address.  Who has got the address, and
- * so belongs to the job, makes of the secret and of its own id the proof that is in the headers of
- * all its messages: nobody else can, and with another one's proof a sender that is mistaken about
- * itself gets nowhere.  Modules that share a context have one secret, as they have one listener: in
- * the proof of a message to one of them is its id as well, so it is good for no other, nor for who
- * has its number next.  Only who reads along on the network learns a proof; docs/security.md says
- * what that means.  A message without proof takes no memory and has no effect.
+ * A module has a random id and a random secret, both in its address.  Only processes of the job get
+ * addresses.  A sender makes a proof of the receiver's secret and its own id, and puts it into the
+ * headers of all its messages.  A process without the secret cannot make it, and a sender cannot
+ * use the proof of another id.  Modules that share a context have one secret, as they have one
+ * listener: the proof of a message to one of them also covers its id, so it is valid for no other
+ * module, nor for a later one with the same number.  Only an observer of the network can learn a
+ * proof; docs/security.md says what follows.  A message without proof takes no memory and has no
+ * effect.
  *
  * The messages of a pair are numbered, each direction for itself, and a provider delivers them in
  * the order in which they were sent.  So a number that is too high says that messages are lost: the
  * provider has made a connection again, without telling, that broke between two that live.  A
- * number that has been there is a message that came twice.  The numbers outlive endpoints: whoever
- * owns the module next goes on where the last one ended.
+ * number that has been there is a message that came twice.  The numbers outlive endpoints: the next
+ * owner of the module continues where the last one ended.
  *
  * What becomes of messages that are not the next one: btl_epofi_odd.c.  Called by the module's
  * owner and from within its progress.
@@ -145,7 +146,8 @@ void mca_btl_epofi_pairs_fini(mca_btl_epofi_module_t *module)
     module->pairs.slots = NULL;
 }
 
-/* ---- who ------------------------------------------------------------------------------------- */
+/* ---- proofs
+ * ------------------------------------------------------------------------------------ */
 
 mca_btl_epofi_pair_t *mca_btl_epofi_pair_get(mca_btl_epofi_module_t *module,
                                              const mca_btl_epofi_address_t *address)

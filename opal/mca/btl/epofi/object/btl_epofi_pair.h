@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Pairs: who may send to a module, and which message is the next.
+ * Pairs: which peers may send to a module, and which message is the next.
  */
 
 #ifndef MCA_BTL_EPOFI_PAIR_H

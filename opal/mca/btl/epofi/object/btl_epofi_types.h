@@ -8,8 +8,8 @@
  *
  * A module, and what it is made of: operations, pairs, packets, endpoints, buffers, gets, regions.
  *
- * Unless a comment says otherwise, a function that takes a module is called by whoever the module
- * belongs to at the moment, one call at a time, and does not block.
+ * Unless a comment says otherwise, a function that takes a module is called by the module's owner
+ * of the moment, one call at a time, and does not block.
  */
 
 #ifndef MCA_BTL_EPOFI_TYPES_H
@@ -58,7 +58,7 @@ typedef struct mca_btl_epofi_pair_t {
     mca_btl_epofi_wire_t out; /**< the header of our messages; sequence: that of the last one */
 
     bool lost; /**< messages of either direction are lost, which both sides know, or shall know */
-    bool given_up;       /**< the last endpoint failed, and may be gone: who asks is told */
+    bool given_up;       /**< the last endpoint failed, and may be gone: told when it asks */
     uint64_t sent_bytes; /**< of our messages, without this header; but for an open packet's */
     uint64_t packed;     /**< messages that have no number of their own, being in packets */
     /* Has all arrived that we have sent?  Of what was sent up to here nobody needs to ask: the
@@ -226,7 +226,7 @@ typedef struct mca_btl_epofi_upcalls_t {
     void (*start)(struct mca_btl_base_endpoint_t *endpoint);
     /** Its peer has been given up: tell it, if it can be told. */
     void (*farewell)(struct mca_btl_base_endpoint_t *endpoint);
-    /** Tell those who wait for what is under way to it that it has failed. */
+    /** Report to the waiting operations that what is under way to it has failed. */
     void (*abandon)(struct mca_btl_epofi_module_t *module,
                     const struct mca_btl_base_endpoint_t *endpoint);
 } mca_btl_epofi_upcalls_t;

@@ -211,7 +211,7 @@ void mca_btl_epofi_endpoint_leave_all(mca_btl_epofi_module_t *module, bool is_ov
     struct mca_btl_base_endpoint_t *endpoint;
 
     for (endpoint = module->endpoint_list; NULL != endpoint; endpoint = endpoint->next) {
-        /* Of who has something under way to it the provider knows the address. */
+        /* The provider knows the address of an endpoint with operations under way. */
         if (is_over || 0 == endpoint->inflight) {
             address_leave(module, endpoint);
             endpoint->entry = NULL;

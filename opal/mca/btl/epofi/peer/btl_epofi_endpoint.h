@@ -18,7 +18,7 @@
 
 BEGIN_C_DECLS
 
-/** The endpoint of whoever has this address, which may come off the wire.  With no reference more:
+/** The endpoint with this address, which may come off the wire.  It holds no further reference:
  * forget it with mca_btl_epofi_endpoint_retire if it has none.
  * @return OPAL_SUCCESS; OPAL_ERR_BAD_PARAM; OPAL_ERR_OUT_OF_RESOURCE; OPAL_ERR_UNREACH, said why */
 int mca_btl_epofi_endpoint_at(mca_btl_epofi_module_t *module, const void *address, size_t length,
@@ -31,8 +31,8 @@ void mca_btl_epofi_disconnect(mca_btl_ep_module_t *module,
 
 /** The module ends, and its context does not: forget the addresses of endpoints.
  *
- * @param[in] is_over  nothing is under way any more, whatever endpoints have counted; else those of
- *                     who has something under way stay, as the provider knows them */
+ * @param[in] is_over  nothing is under way any more, whatever endpoints have counted; else
+ *                     endpoints with operations under way stay, as the provider knows them */
 void mca_btl_epofi_endpoint_leave_all(mca_btl_epofi_module_t *module, bool is_over);
 
 /** Forget all endpoints; nothing is under way any more. */

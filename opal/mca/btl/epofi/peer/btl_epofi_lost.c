@@ -42,8 +42,8 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
 
     if (module->closing || endpoint->pair->given_up) {
         endpoint->failed = true;
-        return; /* a peer that is gone first, when all is over, or of whom the owner knows: nobody
-                 * waits for this message */
+        return; /* a peer that is gone first, when all is over, or that the owner knows: no
+                   operation waits for this message */
     }
     if (endpoint->failed) {
         (void) tell_owner(endpoint);

@@ -8,17 +8,17 @@
  *
  * Is a silent peer still there?
  *
- * A provider tells of a peer that has died only to those who send to it, and not even to all of
- * them: tcp goes on trying to connect, shm goes on writing into the dead one's memory.  So who
- * waits for a peer looks by itself: whether its process is there (shm, whose addresses name it),
- * or whether anybody listens at its address (tcp).
+ * A provider reports a dead peer only to processes that send to it, and not even to all of them:
+ * tcp goes on trying to connect, shm goes on writing into the dead process's memory.  So a module
+ * that waits for a peer checks its liveness itself: whether its process is there (shm, whose
+ * addresses name it), or whether there is a listener at its address (tcp).
  *
- * And a connection may break between two that live.  The side that notices gives the other one up,
- * and tells it (EPOFI_TAG_GONE); the other one may have nothing under way, and might wait for ever
- * for messages that were lost.  Should that word get lost as well, it asks (EPOFI_TAG_ASK) and is
- * told then.  Nobody may have noticed, if the provider has connected again by itself: then what was
- * lost shows by the number of the next message (btl_epofi_pair.c), be it the question of who waits,
- * or of who has sent something and nothing since, or the answer (EPOFI_TAG_HERE).
+ * A connection may also break between two live processes.  The side that notices gives the peer up,
+ * and tells it (EPOFI_TAG_GONE).  The peer may have nothing under way, and would wait for lost
+ * messages.  If that notice is lost as well, the peer's liveness probe (EPOFI_TAG_ASK) gets it as
+ * an answer.  It may be that neither side notices, if the provider has connected again by itself. 
+ * Then the sequence number of the next message shows the loss (btl_epofi_pair.c): that of a probe
+ * from a side that waits or has sent nothing since, or that of the answer (EPOFI_TAG_HERE).
  *
  * Called by the module's owner and from within its progress.
  *
@@ -211,7 +211,7 @@ bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pai
 
 /* ---- has it arrived? ------------------------------------------------------------------------- */
 
-/** Questions in one look; the next one goes on behind the last who was asked. */
+/** Probes in one pass; the next pass continues behind the last peer probed. */
 #define CONFIRM_MOST 64
 /** The time between two questions doubles so often: a peer that computes need not be asked on. */
 #define CONFIRM_DOUBLED 6
@@ -238,8 +238,8 @@ void mca_btl_epofi_ask_confirm(mca_btl_epofi_module_t *module)
     }
     module->confirm_ns = now;
     ++module->confirm_looks;
-    /* From where the last look ended: else those in front, who may never answer, would be all that
-     * is ever asked. */
+    /* The pass starts where the last one ended: otherwise peers in front that never answer would be
+     * all that is ever probed. */
     for (uint32_t i = 0; i <= module->pairs.mask && 0 < left; ++i) {
         mca_btl_epofi_pair_t *pair
             = module->pairs.slots[module->confirm_next++ & module->pairs.mask].pair;

@@ -36,7 +36,7 @@ void mca_btl_epofi_drop(mca_btl_epofi_module_t *module, const char *why)
     }
 }
 
-/** Count the message of somebody who does not belong to the job, and tell the first time. */
+/** Count the message of a sender that does not belong to the job, and report the first one. */
 static void drop_strangers(mca_btl_epofi_module_t *module)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;

@@ -21,7 +21,7 @@ BEGIN_C_DECLS
 /** A module's ring of packets, empty. */
 void mca_btl_epofi_packets_init(mca_btl_epofi_module_t *module);
 
-/** An endpoint's, which is filled by whoever sends much to it. */
+/** An endpoint's, for a peer that gets many messages. */
 void mca_btl_epofi_packet_init(struct mca_btl_base_endpoint_t *endpoint);
 
 /**

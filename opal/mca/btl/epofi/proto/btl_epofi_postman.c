@@ -58,8 +58,8 @@ static bool ends;  /**< ... which is to end */
 static bool has_none(mca_btl_epofi_module_t *module)
 {
     atomic_store_explicit(&module->watched, false, memory_order_relaxed);
-    /* Either we see the packet, or who has made it sees that we do not watch: partner is the fence
-     * in mca_btl_epofi_postman_tell. */
+    /* Either we see the packet, or its maker sees that we do not watch: partner is the fence in
+     * mca_btl_epofi_postman_tell. */
     atomic_thread_fence(memory_order_seq_cst);
     if (!mca_btl_epofi_packets_collect(module)) {
         return true;

@@ -104,7 +104,7 @@ static void share_close(mca_btl_epofi_share_t *share)
 
 /* ---- places in them -------------------------------------------------------------------------- */
 
-/** A number that nobody has, and that nobody has had for long: messages to who had it may come.
+/** A number that is free, and has been for long: messages to its last holder may still arrive.
  * @return 0: there is none */
 static uint16_t new_number(mca_btl_epofi_share_t *share)
 {
@@ -181,7 +181,7 @@ void mca_btl_epofi_context_keep(mca_btl_epofi_context_t *context, void (*bury)(v
     share->kept = kept;
 }
 
-/** Free those who are gone and of whom the provider has nothing any more. */
+/** Free the members that have left and of which the provider has nothing any more. */
 static void share_sweep(mca_btl_epofi_share_t *share)
 {
     mca_btl_epofi_member_t **link = &share->gone;

@@ -33,7 +33,8 @@ BEGIN_C_DECLS
 int mca_btl_epofi_context_get(const mca_btl_epofi_fabric_t *fabric,
                               const mca_btl_epofi_address_t *own, mca_btl_epofi_context_t *context);
 
-/** The module does without.  One of its own is closed; a shared one with the last who is in it. */
+/** The module gives up its context.  One of its own is closed; a shared one with its last
+ * member. */
 void mca_btl_epofi_context_put(mca_btl_epofi_context_t *context);
 
 /** Put what others need to know of a shared context into an address: number and secret.  Both are

@@ -8,10 +8,11 @@
  *
  * What a module that shares a context has for a completion queue.
  *
- * Whoever looks at its queue and finds it empty looks at the real one for all, and puts what is
- * there into the queues of those whose it is; so one who computes holds up nobody, and what it has
- * sent goes on.  While somebody does so others do not wait for the lock: what is theirs they find
- * in their queue the next time.  A completion is told to its owner only, by its owner's call.
+ * A member that finds its own queue empty polls the real one for all members, and puts each
+ * completion into its owner's queue.  So a member that computes holds up no other, and what it has
+ * sent goes on.  Only one member polls at a time; the others do not wait for the lock, and find
+ * their completions in their queues the next time.  A completion is delivered only within its
+ * owner's call.
  *
  * Called in place of the provider by fi_cq_read and its relatives, by the modules' owners.
  *
@@ -67,7 +68,7 @@ static inline void share_cq_ended(mca_btl_epofi_member_t *looking,
     slot_ended(slot);
 }
 
-/** A receive has failed, and nobody knows whose message it was: who looks is told. */
+/** A receive has failed, and its sender is unknown: the polling member is told. */
 static void buffer_failed(mca_btl_epofi_member_t *looking, mca_btl_epofi_buffer_t *buffer,
                           const struct fi_cq_err_entry *entry)
 {
@@ -178,7 +179,7 @@ static ssize_t member_cq_read(struct fid_cq *cq, void *entries, size_t room)
 
     if (0 == atomic_load_explicit(&member->ready_count, memory_order_relaxed) || 0 == room) {
         if (0 != opal_mutex_trylock(&share->lock)) {
-            return -FI_EAGAIN; /* whoever has it looks, or calls the provider */
+            return -FI_EAGAIN; /* its holder polls, or calls the provider */
         }
         result = share_cq_poll(member);
     } else {

@@ -8,12 +8,12 @@
  *
  * Receiving on a context that several modules share.
  *
- * The provider has buffers of the context's, as it does not know for whom a message is.  That says
- * the number in the header's first two bytes: the message is copied into the receive that this
- * member posted first, and completes it.  If it has posted none, because its owner is elsewhere, a
- * copy waits for the next: else the buffers would be held by those who do not read, and nobody else
- * would get anything.  What the number says is believed: whether the sender may send there shows
- * the proof, which the module looks at.
+ * The provider has buffers of the context's, as it does not know to which member a message is
+ * addressed.  The number in the header's first two bytes names the member: the message is copied
+ * into the receive that this member posted first, and completes it.  If the member has posted none,
+ * because its owner is elsewhere, a copy waits for the next one: otherwise members that do not read
+ * would hold the buffers, and the others would get nothing.  The number is not checked here; the
+ * proof, which the module checks, shows whether the sender may send there.
  *
  * Messages of a pair stay in order: the provider fills buffers in the order of their arrival, and
  * each member's receives are filled in the order in which they were posted, with what waits first.
@@ -224,12 +224,12 @@ static bool share_recv_keep(mca_btl_epofi_member_t *member, const unsigned char 
 }
 
 /**
- * To whom is a message?  The number goes out of it, so that the module sees what it would see on a
- * context of its own.
+ * The member that a message is addressed to.  The number is removed from the message, so that the
+ * module sees what it would see on a context of its own.
  *
  * @param[in] looking  gets what can be nobody's: it says so
  *
- * @return NULL: to one who has left
+ * @return NULL: to a member that has left
  */
 static mca_btl_epofi_member_t *share_recv_addressee(mca_btl_epofi_member_t *looking,
                                                     unsigned char *bytes, size_t length)
@@ -259,7 +259,7 @@ void mca_btl_epofi_buffer_ended(mca_btl_epofi_member_t *looking, mca_btl_epofi_b
                                          : NULL;
 
     if (OPAL_UNLIKELY(NULL == member)) {
-        /* To one who has left; or, with an error, of nobody knows whom. */
+        /* To a member that has left; or, with an error, to an unknown one. */
         share->dropped += FI_ECANCELED == error ? 0 : 1;
     } else if (OPAL_LIKELY(NULL != member->posted.head)) { /* so none waits that came before it */
         share_recv_fill(mca_btl_epofi_slots_pop(&member->posted), buffer->memory, length);

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Slots: the operations of those who share a context.
+ * Slots: the operations of modules that share a context.
  *
  * Called with the context's lock.
  *

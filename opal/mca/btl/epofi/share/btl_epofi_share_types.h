@@ -113,7 +113,7 @@ typedef struct mca_btl_epofi_share_t {
 
     /* Under the component's lock. */
     unsigned int count;                  /**< places taken, ... */
-    struct mca_btl_epofi_member_t *gone; /**< ... given back, of whom the provider had something */
+    struct mca_btl_epofi_member_t *gone; /**< ... given back, with operations at the provider */
     mca_btl_epofi_kept_t *kept;
     struct mca_btl_epofi_share_t *next;
 } mca_btl_epofi_share_t;
@@ -132,8 +132,8 @@ typedef struct mca_btl_epofi_member_t {
     mca_btl_epofi_early_t *early; /**< messages that wait for a receive, the oldest first */
     mca_btl_epofi_early_t **early_tail;
     mca_btl_epofi_slots_t ready; /**< operations that are over */
-    /** How many.  Changed under the lock; read without it, as a hint: who finds none and cannot
-     * have the lock comes again. */
+    /** How many.  Changed under the lock; read without it, as a hint: a member that finds none and
+     * cannot have the lock comes again. */
     _Atomic uint32_t ready_count;
     void *probe;      /**< the user's context of a receive that is asked to come back, or NULL */
     char detail[128]; /**< of the error that was read last; the owner's */

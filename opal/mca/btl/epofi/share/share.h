@@ -9,8 +9,8 @@
  * Contexts that several modules share, where the fabric has too few: which context a module gets,
  * and, if others are in it, libfabric objects of its own that stand in front of the real ones.
  *
- * Called when modules are made and closed, and, in place of the provider, by all who call it for a
- * module that shares.  Knows nothing of messages but to whom they go; calls no module.
+ * Called when modules are made and closed, and, in place of the provider, by all functions that
+ * call it for a module that shares.  Knows of a message only its destination; calls no module.
  *
  * Below it: fabric, sockets, base.
  */

@@ -29,7 +29,7 @@
 struct mca_btl_epofi_caller_t {
     mca_btl_epofi_listener_t to;
     mca_btl_epofi_gate_t *gate;    /**< of the module that connects; NULL: it is none of ours */
-    bool known;                    /**< whom it leads to, so there is ... */
+    bool known;                    /**< the peer it leads to, so there is ... */
     mca_btl_epofi_secret_t secret; /**< ... a copy: the endpoint may go before it stands */
     bool said;
     bool heard;
@@ -129,7 +129,7 @@ bool mca_btl_epofi_caller_awaits(const mca_btl_epofi_caller_t *caller)
     return caller->said;
 }
 
-/** The one who listens there is not the one whose address we have. */
+/** The listener there is not the one whose address we have. */
 static void say_impostor(int fd)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;

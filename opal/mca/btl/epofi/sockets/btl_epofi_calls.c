@@ -13,7 +13,7 @@
  * our modules, and to them, begin with greetings, of which libfabric knows nothing
  * (btl_epofi_greet.c).  Those of other users of libfabric in the process do not.
  *
- * Called from within libfabric, by whoever drives a module, so by several threads at a time.
+ * Called from within libfabric, by the threads that drive modules, so by several at a time.
  *
  * Tests: strangers, unit/test_epofi_greet
  */
@@ -74,7 +74,7 @@ static atomic_bool greets;
 
 static int own_connect(int fd, const struct sockaddr *address, socklen_t size)
 {
-    /* Relaxed: who connects from a module has it from who made the module. */
+    /* Relaxed: a thread that connects from a module has it from the thread that made the module. */
     if (atomic_load_explicit(&greets, memory_order_relaxed)) {
         mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, true);
         mca_btl_epofi_caller_t *caller = mca_btl_epofi_caller_new(address);

@@ -6,9 +6,10 @@
 /**
  * @file
  *
- * Greetings: libfabric's tcp lets anybody connect, believes who says to be a member, and can be
- * made to crash by what is sent behind its handshake.  So nobody gets through to it who has not
- * said, first of all, what only those who have the listener's address with the secret can say.
+ * The authentication handshake.  libfabric's tcp accepts all connections, believes the identity
+ * that a peer claims, and can be made to crash by data behind its own handshake.  So no connection
+ * gets through to it before the connecting side has proved that it has the listener's address with
+ * the secret.
  *
  *      connector                                  listener
  *      connect ---------------------------------> accept: held, unknown to libfabric
@@ -16,18 +17,18 @@
  *      libfabric's request ---------------------> (waits in the socket)
  *      right? then libfabric goes on <- 16 bytes  ... behind our answer
  *
- * The answer shows that it is the listener who has got the greeting, and not another one who has
- * got its port.  Whatever is wrong or cut short ends the connection.  Neither takes a round trip of
- * its own: each is sent together with what libfabric has to say.
+ * The answer proves that the listener itself has received the greeting, not another process that
+ * has got its port.  Whatever is wrong or cut short ends the connection.  Neither takes a round
+ * trip of its own: each is sent together with libfabric's own data.
  *
  * A connection that has greeted is libfabric's, and never closed here.  Those that have not are
  * bounded in number: when there are too many the oldest is closed.  That loses nothing if it is of
  * the job, since libfabric sends no message before it has got the answer: it connects again.
  *
- * A gate is what a module has for that: its listener with the connections that are held, and the
- * secrets of those whom it may connect to.  All calls within libfabric come from btl_epofi_calls.c,
- * which knows whose a socket is.  A gate is used by whoever drives its module, one call at a time.
- * docs/security.md says what it is for.
+ * A gate is a module's part in this: its listener with the connections that are held, and the
+ * secrets of the peers that it may connect to.  All calls within libfabric come from
+ * btl_epofi_calls.c, which knows the module of each socket.  The thread that drives the module uses
+ * its gate, one call at a time.  docs/security.md describes the purpose.
  *
  * Tests: unit/test_epofi_greet, strangers_net, fault (silent)
  */
@@ -191,7 +192,8 @@ void mca_btl_epofi_gate_note_refusal(mca_btl_epofi_gate_t *gate)
     (void) atomic_fetch_add_explicit(&gate->refusals, 1, memory_order_relaxed);
 }
 
-/* ---- whom it knows --------------------------------------------------------------------------- */
+/* ---- known peers
+ * ------------------------------------------------------------------------------- */
 
 const mca_btl_epofi_callee_t *mca_btl_epofi_gate_callee(mca_btl_epofi_gate_t *gate,
                                                         const mca_btl_epofi_listener_t *listener)
@@ -216,7 +218,7 @@ int mca_btl_epofi_gate_add(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_calle
     mca_btl_epofi_listener_of(callee->name.bytes, &key);
     other = mca_btl_epofi_gate_callee(gate, &key);
     if (NULL != other && other->order > callee->order) {
-        return OPAL_SUCCESS; /* who is told that it was given up, although it is gone */
+        return OPAL_SUCCESS; /* gone, but to be told that it was given up */
     }
     return opal_hash_table_set_value_ptr(&gate->callees, &key, sizeof(key), (void *) callee);
 }
@@ -234,7 +236,8 @@ void mca_btl_epofi_gate_remove(mca_btl_epofi_gate_t *gate, const mca_btl_epofi_c
     }
 }
 
-/* ---- who connects here ----------------------------------------------------------------------- */
+/* ---- connections that arrive
+ * ------------------------------------------------------------------- */
 
 /** Count one that is refused, and say so the first time. */
 static void refuse_held(mca_btl_epofi_gate_t *gate, int fd, const char *why)
@@ -298,7 +301,7 @@ static bool make_room(mca_btl_epofi_gate_t *gate)
 static void gate_hold(mca_btl_epofi_gate_t *gate, int fd)
 {
     if (0 != epoll_ctl(gate->set, EPOLL_CTL_ADD, fd, &gate->event)) {
-        mca_btl_epofi_sockets_close(fd); /* no memory; who wants it makes it again */
+        mca_btl_epofi_sockets_close(fd); /* no memory; made again when needed */
         return;
     }
     (void) atomic_fetch_add_explicit(&mca_btl_epofi_sockets_held, 1, memory_order_relaxed);

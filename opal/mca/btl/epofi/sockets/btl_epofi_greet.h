@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * What is said on a connection before libfabric sees any of it: the greeting of who connects, which
- * nobody can make who does not have the listener's secret, and the answer, which only the listener
- * can make.  btl_epofi_greet.c says who says it when.
+ * The handshake on a connection before libfabric sees any of it: the greeting of the connecting
+ * side, which needs the listener's secret, and the answer, which only the listener can make.  The
+ * sequence is in btl_epofi_greet.c.
  *
  * Both are of a fixed size and have no lengths in them: there is nothing to parse.  They are proven
  * over more words than the proof of a message is made of, and begin differently, so that none of
@@ -184,8 +184,8 @@ mca_btl_epofi_caller_t *mca_btl_epofi_caller_new(const struct sockaddr *address)
  * else's.  Whom it leads to is known now, and may be forgotten before it stands. */
 void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, mca_btl_epofi_gate_t *gate);
 
-/** The connection stands: greet.  @return 0; an errno, also if it is a module's and nobody knew
- * whom it leads to; -1: it is no module's of ours */
+/** The connection stands: greet.  @return 0; an errno, also if it is a module's and its peer is
+ * unknown; -1: it is no module's of ours */
 int mca_btl_epofi_caller_greet(mca_btl_epofi_caller_t *caller, int fd);
 
 /** Has it greeted, so that an answer is to come? */

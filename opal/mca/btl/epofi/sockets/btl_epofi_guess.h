@@ -11,7 +11,7 @@
  * something: its receive shows whether that is so.  Two processes that exchange 8 bytes over a
  * loopback ask the kernel 0.3 times for each message instead of 2.7.
  *
- * By who drives the module whose set it is, one thread at a time.
+ * Called by the thread that drives the module of the set, one thread at a time.
  */
 
 #ifndef MCA_BTL_EPOFI_GUESS_H

@@ -26,10 +26,9 @@ BEGIN_C_DECLS
 /**
  * A socket of libfabric's, in the table by its number; or an epoll set.
  *
- * Who looks at all of them (mca_btl_epofi_sockets_on_fork_child) may come when one has been closed
- * and its number is somebody else's: then the inode is another one.  The rest is for who uses the
- * descriptor, which is one thread at a time, and a number goes from one to the next through the
- * kernel.
+ * mca_btl_epofi_sockets_on_fork_child, which walks all of them, may come when one has been closed
+ * and its number is another file's: then the inode is another one.  The rest belongs to the thread
+ * that uses the descriptor, one at a time; a number goes from one to the next through the kernel.
  */
 typedef struct mca_btl_epofi_socket_t {
     _Atomic uint64_t inode; /**< 0: none */
@@ -68,7 +67,7 @@ mca_btl_epofi_socket_t *mca_btl_epofi_socket_next(int *fd);
 void mca_btl_epofi_socket_enter(int fd);
 
 /** Its set watches it no longer, and guesses it no longer: the number may be another module's soon.
- * Only by who drives the set, or after the set has gone. */
+ * Only by the thread that drives the set, or after the set has gone. */
 void mca_btl_epofi_socket_unwatch(mca_btl_epofi_socket_t *entry);
 
 /** The inode of a socket, which is its own until it is closed; 0 if this is none. */
@@ -87,8 +86,8 @@ void mca_btl_epofi_socket_await(mca_btl_epofi_socket_t *entry);
 /** In the child of a fork.  Nothing but system calls: other threads may have held any lock. */
 void mca_btl_epofi_sockets_on_fork_child(void);
 
-/** Callers that have greeted and wait for the answer.  Relaxed, everywhere: who waits on a
- * descriptor has counted it, or has it from who did. */
+/** Callers that have greeted and wait for the answer.  Relaxed, everywhere: a thread that waits on
+ * a descriptor has counted it, or has it from the thread that did. */
 extern _Atomic uint32_t mca_btl_epofi_sockets_awaited;
 
 END_C_DECLS

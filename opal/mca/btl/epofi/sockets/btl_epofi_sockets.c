@@ -17,8 +17,8 @@
  *   - Idle connections are kept alive.  None is ever closed here: silence is no reason to, however
  *     long it lasts.
  *
- * Called from within libfabric (btl_epofi_calls.c), by whoever drives a module, so by several
- * threads at a time.
+ * Called from within libfabric (btl_epofi_calls.c), by the threads that drive modules, so by
+ * several at a time.
  *
  * Tests: cut (files), death (child_), strangers_net, strangers, cluster
  */
@@ -156,7 +156,7 @@ static bool is_none_left(int error)
     return EMFILE == error || ENFILE == error;
 }
 
-/** Take the connection that waits, and end it: who wants it learns that it cannot be had. */
+/** Accept the connection that waits, and close it: its initiator gets an error. */
 static void refuse_next(int listener)
 {
     const struct linger at_once = {.l_onoff = 1, .l_linger = 0};

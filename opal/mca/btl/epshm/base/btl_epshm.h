@@ -9,10 +9,10 @@
  * btl/epshm: messages between the endpoints of one address space, and of one node.
  *
  * Every module has an inbox, a ring of cache line cells (btl_epshm_ring.h) into which any thread of
- * the process may write, and lanes, rings of one sender each (btl_epshm_lane.h), for those who send
- * much.  Messages up to EPSHM_INLINE_MAX bytes travel in the cells themselves,
- * larger ones in a buffer of the sender whose address goes through the ring, and btl_get copies
- * straight from the sender's memory.
+ * the process may write, and lanes, rings of one sender each (btl_epshm_lane.h), for senders of
+ * many messages.  Messages up to EPSHM_INLINE_MAX bytes travel in the cells themselves, larger ones
+ * in a buffer of the sender whose address goes through the ring, and btl_get copies straight from
+ * the sender's memory.
  *
  * A BTL endpoint of this component is the peer's inbox itself: it may be used with every module of
  * the process, so a process connects to each of its endpoints once, not once per pair.

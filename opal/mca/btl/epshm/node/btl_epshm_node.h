@@ -77,7 +77,7 @@ typedef struct epshm_node_peer_t {
 typedef struct epshm_node_packet_t {
     epshm_retired_t memory; /**< first: what mca_btl_epshm_segment_retire takes over */
     epshm_packet_t *packet;
-    epshm_node_peer_t *peer; /**< to whom it is on its way */
+    epshm_node_peer_t *peer; /**< the inbox that it is on its way to */
     struct epshm_node_packet_t *next;
 } epshm_node_packet_t;
 
@@ -224,7 +224,7 @@ void mca_btl_epshm_node_leave_pipe(epshm_node_peer_t *peer, bool close);
 /** Have an area for long messages.  @return OPAL_SUCCESS or OPAL_ERR_NOT_AVAILABLE (said why) */
 int mca_btl_epshm_node_need_area(epshm_node_peer_t *peer);
 
-/** Have an area, if one can be had without taking what those need who cannot do without: silently.
+/** Get an area if one is available beyond the ones that are indispensable; silent otherwise.
  * @return is there one? */
 bool mca_btl_epshm_node_want_area(epshm_node_peer_t *peer);
 
@@ -278,13 +278,13 @@ void mca_btl_epshm_node_lose_in(epshm_node_module_t *module, epshm_node_in_t in,
 void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_neighbour_t *neighbour,
                                     uint64_t sender, uint64_t door, bool corrupt, const char *why);
 
-/** Likewise everybody: a door has led nowhere.  The owner learns of it by what progress returns. */
+/** Likewise, to all modules: a door has led nowhere.  The owner gets it as a result of progress. */
 void mca_btl_epshm_node_break_door(epshm_node_module_t *module);
 
 /** Everybody is refused: tell those whose pipes lead here.  Not while a message is delivered. */
 void mca_btl_epshm_node_refuse_pipes(epshm_node_module_t *module);
 
-/** Likewise somebody to whom nothing can be sent, as the owner knows: it is told. */
+/** Likewise, for a peer that cannot be sent to, as the owner knows: it is told. */
 void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *address, size_t length);
 
 /** Has a sender been given up?  @return NULL: no */
@@ -321,7 +321,7 @@ int mca_btl_epshm_node_send(mca_btl_base_module_t *btl, struct mca_btl_base_endp
 int mca_btl_epshm_node_progress(mca_btl_ep_module_t *module);
 bool mca_btl_epshm_node_pending(const mca_btl_ep_module_t *module);
 
-/** Take in all that has arrived complete, whoever sent it. */
+/** Take in all messages that have arrived complete, of all senders. */
 void mca_btl_epshm_node_drain(mca_btl_ep_module_t *module);
 
 /** Ask one pipe after the other whether its sender has gone, or writes nonsense. */

@@ -38,7 +38,7 @@ static epshm_neighbour_t *neighbour_of(epshm_node_module_t *module, uint32_t num
     epshm_neighbour_t **known = &module->known[number % EPSHM_NODE_KNOWN];
 
     if (OPAL_UNLIKELY(NULL == *known || number != (*known)->number)) {
-        /* It has been mapped: nobody sends to a process that has not seen his address. */
+        /* It has been mapped: a process sends only after it has seen this address. */
         epshm_neighbour_t *found = mca_btl_epshm_neighbour_of(number);
 
         if (NULL == found) {
@@ -93,13 +93,13 @@ static bool is_known(const epshm_node_module_t *module, const epshm_pipe_t *pipe
     return epshm_pipe_is_detached(pipe);
 }
 
-/** Is something for one who had this door before?  Numbers are given out one after the other. */
+/** Is a message for an earlier owner of this door?  Numbers are given out in sequence. */
 static inline bool is_for_earlier(const epshm_node_module_t *module, uint64_t addressee)
 {
     return module->addressee - addressee < UINT32_MAX;
 }
 
-/** Of a pipe, or a packet, that is for none who has had this door, or that makes no sense. */
+/** A pipe, or a packet, for a module that has not had this door, or one that makes no sense. */
 static void node_door_corrupt(epshm_node_module_t *module, epshm_neighbour_t *neighbour,
                               uint64_t sender, uint64_t door)
 {

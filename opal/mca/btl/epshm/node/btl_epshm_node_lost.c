@@ -36,8 +36,8 @@ static void condemn_pipes(epshm_node_module_t *module, uint64_t sender)
     }
 }
 
-/** Nobody is heard any more: not those who have left word in the door, nor those who come to it,
- * and the others are told by the next ep_progress: one of their messages may be being delivered. */
+/** Nothing is received any more, neither from senders that have left word in the door nor from new
+ * ones.  The others are told by the next ep_progress: one of their messages may be in delivery. */
 static void refuse_all(epshm_node_module_t *module)
 {
     module->broken = true;

@@ -6,15 +6,15 @@
 /**
  * @file
  *
- * Memory of the node for the owner of our modules: a file for each, which the processes that are
- * to have it make together.  Nobody asks another one.  Each opens the file, or makes it, gives it
- * its size and memory, which has one outcome however many are at it, maps it, and counts in its
- * first page that he has.  Who is the last one takes its name away: it goes with the processes that
+ * Memory of the node for the owner of our modules: a file for each, which the processes that are to
+ * have it make together, without messages.  Each process opens or creates the file, gives it its
+ * size and memory, which has one outcome however many do so at a time, maps it, and counts itself
+ * in the first page.  The last one removes the name: the file then ends with the processes that
  * have it mapped, whatever their end is like.
  *
- * The name must be known without a message, and not to other users, who could take it beforehand:
- * it is made with a secret out of the segment of the process that all name.  Who does not see that
- * segment cannot share, and the count tells all others so.
+ * The name must be known without a message, but not to other users, who could take it beforehand.
+ * So it is made with a secret from the segment of the process that all of them name.  A process
+ * that does not see that segment cannot share, and the count tells the others.
  *
  * Memory may be reserved: the file has its size, but only its first page is allocated.  The process
  * that owns a part allocates its pages, on its own NUMA node, before it accesses them.  The kernel
@@ -102,7 +102,7 @@ static void close_file(memory_t *memory)
     const int fd = atomic_exchange_explicit(&memory->fd, -1, memory_order_relaxed);
 
     if (0 <= fd) {
-        MCA_BTL_EP_HOLD_CANCEL(); /* who puts it back may have locks of the owner's */
+        MCA_BTL_EP_HOLD_CANCEL(); /* the caller of put may hold locks of the owner's */
         close(fd);
     }
 }
@@ -234,7 +234,7 @@ int mca_btl_epshm_node_memory_get(const mca_btl_ep_memory_name_t *name, size_t s
         close(fd);
     }
     if (EINVAL != error) {
-        (void) unlink(memory->path); /* whoever has it has not got all of us */
+        (void) unlink(memory->path); /* a process that has it does not have all of us */
     }
 
 err_free:

@@ -177,7 +177,7 @@ int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
     epshm_node_module_t *module = (epshm_node_module_t *) ep_module;
     int events = 0;
 
-    /* Relaxed: a hint; who acts on it acquires it. */
+    /* Relaxed: a hint; acting on it acquires. */
     if (OPAL_UNLIKELY(0 != atomic_load_explicit(&module->door->last, memory_order_relaxed))) {
         events = mca_btl_epshm_node_answer_door(module);
         if (OPAL_UNLIKELY(module->broken)) {

@@ -156,7 +156,7 @@ typedef struct epshm_pipe_in_t {
     uint64_t expected;   /**< bytes in the area of the next message, if it is as the last one */
 } epshm_pipe_in_t;
 
-/** The most of them that a consumer who waits looks at. */
+/** The most of them that a waiting consumer looks at. */
 #define EPSHM_PIPE_EXPECTED_MAX (16 * EPSHM_PIPE_LINE)
 
 /** A message that has arrived. */

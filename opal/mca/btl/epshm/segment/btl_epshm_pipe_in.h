@@ -27,7 +27,7 @@
 static inline bool epshm_pipe_open(epshm_pipe_in_t *in, const unsigned char *segment, uint64_t size,
                                    const _Atomic uint64_t *used, uint64_t offset)
 {
-    /* Relaxed: who told us of the pipe has made room for it before. */
+    /* Relaxed: the process that announced the pipe has made room for it before. */
     const uint64_t most = atomic_load_explicit(used, memory_order_relaxed);
     epshm_pipe_t *pipe = (epshm_pipe_t *) (segment + offset);
     uint64_t cells;
@@ -53,7 +53,7 @@ static inline bool epshm_pipe_open(epshm_pipe_in_t *in, const unsigned char *seg
 /** Is there a message?  A hint. */
 static inline bool epshm_pipe_pending(const epshm_pipe_in_t *in)
 {
-    /* Relaxed: who acts on it goes through epshm_pipe_peek. */
+    /* Relaxed: a caller that acts on it goes through epshm_pipe_peek. */
     return in->head + 1
            == atomic_load_explicit(&in->cells[in->head & in->mask].seq, memory_order_relaxed);
 }
@@ -63,7 +63,8 @@ static inline bool epshm_pipe_pending(const epshm_pipe_in_t *in)
  * would be waited at for ever; and so would one that is not there when its producer has gone. */
 static inline bool epshm_pipe_is_sound(const epshm_pipe_in_t *in)
 {
-    /* Acquire pairs with the release in epshm_pipe_close: whoever sees that sees all messages. */
+    /* Acquire pairs with the release in epshm_pipe_close: a thread that sees it sees all
+     * messages. */
     const uint64_t end = atomic_load_explicit(&in->pipe->end, memory_order_acquire);
     /* Relaxed: only the value matters. */
     const uint64_t seq = atomic_load_explicit(&in->cells[in->head & in->mask].seq,

@@ -121,7 +121,7 @@ static inline int copy_proven(epshm_neighbour_t *neighbour, void *local, uint64_
 {
     uint64_t proven;
 
-    /* Relaxed, both: whoever does not see it yet looks once more. */
+    /* Relaxed, both: a thread that does not see it yet checks once more. */
     if (NULL == neighbour->single_copy
         || atomic_load_explicit(&neighbour->copy_failed, memory_order_relaxed)) {
         return OPAL_ERR_NOT_AVAILABLE;

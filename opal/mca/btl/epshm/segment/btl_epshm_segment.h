@@ -39,9 +39,10 @@ typedef struct epshm_segment_header_t {
     uint64_t stamp; /**< random, and part of the file's name */
     uint64_t size;
     epshm_copy_proof_t proof;
-    ep_secret_t secret; /**< for names that only those of the job can make who see the segment */
-    /** Bytes from the beginning that have memory.  Relaxed everywhere: whoever hears of something
-     * in the segment hears of it later, by an acquire. */
+    ep_secret_t secret; /**< for names that only processes of the job that see the segment can
+                             make */
+    /** Bytes from the beginning that have memory.  Relaxed everywhere: a process learns of data in
+     * the segment later, by an acquire. */
     _Atomic uint64_t used;
 } epshm_segment_header_t;
 

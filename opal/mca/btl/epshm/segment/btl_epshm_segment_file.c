@@ -12,14 +12,15 @@
  * others see that it has ended: the kernel gives the lock up, whatever the end was like, and
  * process ids need not mean the same to all.
  *
- * The launcher removes the files of those that cannot.  Where it is killed itself they stay, so
- * every process that makes a segment first removes those of other jobs that are nobody's any more.
- * Who removes a file holds its lock meanwhile, and who makes one looks, once he has the lock,
- * whether the file still has a name: so nobody loses one that he has made and not yet locked.
+ * The launcher removes the files of processes that cannot.  If the launcher is killed itself the
+ * files stay, so each process that makes a segment first removes unused ones of other jobs.  The
+ * removing process holds the lock of the file meanwhile.  The creating process checks, once it has
+ * the lock, that the file still has a name: so no process loses a file that it has created and not
+ * yet locked.
  *
- * The folder is everybody's.  Names have a random part, which the others of the job learn with the
- * address, so that nobody can take one beforehand; and what another user has put there is neither
- * opened nor followed, whatever its name is.
+ * The folder is writable by all users.  Names have a random part, which the other processes of the
+ * job learn with the address, so that no other user can take one beforehand; a file of another user
+ * is neither opened nor followed, whatever its name is.
  *
  * Tests: unit/test_epshm_files, unit/test_epshm_folder, strangers
  */
@@ -78,8 +79,9 @@ int mca_btl_epshm_segment_file_open(int folder, const char *path)
     struct stat named, opened;
     int fd;
 
-    /* Looked at before it is opened: to open what is another user's may take as long as he likes (a
-     * lease, a FIFO, a link to anything).  And nothing waits, should he be faster than we. */
+    /* Checked before it is opened: opening a file of another user may block as long as that user
+     * likes (a lease, a FIFO, a link to anything).  The open does not wait if the file is replaced
+     * meanwhile. */
     if (0 != fstatat(folder, path, &named, AT_SYMLINK_NOFOLLOW)) {
         return -1;
     }
@@ -244,7 +246,8 @@ void mca_btl_epshm_segment_sweep(void)
     struct statfs statfs_of;
     DIR *folder;
 
-    /* Only where all who use a file are on this node, or their locks might not be seen. */
+    /* Only where all processes that use a file are on this node: elsewhere its locks might not be
+     * seen. */
     if (0 != statfs(mca_btl_epshm_component.directory, &statfs_of)
         || TMPFS_MAGIC != statfs_of.f_type) {
         return;

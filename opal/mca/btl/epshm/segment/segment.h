@@ -9,8 +9,8 @@
  * Memory that the processes of a node share: the own segment and its file, those of the neighbours,
  * whether they live and whose memory can be read, and what lies in a segment, pipes.
  *
- * Called by the node side, and for epinfo.  Knows no module: who sends, and what is lost with a
- * pipe, is for those above.
+ * Called by the node side, and for epinfo.  Knows no module: senders, and the messages lost with a
+ * pipe, are the matter of the layers above.
  *
  * Below it: base.
  */

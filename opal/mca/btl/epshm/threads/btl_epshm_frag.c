@@ -12,12 +12,12 @@
  * atomic; receivers push onto a shared stack, which the owner empties in one exchange when a free
  * list runs dry.  Taking the whole stack at once leaves no room for the ABA problem.
  *
- * One inbox may have three quarters of them, so that a receiver who keeps what it was sent does not
- * keep its senders from sending to others.  What stands in for loans is not counted among them: it
- * may be any number, and all at one inbox.
+ * One inbox may have three quarters of them, so that a receiver that keeps what it was sent does
+ * not keep its senders from sending to others.  Fragments in place of loans are not counted: there
+ * may be any number, all at one inbox.
  *
  * An owner may go while fragments are still at receivers.  It then leaves a mark in place of the
- * stack; who finds the mark frees the fragment, and the last one the pool.
+ * stack; a thread that finds the mark frees the fragment, and the last one frees the pool.
  *
  * Tests: unit/test_epshm_lanes, unit/test_epshm_lend, model/pool, flood
  */

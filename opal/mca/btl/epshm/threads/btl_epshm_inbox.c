@@ -227,11 +227,11 @@ void mca_btl_epshm_inbox_close(struct mca_btl_base_endpoint_t *inbox)
     /* Release pairs with the acquires in mca_btl_epshm_loans_progress and vacate: what has been
      * read of a sender's memory before it is the sender's again. */
     atomic_store_explicit(&inbox->closed, true, memory_order_release);
-    /* Release pairs with the acquire in closed_changed (btl_epshm_progress.c): who sees the new
-     * number sees which inbox it is. */
+    /* Release pairs with the acquire in closed_changed (btl_epshm_progress.c): a thread that sees
+     * the new number sees which inbox it is. */
     atomic_fetch_add_explicit(&mca_btl_epshm_inboxes_closed, 1, memory_order_release);
-    /* Now, not with the last reference: a sender whose buffers are here may need them, and those
-     * who hold the inbox may take their time. */
+    /* Now, not with the last reference: a sender whose buffers are here may need them, and the
+     * inbox may be held for long. */
     inbox_drain(inbox);
     mca_btl_epshm_inbox_release(inbox);
 }

@@ -8,9 +8,10 @@
  *
  * A bounded ring of half cache lines: one producer, one consumer.
  *
- * Beside the ring of an inbox, into which everybody writes (btl_epshm_ring.h), a sender that sends
- * much has one of these of its own: no compare-and-swap, before which a core waits until its last
- * message has reached the other core's cache, and two short messages to a cache line.
+ * Besides the ring of an inbox, into which all senders write (btl_epshm_ring.h), a sender of many
+ * messages has one of these of its own, an SPSC ring.  It has no compare-and-swap, before which a
+ * core waits until its last message has reached the other core's cache, and two short messages fit
+ * a cache line.
  *
  * A cell is a word and 24 bytes.  A message is one cell or several in a row; the word of the first
  * is written last and has the position in its lower half, so the consumer knows by it that the
@@ -51,7 +52,7 @@
 /** Bytes of the area beside a cell. */
 #define EPSHM_LANE_BESIDE 64
 
-/** The most lines there that a consumer who waits looks at. */
+/** The most lines there that a waiting consumer looks at. */
 #define EPSHM_LANE_EXPECTED_MAX 16
 
 /** The most bytes of one message there. */
@@ -72,7 +73,7 @@ typedef struct epshm_lane_ring_t {
     /* Line 0: written by the consumer; read by the producer about once a lap. */
     alignas(64) _Atomic uint64_t head; /**< first position not yet consumed */
     /** Lines beside the message at this position, if it is as the one before it.  Written by the
-     * consumer; whoever looks whether there is something reads them. */
+     * consumer; read by any check for messages. */
     _Atomic uint64_t expected, expected_at;
 
     /* Line 1: constant after epshm_lane_create, but for the tail, which waits here while the ring
@@ -346,7 +347,7 @@ static inline const epshm_lane_cell_t *epshm_lane_peek(const epshm_lane_ring_t *
 /** Would epshm_lane_peek find a message?  A hint; any thread. */
 static inline bool epshm_lane_pending(const epshm_lane_ring_t *ring)
 {
-    /* Relaxed: whoever acts on the answer goes through epshm_lane_peek. */
+    /* Relaxed: a caller that acts on the answer goes through epshm_lane_peek. */
     const uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
     return (uint32_t) (head + 1)

@@ -118,7 +118,7 @@ static inline bool epshm_loan_is_over(const epshm_lane_ring_t *ring, uint64_t po
 /** Take back all that has been lent so far.  A system call, microseconds. */
 static inline void epshm_loan_recall(const epshm_lane_writer_t *writer)
 {
-    /* Relaxed: ordered by the barrier, after which every receiver that looks sees it, and who has
+    /* Relaxed: ordered by the barrier.  After it each receiver that looks sees it, and one that has
      * not seen it is seen to borrow. */
     atomic_store_explicit(&writer->ring->recalled, writer->tail, memory_order_relaxed);
 #if defined(__linux__)
@@ -133,8 +133,8 @@ static inline void epshm_loan_recall(const epshm_lane_writer_t *writer)
 static inline bool epshm_loan_is_settled(const epshm_lane_ring_t *ring)
 {
     /* Acquire pairs with the releases of borrowed and of the head: what the receiver read before
-     * what we write next.  Borrowed first: who has gone on to another one had not seen the recall,
-     * so that one is behind what was recalled, or is seen now. */
+     * what we write next.  Borrowed first: a receiver that has gone on to another one had not seen
+     * the recall, so that one is behind what was recalled, or is seen now. */
     const uint64_t borrowed = atomic_load_explicit(&ring->borrowed, memory_order_acquire);
 
     return 0 == borrowed || epshm_loan_is_over(ring, borrowed - 1);

@@ -173,7 +173,7 @@ static inline int take_lane(mca_btl_epshm_module_t *module, epshm_lane_ring_t *r
 static inline epshm_lane_ring_t *lane_ring(const struct mca_btl_base_endpoint_t *inbox,
                                            unsigned int number)
 {
-    /* Relaxed: who has the lane's bit has its ring, see mca_btl_epshm_pending. */
+    /* Relaxed: a thread that has the lane's bit has its ring, see mca_btl_epshm_pending. */
     return atomic_load_explicit(&inbox->lane[number].ring, memory_order_relaxed);
 }
 
@@ -194,8 +194,8 @@ int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
     int count;
 
     /* First, and nothing else then: the answer to what has been lent may be here as well, and the
-     * thread may be about to post its receive.  But not twice in a row, or who goes on lending
-     * would receive nothing.  Relaxed: under the owner's lock. */
+     * thread may be about to post its receive.  But not twice in a row, or a thread that goes on
+     * lending would receive nothing.  Relaxed: under the owner's lock. */
     if (0 != atomic_load_explicit(&module->lending, memory_order_relaxed)) {
         module->collected = 0 < (count = mca_btl_epshm_loans_progress(module))
                             && !module->collected;
@@ -251,8 +251,8 @@ bool mca_btl_epshm_pending(const mca_btl_ep_module_t *ep_module)
            || closed_changed(module, &closed);
 }
 
-/** A long copy, with the help of those who own the source or without, whichever is faster: cores
- * that are far from each other lose more by writing into one buffer than they gain. */
+/** A long copy, with the help of the source's owner or without, whichever is faster: cores that are
+ * far from each other lose more by writing into one buffer than they gain. */
 static void copy_long(mca_btl_epshm_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
                       void *target, const void *source, size_t size)
 {

@@ -184,7 +184,7 @@ static inline epshm_cell_t *epshm_ring_peek(const epshm_ring_t *ring)
 /** Would epshm_ring_peek find a message?  A hint; any thread, reads two shared cache lines. */
 static inline bool epshm_ring_pending(const epshm_ring_t *ring)
 {
-    /* Relaxed: whoever acts on the answer goes through epshm_ring_peek. */
+    /* Relaxed: a caller that acts on the answer goes through epshm_ring_peek. */
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
     return head + 1

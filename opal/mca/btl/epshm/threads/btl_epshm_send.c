@@ -27,10 +27,10 @@
 /**
  * Let what has been written reach memory before the cell that the peer looks at.
  *
- * Not for order, which a release store gives, but for speed: a core that waits for lines to write
- * to asks for that of the cell ahead of time, the peer, who polls it, takes it back, and it has to
- * be fetched a second time when its turn comes.  64 and 256 bytes took 9 % longer without it, on
- * cores 100 ns apart.  In a stream the peer is not polling, and nobody waits.
+ * Not for order, which a release store gives, but for speed.  A core that waits for lines to write
+ * to asks for the line of the cell ahead of time; the peer, which polls it, takes it back, and it
+ * has to be fetched a second time when its turn comes.  64 and 256 bytes took 9 % longer without
+ * it, on cores 100 ns apart.  In a stream the peer does not poll, and no thread waits.
  */
 static inline void drain_stores(const mca_btl_epshm_module_t *module)
 {

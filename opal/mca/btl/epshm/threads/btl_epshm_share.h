@@ -11,7 +11,7 @@
  * The thread that has to copy (the taker, a receiver) opens the copy in a place that belongs to the
  * other side (the sender's inbox), and both take pieces of it until none is left.  A helper that
  * does not come costs nothing; one that has taken a piece is waited for.  One copy at a time is
- * open in a place; who finds it taken copies alone.
+ * open in a place; a thread that finds it taken copies alone.
  *
  * The ticket holds the copy's generation and the next free piece.  A helper reads the ticket, then
  * what is to be copied, and claims a piece by a compare-and-swap of the ticket: if that succeeds
@@ -71,14 +71,14 @@ static inline void epshm_share_init(epshm_share_t *share)
 /** Is there a copy to help with?  A hint; any thread, one cache line. */
 static inline bool epshm_share_open(const epshm_share_t *share)
 {
-    /* Relaxed: whoever acts on the answer goes through epshm_share_work. */
+    /* Relaxed: a caller that acts on the answer goes through epshm_share_work. */
     return EPSHM_SHARE_CLOSED
            != (uint32_t) atomic_load_explicit(&share->ticket, memory_order_relaxed);
 }
 
 /**
- * Copy pieces, at most as many as that, until none is left to claim.  The taker, who copies all
- * there is (INT_MAX), and any number of helpers.
+ * Copy pieces, at most as many as that, until none is left to claim.  Called by the taker, which
+ * copies all there is (INT_MAX), and by any number of helpers.
  *
  * @return number of pieces copied
  */
@@ -91,8 +91,8 @@ static inline int epshm_share_work(epshm_share_t *share, int most)
          * as the taker left it, are ordered before our reads and writes. */
         uint64_t ticket = atomic_load_explicit(&share->ticket, memory_order_acquire);
         const uint32_t piece = (uint32_t) ticket;
-        /* Acquire pairs with the release in epshm_share_take: who sees the number of pieces of the
-         * next copy also sees that the last one is closed, and its claim fails. */
+        /* Acquire pairs with the release in epshm_share_take: a thread that sees the number of
+         * pieces of the next copy also sees that the last one is closed, and its claim fails. */
         const uint32_t pieces = atomic_load_explicit(&share->pieces, memory_order_acquire);
         const uintptr_t source = atomic_load_explicit(&share->source, memory_order_relaxed);
         const uintptr_t target = atomic_load_explicit(&share->target, memory_order_relaxed);
@@ -167,7 +167,7 @@ static inline void epshm_share_finish(epshm_share_t *share)
     atomic_store_explicit(&share->taken, false, memory_order_release);
 }
 
-/** memcpy, with the help of whoever works in share. */
+/** memcpy, with the help of threads that work in share. */
 static inline void epshm_share_copy(epshm_share_t *share, void *target, const void *source,
                                     size_t size)
 {

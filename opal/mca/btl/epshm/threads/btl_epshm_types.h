@@ -129,7 +129,7 @@ typedef struct epshm_loans_t {
     uint32_t failures;         /**< loans lately that had to be taken back, more or less */
 } epshm_loans_t;
 
-/** A module's lane to an inbox, and who else would like the place. */
+/** A module's lane to an inbox, and the next sender that asks for the place. */
 typedef struct epshm_place_t {
     struct mca_btl_base_endpoint_t *inbox; /**< NULL: no lane; a reference of ours */
     epshm_lane_writer_t writer;
@@ -247,7 +247,7 @@ mca_btl_epshm_frag_t *mca_btl_epshm_frag_get_more(struct mca_btl_epshm_pool_t *p
                                                   const struct mca_btl_base_endpoint_t *inbox,
                                                   size_t size);
 
-/** Put back by whoever holds it.  Any thread; lock-free. */
+/** Put back by its holder.  Any thread; lock-free. */
 void mca_btl_epshm_frag_return(mca_btl_epshm_frag_t *frag);
 
 /** Put back by the owner, without atomics. */
