@@ -10,7 +10,7 @@
 #
 # The source is Debian's, got by apt, or, if EPT_OMPI_SOURCE names a folder, what is in there, which
 # is left as it is.  What building it wants (flex, tools to unpack it) is installed in an overlay
-# over this system that nothing stays behind of.  docs/tree.md says how long that takes.
+# over this system that nothing stays behind of.  docs/install.md says how long that takes.
 #
 # Guards: unlinked.c, wrap.c
 

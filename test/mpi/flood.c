@@ -26,7 +26,7 @@
 #include "usage.h"
 
 /* What a message of 8 bytes takes at its receiver, malloc's part included; and what it takes more
- * once wildcards ask for it (docs/limits.md and docs/flow.md state both). */
+ * once wildcards ask for it (docs/limits.md and docs/progress.md state both). */
 enum { MESSAGE_BYTES = 64, WILDCARD_BYTES = 48 };
 
 static long limit;

@@ -224,21 +224,25 @@ for (['', 'opal/mca/btl/', grep { m{^opal/mca/btl/[^/]*\.h$} } @files],
 # A page can be read in one sitting, and is found.  A heading stands once in it, so that a link
 # stays right when another one comes before it.
 my $readme = Ept::Build::read_file("$top/README.md");
-my $overview = Ept::Build::read_file("$top/docs/architecture.md");
+my $guide = Ept::Build::read_file("$top/docs/README.md");
 my $LINES = 300;
+my $PAGES = 38;
 @broken = ();
 for my $page (sort grep { m{^docs/} } @pages) {
     my ($name) = $page =~ m{([^/]*)$};
     my $lines = () = Ept::Build::read_file("$top/$page") =~ /\n/g;
 
     push @broken, "$page has $lines lines, more than $LINES: make two of it" if $LINES < $lines;
-    push @broken, "$page: neither README.md nor docs/architecture.md leads there"
-        if $readme !~ /\(\Q$page\E[#)]/ && $overview !~ /\(\Q$name\E[#)]/;
+    push @broken, "$page: docs/README.md does not lead there"
+        if 'README.md' ne $name && $guide !~ /\(\Q$name\E[#)]/;
     push @broken, map { "$page: heading \"$_\" is there twice" }
         map { anchors($page)->{$_} }
         grep { /(.*)-\d+$/ && anchors($page)->{$1} } keys %{ anchors($page) };
 }
 is(join("\n", @broken), '', 'each page of docs/ is short, is found, and has headings of its own');
+like($readme, qr{\(docs/README\.md\)}, 'README.md leads to docs/README.md');
+cmp_ok(scalar(grep { m{^docs/} && 'docs/README.md' ne $_ } @pages), '<=', $PAGES,
+       "at most $PAGES pages: a new subject goes into the page that is about it");
 
 # Drawings are what docs/make-drawings writes.
 my $drawn = tempdir(CLEANUP => 1);

@@ -3,7 +3,7 @@
 #
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# An Open MPI that has endpoints in it (config/overlay, docs/tree.md): what it calls mpicc and
+# An Open MPI that has endpoints in it (config/overlay, docs/install.md): what it calls mpicc and
 # mpirun is, for the tests, epmpicc and epmpirun.
 
 package Ept::Tree;
@@ -44,7 +44,7 @@ sub choose
 
     -x "$path/bin/mpicc" && -x "$path/bin/mpirun" or die "--in: no mpicc and mpirun in $path/bin\n";
     -f "$path/include/openmpi/mpiext/mpiext_endpoints_c.h"
-        or die "--in: the Open MPI in $path was not built with endpoints (see docs/tree.md)\n";
+        or die "--in: the Open MPI in $path was not built with endpoints (see docs/install.md)\n";
     $ENV{EPT_IN} = $path;
 }
 

@@ -4,7 +4,7 @@ dnl
 dnl SPDX-License-Identifier: BSD-3-Clause
 dnl
 
-# For Open MPI's own configure: docs/tree.md.
+# For Open MPI's own configure: docs/install.md.
 
 # MCA_ompi_osc_epwin_CONFIG([action-if-can-compile], [action-if-cant-compile])
 # ---------------------------------------------------------------------------

@@ -123,7 +123,7 @@ static bool has_others(void)
     return 1 != tsan_order_processes();
 }
 
-/** Does a process, or an endpoint, of this name live here?  docs/identity.md has the numbers. */
+/** Does a process, or an endpoint, of this name live here?  docs/objects.md has the numbers. */
 static bool is_here(opal_process_name_t name)
 {
     const opal_process_name_t here = ompi_proc_local_proc->super.proc_name;

@@ -102,7 +102,7 @@ typedef struct mca_coll_epcoll_more_t {
 
 /**
  * Of a communicator, one per member; used by the member's thread alone.  What it takes is counted
- * (docs/cost.md): what libmpi knows of the communicator, what all members of the process have
+ * (docs/comparison.md): what libmpi knows of the communicator, what all members of the process have
  * alike, and what only some handles need, is somewhere else.
  */
 struct mca_coll_epcoll_handle_t {
@@ -176,7 +176,7 @@ typedef struct mca_coll_epcoll_shelf_t {
 #define EPCOLL_HANDLE_BYTES 136
 _Static_assert(EPCOLL_HANDLE_BYTES == sizeof(mca_coll_epcoll_handle_t)
                    && EPCOLL_HANDLE_BYTES + 48 >= sizeof(mca_coll_epcoll_wide_t),
-               "what a member takes: docs/cost.md");
+               "what a member takes: docs/comparison.md");
 
 /** The functions of the components below us, for what we do not serve. */
 typedef struct mca_coll_epcoll_below_t {

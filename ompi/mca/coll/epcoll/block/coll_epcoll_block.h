@@ -16,8 +16,8 @@
  * Memory order.  A slot's contents are plain; its number is stored with release after them, and
  * loaded with acquire before them.  When it may be written again: coll_epcoll_reuse.h.
  *
- * What a member takes is counted (docs/cost.md), so a view and a place hold nothing that can be had
- * from elsewhere.  A view has no table of the tree: levels above the lowest are worked out, by
+ * What a member takes is counted (docs/comparison.md), so a view and a place hold nothing that can be
+ * had from elsewhere.  A view has no table of the tree: levels above the lowest are worked out, by
  * divisions, where there are more than EPCOLL_FAN^2 members, or a member looks after others.
  *
  * Standalone: C11 atomics, no Open MPI.  The operations: coll_epcoll_tree.h, coll_epcoll_work.h.
@@ -109,7 +109,7 @@ typedef struct epcoll_block_t {
 
 _Static_assert(64 == sizeof(epcoll_block_t) && 320 == sizeof(epcoll_place_t)
                    && 384 == sizeof(epcoll_node_t),
-               "what a member takes: docs/cost.md");
+               "what a member takes: docs/comparison.md");
 
 /** What its owner puts beside a view, for members of several processes; NULL there: none have
  * any. */

@@ -14,7 +14,7 @@
  * and names the receive by its number, and the round: as PART_DATA, or as PART_RNDV for the
  * receiver to fetch, which answers with FIN, or with PART_AGAIN where it cannot.  A sender that
  * cannot go on says so (PART_FAIL), which ends the receiver's round.  A receiver without memory to
- * keep the init answers that with a FIN that has an error.  docs/partitioned.md has the reasons.
+ * keep the init answers that with a FIN that has an error.  docs/wire.md has the reasons.
  *
  * pml_epml_ipart.c has the calls, _part_send.c (with _part_run.c) and _part_recv.c the two sides.
  * All functions are called under the endpoint's lock unless they say otherwise.

@@ -16,7 +16,7 @@
  *  - in the same process by the flag full in the endpoint's peer;
  *  - elsewhere by HOLD and GO, one of each per sender, noted in both ends' connections.
  *
- * An endpoint never holds itself back: nobody else could make the room.  docs/flow.md says
+ * An endpoint never holds itself back: nobody else could make the room.  docs/progress.md says
  * why nothing is lost and nobody waits for ever.
  */
 

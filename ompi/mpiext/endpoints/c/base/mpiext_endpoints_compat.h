@@ -25,7 +25,7 @@
 
 #include "opal/util/proc.h"
 
-/** 1: part of Open MPI's own build, and of libmpi; see docs/tree.md. */
+/** 1: part of Open MPI's own build, and of libmpi; see docs/install.md. */
 #if !defined(EP_IN_TREE)
 #    define EP_IN_TREE 0
 #endif
