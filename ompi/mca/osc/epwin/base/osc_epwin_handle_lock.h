@@ -31,7 +31,7 @@
  *
  * Standalone: no Open MPI.
  *
- * Tests: unit/test_epwin_handle_lock
+ * Tests: unit/test_epwin_handle_lock, model/handle
  */
 
 #ifndef MCA_OSC_EPWIN_HANDLE_LOCK_H
