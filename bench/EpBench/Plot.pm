@@ -24,9 +24,12 @@ my %STYLE = (
     'proc'       => { color => '#0072B2', mark => 5,  width => 2 },
     'thread'     => { color => '#009E73', mark => 9,  width => 2 },
     'threadcomm' => { color => '#CC79A7', mark => 11, width => 2 },
+    'rdma'       => { color => '#56B4E9', mark => 13, width => 2 },
+    'mpich'      => { color => '#CC79A7', mark => 11, width => 2 },
+    'mpich-new'  => { color => '#E69F00', mark => 15, width => 2 },
     'floor'      => { color => '#888888', mark => 0,  width => 1.5 },
 );
-my @ORDER = qw(ep proc thread threadcomm floor);
+our @ORDER = qw(ep proc thread threadcomm rdma mpich mpich-new floor);
 
 our $SETUP = <<'GNUPLOT';
 set encoding utf8
@@ -176,9 +179,10 @@ sub size_panel {
 }
 
 # Bars of each way side by side, and the limit across them.  A point is [measure, size, text] and, if
-# it is another one, the scenario.
+# it is another one, the scenario.  $axis: its label, or [label, 'log'].
 sub bar_panel {
-    my ($data, $scenario, $pairs, $title, $label, @points) = @_;
+    my ($data, $scenario, $pairs, $title, $axis, @points) = @_;
+    my ($label, $scale) = ref $axis ? @$axis : ($axis, '');
     my $at = sub {
         my ($point, $way) = @_;
         return $data->figure($point->[3] // $scenario, $pairs, @$point[0, 1], $way);
@@ -199,7 +203,7 @@ sub bar_panel {
             $lines .= join(' ', $group + ($i - $#ways / 2) * $width, @$figure{qw(median min max)},
                            EpBench::Table::number($figure->{median})) . "\n";
         }
-        my $block = "\$bars_$way";
+        my $block = "\$bars_" . ($way =~ tr/-/_/r);
         $text .= "$block << END\n${lines}END\n";
         push(@plots, "$block using 1:2:($width * 0.9) with boxes fs solid 0.85 noborder "
                      . "fc rgb '$STYLE{$way}{color}'",
@@ -218,7 +222,7 @@ sub bar_panel {
     }
     my $tics = join(', ', map { qq("$points[$_][2]" $_) } 0 .. $#points);
     return $text . "set title '$title' font ',13'\nset ylabel '$label'\nset xlabel ' '\n"
-        . "unset logscale\nset format y '%g'\n" . y_axis($text, '', 1.12) . 'set xrange [-0.5:'
+        . "unset logscale\nset format y '%g'\n" . y_axis($text, $scale, 1.12) . 'set xrange [-0.5:'
         . ($#points + 0.5) . "]\nset xtics scale 0 ($tics)\nplot " . join(", \\\n     ", @plots)
         . "\nset xtics scale 1\n";
 }

@@ -302,11 +302,13 @@ static void case_shared(MPI_Comm comm, struct ept *t)
 
 enum { TOGETHER_ELEMENTS = 16, TOGETHER_CALLS = 10000 };
 
-/** Adds ones to a target's elements: even ranks to every second one, by a datatype with gaps. */
+/** Adds ones to a target's elements: even ranks to every second one, by a datatype with gaps; of the
+ * others every second rank one by one. */
 static void together_add(struct ept *t, const struct win_basic *basic, int target, MPI_Win win)
 {
     const bool has_gaps = 0 == t->rank % 2;
-    const int count = has_gaps ? 1 : TOGETHER_ELEMENTS;
+    const int calls = 3 == t->rank % 4 ? TOGETHER_ELEMENTS : 1;
+    const int count = has_gaps ? 1 : TOGETHER_ELEMENTS / calls;
     unsigned char ones[TOGETHER_ELEMENTS * 8];
     MPI_Datatype type = basic->type;
 
@@ -327,7 +329,10 @@ static void together_add(struct ept *t, const struct win_basic *basic, int targe
         EPT_OK(t, MPI_Type_commit(&type));
     }
     for (int i = 0; i < TOGETHER_CALLS; ++i) {
-        MPI_Accumulate(ones, count, type, target, 0, count, type, MPI_SUM, win);
+        for (int call = 0; call < calls; ++call) {
+            MPI_Accumulate(ones, count, type, target, call * basic->extent, count, type, MPI_SUM,
+                           win);
+        }
     }
     EPT_OK(t, MPI_Win_flush(target, win));
     if (has_gaps) {
@@ -354,7 +359,8 @@ static double together_value(const struct win_basic *basic, const unsigned char 
     return (double) whole;
 }
 
-/** All ranks add to the same elements of 4 and 8 bytes, with and without gaps: none is lost. */
+/** All ranks add to the same elements of 4 and 8 bytes, with and without gaps, together and one by
+ * one: none is lost. */
 static void case_together(MPI_Comm comm, struct ept *t)
 {
     unsigned char *part;

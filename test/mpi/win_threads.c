@@ -8,7 +8,7 @@
  *
  * Several threads use one window handle at the same time: operations of all kinds with flushes and
  * requests in an epoch of MPI_Win_lock_all; locks of different targets; an exposure epoch in one thread
- * and an access epoch in another one; attached memory.
+ * and an access epoch in another one; attached memory; levels of threads that the window is told of.
  *
  *   --rounds N  of each thread (default 30)
  *
@@ -411,6 +411,103 @@ static void case_attach(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Win_free(&win));
 }
 
+/* ---- the info key mpix_thread_level ----------------------------------------------------------- */
+
+/** A window of two words, with a level of threads. */
+static MPI_Win window_of_level(MPI_Comm comm, struct ept *t, const char *level, int64_t *words)
+{
+    MPI_Info info;
+    MPI_Win win;
+
+    EPT_OK(t, MPI_Info_create(&info));
+    EPT_OK(t, MPI_Info_set(info, "mpix_thread_level", level));
+    EPT_OK(t, MPI_Win_create(words, 2 * sizeof(*words), sizeof(*words), info, comm, &win));
+    EPT_OK(t, MPI_Info_free(&info));
+    return win;
+}
+
+struct locker {
+    struct ept *t;
+    MPI_Win win;
+    int target, word;
+    _Atomic bool has_lock;
+};
+
+static void *run_locker(void *arg)
+{
+    struct locker *locker = arg;
+    const int64_t one = 1;
+    struct ept *t = locker->t;
+
+    EPT_OK(t, MPI_Win_lock(MPI_LOCK_EXCLUSIVE, locker->target, 0, locker->win));
+    atomic_store(&locker->has_lock, true);
+    EPT_OK(t, win_put(locker->win, &one, 1, locker->target, locker->word));
+    EPT_OK(t, MPI_Win_unlock(locker->target, locker->win));
+    return NULL;
+}
+
+/** The last rank holds its own lock until the second thread of rank 0, whose first lock this is, has
+ * had another one.  Meanwhile the first thread waits in MPI_Win_lock. */
+static void case_multiple(MPI_Comm comm, struct ept *t)
+{
+    const int last = t->size - 1;
+    int64_t words[2] = {0, 0};
+    MPI_Win win;
+
+    if (3 > t->size) {
+        ept_skip(t, "case_multiple", "takes three ranks");
+        return;
+    }
+    win = window_of_level(comm, t, "multiple", words);
+    if (last == t->rank) {
+        EPT_OK(t, MPI_Win_lock(MPI_LOCK_EXCLUSIVE, last, 0, win));
+        EPT_OK(t, MPI_Barrier(comm));
+        EPT_OK(t, MPI_Recv(NULL, 0, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE));
+        EPT_OK(t, MPI_Win_unlock(last, win));
+    } else {
+        EPT_OK(t, MPI_Barrier(comm));
+    }
+    if (0 == t->rank) {
+        struct locker first = {.t = t, .win = win, .target = last, .word = 0},
+                      second = {.t = t, .win = win, .target = last - 1, .word = 1};
+        pthread_t thread;
+
+        pthread_create(&thread, NULL, run_locker, &first);
+        for (int i = 0; i < 100 && !atomic_load(&first.has_lock); ++i) {
+            nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); /* it asks for its lock */
+        }
+        if (!atomic_load(&first.has_lock)) {
+            (void) run_locker(&second);
+        }
+        EPT_CHECK(t, !atomic_load(&first.has_lock), "a lock that another rank holds is taken");
+        EPT_OK(t, MPI_Send(NULL, 0, MPI_INT, last, 0, comm));
+        pthread_join(thread, NULL);
+    }
+    EPT_OK(t, MPI_Win_free(&win));
+    EPT_EQ(t, last == t->rank, words[0]);
+    EPT_EQ(t, last - 1 == t->rank, words[1]);
+}
+
+/** Threads take turns. */
+static void case_serialized(MPI_Comm comm, struct ept *t)
+{
+    int64_t words[2] = {0, 0};
+    MPI_Win win = window_of_level(comm, t, "serialized", words);
+
+    for (int i = 0; i < 4; ++i) {
+        struct locker locker = {
+            .t = t, .win = win, .target = (t->rank + 1) % t->size, .word = i % 2};
+        pthread_t thread;
+
+        pthread_create(&thread, NULL, run_locker, &locker);
+        pthread_join(thread, NULL);
+        (void) run_locker(&locker);
+    }
+    EPT_OK(t, MPI_Win_free(&win));
+    EPT_EQ(t, 1, words[0]);
+    EPT_EQ(t, 1, words[1]);
+}
+
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
@@ -418,5 +515,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_locks);
     EPT_CASE(t, case_pscw);
     EPT_CASE(t, case_attach);
+    EPT_CASE(t, case_multiple);
+    EPT_CASE(t, case_serialized);
     return 0;
 }

@@ -91,7 +91,7 @@ sub fuzz_jobs
 }
 
 # The models of the protocols between threads, test/model.
-my @MODELS = qw(completion lane loan lock pipe places pool ring share);
+my @MODELS = qw(completion handle lane loan lock pipe places pool ring share);
 
 # What is installed, and how it is used: test/install/NAME.t.
 sub install_jobs

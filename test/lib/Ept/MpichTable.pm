@@ -47,6 +47,8 @@ our %ENDPOINTS_ONLY = (
         comm/comm_idup_nb comm/comm_idup_isend part/parrived part/parrived_wait
         part/parrived_pready_out_of_order pt2pt/scancel pt2pt/pscancel pt2pt/cancelrecv
     )),
+    # Of processes osc/rdma serves it, and ends one run in ten by MPI_ERR_RMA_RANGE.
+    'rma/linked_list_bench_lock_excl' => 'fails now and then under ob1',
     # Tens of thousands of communicators one after the other, tens of seconds: libmpi's own matter.
     (map { $_ => 'would take the time of all others' } qw(comm/ctxalloc comm/ctxsplit)),
 );

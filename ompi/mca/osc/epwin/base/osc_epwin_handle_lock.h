@@ -31,7 +31,7 @@
  *
  * Standalone: no Open MPI.
  *
- * Tests: unit/test_epwin_handle_lock
+ * Tests: unit/test_epwin_handle_lock, model/handle
  */
 
 #ifndef MCA_OSC_EPWIN_HANDLE_LOCK_H
@@ -99,14 +99,20 @@ static inline void epwin_handle_lock_end_section(mca_osc_epwin_handle_lock_t *lo
     atomic_store_explicit(&lock->inside, false, memory_order_release);
 }
 
-/** One poll of a thread that waits. */
-static inline void epwin_handle_lock_spin(unsigned int spins)
+/** A pause in a spin: the core's other thread gets its share. */
+static inline void epwin_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
-    __asm__ volatile("yield" ::: "memory");
+    __asm__ volatile("isb" ::: "memory");
 #endif
+}
+
+/** One poll of a thread that waits. */
+static inline void epwin_handle_lock_spin(unsigned int spins)
+{
+    epwin_pause();
     if (0 == spins % EPWIN_HANDLE_LOCK_SPINS) {
         (void) sched_yield();
     }

@@ -87,7 +87,7 @@ static void *progress_run(void *unused)
             idle = PROGRESS_POLLS;
             progress_sleep();
         } else {
-            mca_osc_epwin_pause();
+            epwin_pause();
         }
     }
     return NULL;

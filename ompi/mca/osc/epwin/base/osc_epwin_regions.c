@@ -207,7 +207,7 @@ bool mca_osc_epwin_regions_have(const mca_osc_epwin_window_t *window, int rank, 
         if (0 == tries % EPWIN_SPINS) {
             (void) sched_yield(); /* the writer may need the core */
         }
-        mca_osc_epwin_pause();
+        epwin_pause();
     }
     return false;
 }

@@ -22,16 +22,6 @@ BEGIN_C_DECLS
  * are not served. */
 #define EPWIN_SPINS 20
 
-/** A pause in a spin: the core's other thread gets its share. */
-static inline void mca_osc_epwin_pause(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb" : : : "memory");
-#endif
-}
-
 /** Spins for a wait: 1 where threads share cores. */
 static inline unsigned int mca_osc_epwin_spins(void)
 {
@@ -74,7 +64,7 @@ static inline int mca_osc_epwin_wait(mca_osc_epwin_module_t *module, const char 
         if (until(context)) {
             return MPI_SUCCESS;
         }
-        mca_osc_epwin_pause();
+        epwin_pause();
     }
     return mca_osc_epwin_wait_long(module, what, from, until, context);
 }

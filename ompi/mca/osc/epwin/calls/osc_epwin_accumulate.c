@@ -308,15 +308,44 @@ static __attribute__((noinline)) int elements_any(const void *origin,
                           NULL, target, disp, (size_t) count, type, op, NULL);
 }
 
+/** MPI_Accumulate of one element, the most frequent case under the lock: a sum of doubles in mapped
+ * memory.  @return false: it has not been done */
+static inline bool sum_double(const void *origin, int target, ptrdiff_t disp, ompi_win_t *win)
+{
+    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
+    char *at = mca_osc_epwin_fast_address(module, target, disp, sizeof(double));
+    mca_osc_epwin_control_t *control;
+    double left, right;
+
+    if (OPAL_UNLIKELY(NULL == at)) {
+        return false;
+    }
+    control = mca_osc_epwin_control(module, target);
+    if (OPAL_UNLIKELY(!mca_osc_epwin_accumulate_try(control, module->rank))) {
+        return false;
+    }
+    atomics_note(false);
+    memcpy(&left, origin, sizeof(left));
+    memcpy(&right, at, sizeof(right));
+    right += left;
+    memcpy(at, &right, sizeof(right));
+    mca_osc_epwin_accumulate_release(control);
+    return true;
+}
+
 int mca_osc_epwin_accumulate(const void *origin, mca_osc_epwin_count_t origin_count,
                              ompi_datatype_t *origin_type, int target, ptrdiff_t disp,
                              mca_osc_epwin_count_t count, ompi_datatype_t *type, ompi_op_t *op,
                              ompi_win_t *win)
 {
-    return OPAL_LIKELY(1 == count && 1 == origin_count && origin_type == type)
-               ? element_apply(origin, NULL, type, target, disp, op, win)
-               : elements_any(origin, origin_count, origin_type, target, disp, count, type, op,
-                              win);
+    if (OPAL_UNLIKELY(1 != count || 1 != origin_count || origin_type != type)) {
+        return elements_any(origin, origin_count, origin_type, target, disp, count, type, op, win);
+    }
+    if (&ompi_mpi_double.dt == type && &ompi_mpi_op_sum.op == op
+        && OPAL_LIKELY(sum_double(origin, target, disp, win))) {
+        return MPI_SUCCESS;
+    }
+    return element_apply(origin, NULL, type, target, disp, op, win);
 }
 
 /** MPI_Compare_and_swap, all cases. */

@@ -27,7 +27,9 @@ static bool accumulate_is_taken(void *context)
 {
     const accumulate_wait_t *wait = context;
 
-    return mca_osc_epwin_accumulate_try(wait->control, wait->rank);
+    /* The plain load keeps those who wait from writing the line. */
+    return 0 == atomic_load_explicit(&wait->control->accumulate, memory_order_relaxed)
+           && mca_osc_epwin_accumulate_try(wait->control, wait->rank);
 }
 
 int mca_osc_epwin_accumulate_acquire(mca_osc_epwin_module_t *module,

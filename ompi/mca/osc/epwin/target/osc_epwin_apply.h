@@ -119,10 +119,8 @@ static inline bool mca_osc_epwin_accumulate_try(mca_osc_epwin_control_t *control
 
     /* Acquire: orders the previous holder's accesses before the caller's; partner:
      * mca_osc_epwin_accumulate_release. */
-    return 0 == atomic_load_explicit(&control->accumulate, memory_order_relaxed)
-           && atomic_compare_exchange_strong_explicit(&control->accumulate, &none,
-                                                      (uint32_t) rank + 1, memory_order_acquire,
-                                                      memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(&control->accumulate, &none, (uint32_t) rank + 1,
+                                                   memory_order_acquire, memory_order_relaxed);
 }
 
 /** Take it, in the module's own thread: waits as MPI_Recv does, for the holder.
