@@ -95,7 +95,7 @@ static void handle_free(MPI_Comm comm, void *object)
     atomic_fetch_sub(&handles, 1);
 }
 
-/** Find the leaders: who is the first of its process?  @return how many are on this node */
+/** Find the leaders, the first member of each process.  @return how many are on this node */
 static int find_leaders(handle_t *handle, int size)
 {
     mpix_endpoints_locality_t place, other;
@@ -399,7 +399,7 @@ int epclient_barrier(MPI_Comm comm)
              : wait_in_pieces(&barrier);
     if (MPI_SUCCESS != rc && 0 == barrier.handle->process.index) {
         barrier.error = rc;
-        release(&barrier, &barrier.handle->process); /* those who wait for this one */
+        release(&barrier, &barrier.handle->process); /* members that wait for this one */
     }
     for (int i = 0; i < 2; ++i) {
         if (MPI_REQUEST_NULL != barrier.message[i]) {
@@ -418,7 +418,7 @@ static mpix_endpoints_step_t step(mpix_endpoints_work_t *work)
         return before == barrier->stage ? MPIX_ENDPOINTS_STEP_IDLE : MPIX_ENDPOINTS_STEP_PROGRESS;
     }
     epclient_engine->request_done(barrier->request, barrier->error);
-    return MPIX_ENDPOINTS_STEP_DONE; /* by whom it was waited for may have freed it */
+    return MPIX_ENDPOINTS_STEP_DONE; /* the member that it was waited for by may have freed it */
 }
 
 /** Have it go on while the endpoint is turned. */

@@ -62,7 +62,7 @@ static void change(void)
     }
 }
 
-/** Somebody touches the message: let him, for one instruction. */
+/** Another thread changes the message, for one instruction. */
 static void on_touch(int signum, siginfo_t *info, void *context)
 {
     const unsigned char *address = info->si_addr;
@@ -102,7 +102,7 @@ void *fuzz_changing_begin(const void *message, size_t size)
     }
     FUZZ_CHECK(changing.page_size >= size, "%zu bytes", size);
     (void) mprotect(changing.page, changing.page_size, PROT_READ | PROT_WRITE);
-    /* At the end of the page, so that who reads beyond is seen, but aligned, as in a pipe. */
+    /* At the end of the page, so that a read beyond it is seen, but aligned, as in a pipe. */
     changing.message = changing.page + ((changing.page_size - size) & ~(size_t) 7);
     changing.size = size;
     changing.random = size;

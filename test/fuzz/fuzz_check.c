@@ -115,7 +115,7 @@ void fuzz_check_matching(void)
     }
 }
 
-/** Who was told to hold, and who told us, is counted right. */
+/** The peers that were told to hold, and that told us, are counted right. */
 static void check_flow(void)
 {
     uint32_t holding = 0, held = 0;

@@ -8,7 +8,7 @@
  *
  * Threads that are held up, now and then, on their way to a lock, as a scheduler may do it:
  * preloaded in front of libc by tests (LD_PRELOAD).  What a thread looked at before the lock is old
- * by then.  Which locks it meets depends on LATE_LOCKS_SEED, and on who asks when.
+ * by then.  Which locks it meets depends on LATE_LOCKS_SEED, and on the order of the calls.
  */
 
 #define _GNU_SOURCE

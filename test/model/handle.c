@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Model of a window handle's lock (osc_epwin_handle_lock.h): who is in is alone, and sees what was
- * done before, whichever thread is the first.  membarrier(2) is that of interrupts.h.
+ * Model of a window handle's lock (osc_epwin_handle_lock.h): a thread that is in is alone, and sees
+ * what was done before, whichever thread is the first.  membarrier(2) is that of interrupts.h.
  *
  * Guards: osc_epwin_handle_lock.h
  */

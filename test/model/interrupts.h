@@ -56,7 +56,8 @@ static long barrier(void)
         if (i != model_self) {
             const int now = 1 + atomic_fetch_add_explicit(&asked[i], 1, memory_order_relaxed);
 
-            /* One who has ended is not asked.  Two callers at once wait for the later answer. */
+            /* A thread that has ended is not asked.  Two callers at once wait for the later
+             * answer. */
             __VERIFIER_assume(now <= atomic_load_explicit(&answered[i], memory_order_relaxed));
         }
     }

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Model of the endpoint's lock (pml_epml_biased_lock.h): who is in is alone, and sees what was done
- * before.  membarrier(2) is that of interrupts.h.
+ * Model of the endpoint's lock (pml_epml_biased_lock.h): a thread that is in is alone, and sees
+ * what was done before.  membarrier(2) is that of interrupts.h.
  *
  * Guards: pml_epml_biased_lock.h
  */
@@ -37,7 +37,7 @@ static void model_setup(void)
 #if !defined(MODEL_CHECKER)
     may_bias = epml_lock_setup();
 #endif
-    epml_lock_init(&lock, 1); /* who leaves has the bias */
+    epml_lock_init(&lock, 1); /* the thread that leaves has the bias */
     inside = entries = 0;
 }
 

@@ -531,8 +531,8 @@ static void bind_all(void)
     closedir(tasks);
 }
 
-/* Two endpoints of a process that is bound to one core are one too many: who waits gives the core
- * to the other at once, and does not spin until it is taken away. */
+/* Two endpoints of a process that is bound to one core are one too many: a thread that waits gives
+ * the core to the other at once, and does not spin until it is taken away. */
 static void case_bound(MPI_Comm comm, struct ept *t)
 {
     struct try y = {.t = t};

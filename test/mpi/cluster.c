@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Processes on nodes with network stacks of their own (test/lib/cluster): who is where; a link that
- * has a fault and is well again, in the middle of traffic and without any; and processes that are
- * long not in MPI.  Nobody dies: everybody gets all, right.
+ * Processes on nodes with network stacks of their own (test/lib/cluster): the places of members; a
+ * link that has a fault and is well again, in the middle of traffic and without any; and processes
+ * that are long not in MPI.  No process dies: all get all messages, right.
  *
  *   --down MS  for how long a link has a fault; the launcher's connections must survive it, too
  *   --fault F  which one, of the switch's: link, mute, address, slow
@@ -33,8 +33,8 @@
 
 enum { NAME = 64, SMALL = 97, LARGE = 300000, ROUNDS = 4, TAG = 5 };
 
-/** As many hosts as there should be, the processes by turns, and whoever shares one shares its
- * memory: that is what MPI_COMM_TYPE_SHARED says of endpoints. */
+/** As many hosts as there should be, the processes by turns; processes of one host share memory:
+ * that is what MPI_COMM_TYPE_SHARED says of endpoints. */
 static void case_where(MPI_Comm comm, struct ept *t)
 {
     enum { HOSTS = 3 };

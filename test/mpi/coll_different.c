@@ -7,10 +7,11 @@
  * @file
  *
  * Members of a communicator that call different collectives, with different roots, or with
- * different lengths: an error, of a class that says which, at all who can know, and nobody waits
- * for ever.  Who only gives may have gone on; it gets its error from one of the next calls.  After
- * that no call ends well, and the communicator can be freed; others have noticed nothing.  A call
- * of 0 bytes never comes to us: it is found by what that member does next, or by its end.
+ * different lengths: an error, of a class that says which, at all members that can know, and none
+ * waits for ever.  A member that only gives may have gone on; it gets its error from one of the
+ * next calls.  After that no call ends well, and the communicator can be freed; others have noticed
+ * nothing.  A call of 0 bytes never comes to us: it is found by what that member does next, or by
+ * its end.
  *
  * Of one process, which is where lines are compared; or of several of a node, in its memory.
  *
@@ -179,7 +180,8 @@ struct pair {
     bool all;     /**< all learn of it in this call: each waits for all others */
     int blind;    /**< if this rank is the one, all only give, if it is small: nobody need notice */
     bool no_root; /**< the one is not rank 0 */
-    bool no_long; /**< who goes on calls barriers: another way than what the others wait in */
+    bool no_long; /**< a member that goes on calls barriers: another way than what the others wait
+                       in */
 };
 
 #define SAME(name, count, other, all)                                               \
@@ -397,8 +399,8 @@ static void try_nothing(MPI_Comm comm, struct ept *t, const struct call *call, b
     EPT_OK(t, MPI_Barrier(comm));
 }
 
-/** In a chain nobody reads what the last member puts: who has nothing there, and frees its handle,
- * holds up nobody; nor does it where the others' rounds are more than there are slots. */
+/** In a chain the last member's section is not read: a member that has nothing there, and frees its
+ * handle, holds up no other; nor does it where the others' rounds are more than there are slots. */
 static void try_last(MPI_Comm comm, struct ept *t)
 {
     const struct call most = {"scan", 0, CHAIN_LENGTH}, none = {"scan", 0, 0};

@@ -16,8 +16,8 @@
 
 enum { LATE_MEMBERS_MOST = 64, LATE_COMMS = 4 };
 
-/** Which kinds are called for a while: any; or those that let the others run ahead of who is
- * late. */
+/** Which kinds are called for a while: any; or those that let the others run ahead of a late
+ * member. */
 enum late_way { LATE_ANY, LATE_FROM_ONE, LATE_TO_ONE };
 
 /** A member's view of a sequence. */
@@ -91,7 +91,7 @@ static inline int late_one(const struct late *l)
     return (int) (ept_mix(l->t->seed, late_time(l) / 64, 6, 0) % (uint64_t) l->t->size);
 }
 
-/** A root: any; who runs ahead, from one; who is late, to one.  Common. */
+/** A root: any; from one, for members that run ahead; to one, for late members.  Common. */
 static inline int late_root(struct late *l)
 {
     const int any = late_below(l, l->size);

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Part of coll_late: the kinds that move data.  A block of a member is bytes that are known by who
- * sends it to whom in which step; each member has them as plain bytes, or of a type that has three
- * of eight bytes, and those not in the order of memory.
+ * Part of coll_late: the kinds that move data.  A block of a member is bytes that follow from its
+ * sender, its receiver and the step; each member has them as plain bytes, or of a type that has
+ * three of eight bytes, and those not in the order of memory.
  */
 
 #include "coll_late.h"

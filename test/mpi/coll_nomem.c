@@ -10,16 +10,15 @@
  * of nonblocking ones, that of each persistent one, requests, copies of arrays, room for elements,
  * the block of the node, its shelves.  Each allocation of ours in turn fails once
  * (test/lib/fail_alloc.c), at the first, the second and the last rank, each time on a new
- * communicator.  Either all goes well, another way, or calls end with MPI_ERR_NO_MEM at all who
- * wait for that rank, and from then on at all; nobody hangs, what has succeeded is right, and the
- * communicator can be freed.  Others notice nothing.  (offered: what waits for a receive that is
- * never posted, as who was to has failed, is taken back; survivor: also when that one has freed the
- * communicator.)
+ * communicator.  Either all goes well, another way, or calls end with MPI_ERR_NO_MEM at all members
+ * that wait for that rank, and from then on at all; none hangs, what has succeeded is right, and
+ * the communicator can be freed.  Others notice nothing.  (offered: what waits for a receive that
+ * is never posted, as the member that was to post it has failed, is taken back; survivor: also when that one has freed
+ * the communicator.)
  *
- *   --own 1    allocations of coll/epcoll alone: between processes, who has no memory for a message
- *   has
- *              no way to tell the others
- *   --trays 1  only the allocation of trays, at each rank in turn, between processes
+ *   --own 1    allocations of coll/epcoll alone: between processes a member without memory for a
+ *   message cannot tell the others --trays 1  only the allocation of trays, at each rank in turn,
+ *   between processes
  *
  * EPT-LIBS: -ldl
  *
@@ -200,7 +199,8 @@ static int start(MPI_Request *request)
     return MPI_REQUEST_NULL == *request ? MPI_ERR_NO_MEM : MPI_Start(request);
 }
 
-/** Twice each, what is small and what has arrays; who has got none has an error already. */
+/** Twice each, what is small and what has arrays; a member that has got none has an error
+ * already. */
 static void persistent(round_t *r)
 {
     MPI_Request requests[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -443,7 +443,7 @@ static void neighbors(round_t *r)
         check_ring(r, out);
     }
     (void) MPI_Neighbor_alltoall_init(in, 1, MPI_INT, out, 1, MPI_INT, r->comm, MPI_INFO_NULL,
-                                      &again); /* who has got none has an error already */
+                                      &again); /* a member that has got none has an error already */
     for (int round = 0; round < 2; ++round) {
         out[0] = out[1] = -1;
         rc = start(&again);
@@ -518,8 +518,8 @@ static void all_rounds(MPI_Comm comm, struct ept *t, calls_fn_t calls, bool some
 
 /* ---- trays ----------------------------------------------------------------------------------- */
 
-/** An allreduce that is too long for a line makes its process's trays: who comes first allocates
- * them, and has allocated before what a first call wants otherwise.  So the victim is the first of
+/** An allreduce that is too long for a line makes its process's trays: the first caller allocates
+ * them, and has allocated before what a first call needs otherwise.  So the victim is the first of
  * its process, and the others come when it has failed. */
 static void without_trays(MPI_Comm comm, struct ept *t, int victim, int process)
 {

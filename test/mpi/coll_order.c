@@ -62,7 +62,7 @@ static double number(int rank, int i)
     return ldexp(0 == (rank + i) % 3 ? -part : part, (rank * 7 + i * 3) % 9 - 4);
 }
 
-/* Numbers whose maximum depends on who comes first. */
+/* Numbers whose maximum depends on the order of the operands. */
 static double odd_number(int rank, int i)
 {
     const double odd[] = {(double) NAN, -0.0, 0.0, -1.0};

@@ -340,7 +340,8 @@ static void case_persistent(MPI_Comm comm, struct ept *t)
     }
 }
 
-/* Operations of those who are not in MPI are completed by others: rank 0 begins, and computes. */
+/* Operations of members that are not in MPI are completed by others: rank 0 begins, and
+ * computes. */
 static void alone(MPI_Comm comm, struct ept *t, int begun, int count)
 {
     MPI_Request *requests = malloc((size_t) begun * sizeof(MPI_Request));

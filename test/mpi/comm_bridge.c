@@ -8,8 +8,8 @@
  *
  * Groups that have never met: intercommunicators between endpoints of different creations, and
  * between endpoints and processes; what comes of them; endpoints created from intercommunicators;
- * and who is whom: MPIX_ALIASED, MPIX_COMM_TYPE_ADDRESS_SPACE.
- * --limit 1: pml_epml_max_endpoints is what the run has.
+ * and their identities: MPIX_ALIASED, MPIX_COMM_TYPE_ADDRESS_SPACE. --limit 1:
+ * pml_epml_max_endpoints is what the run has.
  *
  * Each member is known by its rank in the run's communicator, its id.  Whoever is to be reached on
  * a communicator is told by the ids that come back.
@@ -67,8 +67,8 @@ static void case_other_leaders(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&half));
 }
 
-/* The processes as such on one side; on the other all endpoints but the first of each process, who
- * is the process itself. */
+/* The processes as such on one side; on the other all endpoints but the first of each process,
+ * which is the process itself. */
 static void case_processes(MPI_Comm comm, struct ept *t)
 {
     const bool process = 0 == t->local;
@@ -95,7 +95,7 @@ static void case_processes(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&inter));
 }
 
-/* One process alone on one side; on the other the endpoints of everybody else. */
+/* One process alone on one side; on the other the endpoints of all others. */
 static void case_one_process(MPI_Comm comm, struct ept *t)
 {
     const bool process = 0 == t->rank;
@@ -157,8 +157,8 @@ static void case_generations(MPI_Comm comm, struct ept *t)
 
 #if defined(HAVE_EP)
 
-/* Sides that share a member; bad leaders; bad bridges: an error for everybody who can know, and
- * nobody waits. */
+/* Sides that share a member; bad leaders; bad bridges: an error for all members that can know, and
+ * none waits. */
 static void case_bad_arguments(MPI_Comm comm, struct ept *t)
 {
     const int mine = t->rank % 2;

@@ -6,14 +6,14 @@
 /**
  * @file
  *
- * The cases of comm_bridge about who is whom: comparing, and who shares an address space.
+ * The cases of comm_bridge about identity: comparing, and sharing an address space.
  */
 
 #include "comm_bridge.h"
 
 #if defined(HAVE_EP)
 
-/* ---- cases: who is whom ---------------------------------------------------------------------- */
+/* ---- cases: identity ------------------------------------------------------------------------- */
 
 static int compare(struct ept *t, MPI_Comm comm1, MPI_Comm comm2)
 {
@@ -111,7 +111,8 @@ void case_compare_inter(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&half));
 }
 
-/* A communicator's address spaces: those who are in this process, in the order of the keys. */
+/* A communicator's address spaces: the members that are in this process, in the order of the
+ * keys. */
 static void check_spaces(struct ept *t, MPI_Comm comm, int id, int sign)
 {
     int pid = (int) getpid(), rank, pids[MAX_RANKS], ids[MAX_RANKS], size, spaces_rank, n = 0;

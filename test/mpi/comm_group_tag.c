@@ -7,8 +7,8 @@
  * @file
  *
  * The tag of MPI_Comm_create_group has nothing to do with the tags of messages (MPI 4.1, section
- * 7.4.2): the user's receives and messages with the same tag stay his.  And it tells calls of
- * several threads apart, whichever two tags they have.
+ * 7.4.2): the user's receives and messages with the same tag are not touched.  And it tells calls
+ * of several threads apart, whichever two tags they have.
  *
  * Guards: pml_epml_cid_message.c, pml_epml_cid.h, pml_epml_cid.c
  */

@@ -213,7 +213,7 @@ static void case_pending(MPI_Comm comm, struct ept *t)
 }
 
 /* Pairs make and free intercommunicators as fast as they can: slots are given back and taken by
- * other threads all the time, and everybody frees his own only (after the second of the two
+ * other threads all the time, and each thread frees its own only (after the second of the two
  * releases told of above, libmpi looks the slot up once more). */
 static void case_storm(MPI_Comm comm, struct ept *t)
 {

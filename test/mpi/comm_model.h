@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * A communicator as a test knows it without asking MPI: who its members are, in which order; and
- * what can be checked of it then. For comm_tree.c.
+ * A communicator as a test knows it without asking MPI: its members and their order; and what can
+ * be checked of it then. For comm_tree.c.
  *
  * Members are named by their ranks in the run's communicator, "g".
  */

@@ -62,7 +62,7 @@ static void check_blocks(struct ept *t, struct operation *operation)
     }
 }
 
-/** Of everybody the block that is for this rank. */
+/** Of each member the block that is for this rank. */
 static void check_alltoall(struct ept *t, struct operation *operation)
 {
     for (int rank = 0; rank < senders(operation); ++rank) {

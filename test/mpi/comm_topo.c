@@ -321,7 +321,7 @@ static void case_graph(MPI_Comm comm, struct ept *t)
 
 /* ---- distributed graphs -------------------------------------------------------------------- */
 
-/** Edges of one rank, in or out: to whom, with what weight. */
+/** Edges of one rank, in or out: the neighbour and the weight. */
 struct edges {
     int num, rank[64], weight[64];
 };
@@ -377,7 +377,7 @@ static void check_dist_graph(struct ept *t, MPI_Comm graph, const struct edges *
     }
 }
 
-/* The whole graph is drawn by everybody; each edge is told by a rank that is drawn too. */
+/* All ranks draw the whole graph; each edge is told by a rank that is drawn too. */
 static void case_dist_graph(MPI_Comm comm, struct ept *t)
 {
     uint64_t stream = ept_mix(t->seed, (uint64_t) t->size, 4, 0);

@@ -13,7 +13,7 @@
  * on one communicator (two, for isolation). Every rank works out every step for the whole run, so
  * it knows the members of all communicators (comm_model.h), and carries out those it is a member
  * of, in the script's order. So collectives are called in an order that agrees everywhere, and yet
- * ranks are at different steps at any time: nothing holds back those who are in none of the next.
+ * ranks are at different steps at any time: nothing holds back ranks that are in none of the next.
  *
  *   --episodes N   scripts to play (default 3)
  *   --ops N        steps of a script (default 100)

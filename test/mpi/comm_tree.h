@@ -78,7 +78,7 @@ void tree_check_words(struct world *w, const uint64_t *words, int num, uint64_t 
 void tree_end_node(struct world *w, struct node *n);
 void tree_end_late(struct world *w, struct late *l);
 
-/* The steps: all ranks work one out, and those carry it out who are in its communicator. */
+/* The steps: all ranks work one out, and the members of its communicator carry it out. */
 void op_dup(struct world *w);
 void op_idup(struct world *w);
 void op_complete(struct world *w);

@@ -196,7 +196,7 @@ void op_split_type(struct world *w)
     tree_enter(w, p, parts, hosts, got, nodes);
 }
 
-/* Who is with whom depends on the machine, so these are used and freed at once. */
+/* The groups depend on the machine, so these are used and freed at once. */
 void op_split_hardware(struct world *w)
 {
     static const char *const kinds[] = {"numanode", "package",           "l3cache",

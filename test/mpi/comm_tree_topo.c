@@ -107,7 +107,7 @@ void op_graph(struct world *w)
     tree_enter(w, p, &part, 1, got, &n);
 }
 
-/* Each rank says what it sends to; or rank 0 says it of everybody. */
+/* Each rank says what it sends to; or rank 0 says it of all. */
 void op_dist_graph(struct world *w)
 {
     struct node *p = tree_pick(w, INTRA, DEPTH_MAX - 1), *n;

@@ -45,7 +45,7 @@ static int shifted(const struct model *m, int side, int r, int shift)
     return m->member[to][(r + shift) % m->count[to]];
 }
 
-/* Receive from whom it may come, in one of the ways to do so. */
+/* Receive from the ranks it may come from, in one of the ways to do so. */
 static void receive_one(struct world *w, struct node *n, int from, int words, int way)
 {
     uint64_t in[WORDS_MAX];

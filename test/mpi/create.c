@@ -432,7 +432,7 @@ static void case_under_idup(MPI_Comm comm, struct ept *t)
             EPT_OK(t, MPI_Test(&request, &done, MPI_STATUS_IGNORE));
         }
         if (!EPT_OK(t, ept_create_endpoints(inter, 2, MPI_INFO_NULL, handles))) {
-            break; /* an error is everybody's */
+            break; /* an error is that of all */
         }
         EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
         EPT_OK(t, MPI_Comm_remote_size(copy, &size));

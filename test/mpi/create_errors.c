@@ -235,7 +235,8 @@ static void case_endpoint_parent(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL));
 }
 
-/* A run that can have no endpoints says so, to everybody and each time, and goes on without. */
+/* A run that can have no endpoints reports it, to all members and each time, and goes on
+ * without. */
 static void refused(struct ept *t, int support, const char *word)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
@@ -276,7 +277,7 @@ static void case_out_of_reach(MPI_Comm comm, struct ept *t)
     refused(t, 0, "cannot reach Open MPI's functions");
 }
 
-/* No more files may be opened: said by whom it concerns, and gone with the cause. */
+/* No more files may be opened: reported by the process concerned, and gone with the cause. */
 static void case_no_files(MPI_Comm comm, struct ept *t)
 {
     MPI_Comm parent = make_parent(t), comms[2] = {MPI_COMM_NULL, MPI_COMM_NULL};

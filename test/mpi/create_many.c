@@ -119,7 +119,7 @@ static void use_ring(struct driver *driver)
     free(requests);
 }
 
-/** Rank 0 takes one message of everybody, in any order. */
+/** Rank 0 takes one message of each rank, in any order. */
 static void collect_reports(struct ept *t, MPI_Comm comm, int size)
 {
     unsigned char *seen = calloc((size_t) size, 1);

@@ -29,7 +29,7 @@
 
 static int (*cut)(const char *event, int count, const char *action, int address);
 
-/** The first error of a rank's calls, and whom they are for. */
+/** The first error of a rank's calls, and the peers of the calls. */
 static int first_error;
 
 #define TRY(call)                                                       \
@@ -239,8 +239,8 @@ static void at(const char *event, int count, const char *action, void (*traffic)
     judge();
 }
 
-/** Two have lost each other, and leave what takes all members; so does the third, who reaches both.
- * Those who reach each other go on. */
+/** Two have lost each other, and leave what takes all members; so does the third, which reaches
+ * both. Members that reach each other go on. */
 static void leave(int (*call)(void))
 {
     const double start = MPI_Wtime();
@@ -410,7 +410,8 @@ static void give_back(rlim_t limit)
     setrlimit(RLIMIT_NOFILE, &now);
 }
 
-/** @param[in] who  rank 0 sends first, before there is any connection; who has no descriptors? */
+/** @param[in] who  rank 0 sends first, before there is any connection; which rank has no
+ * descriptors? */
 static void no_files(int who, bool recover)
 {
     const double start = MPI_Wtime();

@@ -176,7 +176,7 @@ static void send_large(MPI_Comm comm, struct ept *t, way_t way)
     free(data);
 }
 
-/** @return how many of those who should have been in time were: of the one, or the two */
+/** @return how many of the ranks that should have been in time were: of the one, or the two */
 static int run(MPI_Comm comm, struct ept *t, way_t way)
 {
     int came;

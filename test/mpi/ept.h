@@ -284,8 +284,8 @@ void ept_on_each(struct ept *t, MPI_Comm comms[], int num, ept_handle_fn_t fn, v
 void ept_meet(MPI_Comm comm, struct ept *t);
 
 /**
- * Use a communicator that should be sound: collective calls and messages whose results tell who is
- * who. Collective over comm.
+ * Use a communicator that should be sound: collective calls and messages whose results tell the
+ * members apart. Collective over comm.
  */
 void ept_use_comm(struct ept *t, MPI_Comm comm, int rank, int size);
 

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Faults of the fabric: what is retried, what ends with an error, whom it touches, what is said.
- * Who does what is in fault.h.
+ * Faults of the fabric: what is retried, what ends with an error, which ranks it touches, what is
+ * said. The roles are in fault.h.
  *
  * Guards: pml_epml_books.c, pml_epml_lost.c, pml_epml_lost_ask.c, pml_epml_connection.c,
  * common_ep_help.c, btl/epofi, pml_epml_fetch.c
@@ -96,8 +96,8 @@ static void held_again(void)
 }
 
 /** A piece of a partitioned message is being fetched for so long that its sender is asked whether
- * it is still there: the piece's, not that of the request's last user, whom the communicator does
- * not even have.  With pml_epml_ask 200. */
+ * it is still there: the piece's, not that of the request's last user, which is not even in the
+ * communicator.  With pml_epml_ask 200. */
 static void asked(void)
 {
     MPI_Comm pair;
@@ -152,8 +152,8 @@ static void send_error(void)
     }
 }
 
-/** No route, no answer, or nobody who listens, in the view of the kernel, which may pass; the
- * launcher says that the peer lives. */
+/** No route, no answer, or no listener, in the view of the kernel, which may pass; the launcher
+ * says that the peer lives. */
 static void route(void)
 {
     static const int errors[] = {EHOSTUNREACH,  ENETUNREACH,  ETIMEDOUT, ENETDOWN,

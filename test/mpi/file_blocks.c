@@ -419,7 +419,7 @@ static unsigned long long sent_for(MPI_Comm comm, struct ept *t, int count, int 
 }
 
 /* A short header beside large blocks: these stay where they are.  Many short blocks beside shorter
- * ones are sent, whoever has them. */
+ * ones are sent, whichever member has them. */
 static void case_headed(MPI_Comm comm, struct ept *t)
 {
     enum { LARGE = 2 << 20, SMALL = 200 << 10, MANY = 600 };

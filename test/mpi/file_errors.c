@@ -157,8 +157,8 @@ static void case_folder(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Barrier(comm));
 }
 
-/* Who may not: all members, or one of them alone.  The user whom files are opened for is the
- * thread's. */
+/* Members without permission: all, or one of them alone.  Files are opened for the user of the
+ * thread. */
 static void case_access(MPI_Comm comm, struct ept *t)
 {
     enum { NOBODY = 65534 };

@@ -8,9 +8,9 @@
  * @file
  *
  * file_nonblocking with reads and writes that end late: the C library's (aio.h) are replaced by
- * ours, which do them when they are asked about for the third time, by whoever asks.  So a write
- * that has been begun is not in the file before somebody has seen that it has ended.  And there are
- * no threads of the C library's, with which ThreadSanitizer does not work.
+ * ours, which do them when they are asked about for the third time, by any thread.  So a write that
+ * has been begun is not in the file before somebody has seen that it has ended.  And there are no
+ * threads of the C library's, with which ThreadSanitizer does not work.
  *
  * Guards: io.c, posix_request.c
  */

@@ -12,8 +12,8 @@
  * multiple of 16), by endpoints that come and go; messages of 0 to 500 bytes, so that those of one
  * cell, of several, and buffers mix.  Per sender and communicator everything must arrive in order.
  *
- *   --rounds N  how often endpoints come and go
- *   --inbox K   an endpoint that goes gives back K KiB at least, whoever has a lane to it
+ *   --rounds N  how often endpoints come and go --inbox K   an endpoint that goes gives back K KiB
+ *   at least, whatever senders have lanes to it
  *
  * Guards: btl_epshm_inbox.c, btl_epshm_lane.c, btl_epshm_progress.c
  */

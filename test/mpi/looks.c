@@ -151,7 +151,8 @@ static void case_test_with_ordinary(MPI_Comm comm, struct ept *t)
 
 /* ---- waits ---------------------------------------------------------------------------------- */
 
-/** What this thread waits for, and who sends it when it has yielded often enough. */
+/** The message this thread waits for, and its sender, which sends it when it has yielded often
+ * enough. */
 static _Thread_local struct {
     struct ept *t;
     const MPI_Comm *ep; /* NULL: nobody */

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * MPIX_Comm_merge: who is in what comes of it, in which order, and that it can be used.
+ * MPIX_Comm_merge: the members of the result, their order, and that it can be used.
  *
  *   --webs N   by chance (default 12)
  *

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * What is wrong with a call of MPIX_Comm_merge: an error of the same class with everybody who hangs
- * together with it, near and far, and with nobody else; all can go on afterwards.
+ * What is wrong with a call of MPIX_Comm_merge: an error of the same class at all members that are
+ * connected with it, near and far, and at no other; all can go on afterwards.
  *
  * Guards: comm_merge.c, pml_epml_merge.c, pml_epml_explore.c, pml_epml_tour.c, pml_epml_web.c
  */

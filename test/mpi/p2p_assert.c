@@ -170,8 +170,8 @@ static void ring(MPI_Comm comm, struct ept *t, int rounds)
 static void case_neighbours(MPI_Comm comm, struct ept *t)
 {
     int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;
-    /* From four processes on, libmpi's own barrier receives from any source, and ob1, which takes
-     * the user at his word, hangs in it. */
+    /* From four processes on, libmpi's own barrier receives from any source, and ob1, which relies
+     * on the user's assertion, hangs in it. */
     int most = t->endpoints ? 4 : 2;
 
     for (int kind = 1; kind < most; ++kind) {
@@ -264,7 +264,7 @@ static void case_broken(MPI_Comm comm, struct ept *t)
 #define LARGE 3000
 #define MANY 40
 
-/* The first rank of a process floods the second, who is not there, and sends a small message
+/* The first rank of a process floods the second, which is not there, and sends a small message
  * behind. @return messages of the flood that the small one has overtaken */
 static int overtaken(MPI_Comm comm, struct ept *t)
 {

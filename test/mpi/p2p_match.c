@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Matching: wildcards, who gets which message when several receives could have it, probe and
- * iprobe, matched probe and receive, communicators that must not mix.
+ * Matching: wildcards, which receive gets a message when several could have it, probe and iprobe,
+ * matched probe and receive, communicators that must not mix.
  *
  * Guards: pml_epml_match.h, pml_epml_probe.c
  */

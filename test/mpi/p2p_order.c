@@ -194,8 +194,8 @@ static void case_ring(MPI_Comm comm, struct ept *t)
     }
 }
 
-/* Receives with MPI_ANY_SOURCE: per source and communicator, in order; here on two communicators
- * at once, whose streams are independent. Rank 0 receives, everybody else sends. */
+/* Receives with MPI_ANY_SOURCE: per source and communicator, in order; here on two communicators at
+ * once, whose streams are independent. Rank 0 receives, all others send. */
 static void any_source_sender(MPI_Comm comms[2], struct ept *t, int num)
 {
     struct ept_buffer *buffers = malloc(2 * (size_t) num * sizeof(*buffers));

@@ -7,7 +7,7 @@
  * @file
  *
  * What the tests of partitioned requests share: each rank sends to the one above it, round the
- * ring, integers that say from whom, by which request, in which round and at which place they are.
+ * ring, integers that follow from their sender, request, round and place.
  */
 
 #ifndef EPT_PART_H

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * The messages of random_traffic, as all ranks work them out: which, in which order, and who is
- * who on which communicator.
+ * The messages of random_traffic, as all ranks work them out: which, in which order, and the ranks
+ * of each communicator's members.
  */
 
 #include "random_traffic.h"

@@ -83,8 +83,8 @@ static void bind_to_first(struct ept *t, cpu_set_t *before)
     bind_all(t, &one);
 }
 
-/* Before any endpoint: what was asked before the threads were bound does not decide who is in a
- * crowd. */
+/* Before any endpoint: what was asked before the threads were bound does not decide about
+ * oversubscription. */
 static void case_bound_later(MPI_Comm comm, struct ept *t)
 {
     MPI_Comm comms[2];

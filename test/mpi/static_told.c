@@ -114,7 +114,7 @@ static void case_attribute(MPI_Comm comm, struct ept *t)
     EPT_EQ(t, 1, flag);
 }
 
-/* Nobody gets more; and who asks is told so. */
+/* None gets more; and a query returns that. */
 static void case_maximum(MPI_Comm comm, struct ept *t)
 {
     const int most = (int) ept_option_long("number", 0);

@@ -6,12 +6,12 @@
 /**
  * @file
  *
- * Another user of the node does what he can in the folder of the segments: a whole job, which does
- * not wait for him, and does not go over the network.  Two processes; the first one is root, and
- * becomes him in a child.  The folder is the test's own.
+ * Another user of the node attacks the folder of the segments: a whole job does not wait for that,
+ * and does not go over the network.  Two processes; the first one is root, and becomes the other
+ * user in a child.  The folder is the test's own.
  *
- * He holds leases on files that are named as ours are: whoever opens one of them waits for three
- * quarters of a minute, and he hears of it, so that it can be counted.
+ * The other user holds leases on files that are named as ours are: an open of one of them waits for
+ * three quarters of a minute, and is reported to the holder, so that it can be counted.
  *
  * Guards: btl_epshm_segment_file.c, btl_epofi_calls.c, btl_epofi_sockets.c, btl_epofi_socket.c,
  * btl_epofi_caller.c
@@ -45,7 +45,8 @@ static void on_break(int signum)
     ++breaks;
 }
 
-/** @return his exit status: how often somebody wanted to open a file of his; 100: he could not */
+/** @return the child's exit status: how often a process tried to open one of its files; 100: it
+ * could not */
 static int stranger(int input, int output)
 {
     char path[160], byte = 'r';
@@ -73,7 +74,7 @@ static int stranger(int input, int output)
     return breaks;
 }
 
-/** Before MPI is.  @return where a byte ends him */
+/** Before MPI is.  @return where a byte ends the child */
 static int start_stranger(pid_t *pid_p)
 {
     int there[2], back[2];

@@ -50,10 +50,10 @@ enum { TO_ITS_END = -1, BRIEFLY = 2 /**< ms */ };
 
 /* ---- the intruder ---------------------------------------------------------------------------- */
 
-/** What he has found out. */
+/** What the attacker has found out. */
 typedef struct result_t {
-    int ports; /**< that he has found, one for each process */
-    int heard; /**< bytes that were said to him */
+    int ports; /**< that the attacker has found, one for each process */
+    int heard; /**< bytes that the attacker has received */
     int open;  /**< connections that were not closed */
 } result_t;
 
@@ -285,7 +285,7 @@ static const struct {
 
 enum { ATTACKS = sizeof(attacks) / sizeof(attacks[0]) };
 
-/** He attacks when he is told to; the pids come first. */
+/** The attacker begins when it is told to; the pids come first. */
 static void intruder(int in, int out)
 {
     pid_t pids[PROCESSES];

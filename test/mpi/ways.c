@@ -25,7 +25,7 @@ enum { TAG = 5, PARTS = 2, PIECE = 1000, ROUNDS = 3, LARGE = 1 << 20, CROWD = 20
 
 /* ---- partitioned messages where there is no area --------------------------------------------- */
 
-/** A round with everybody: contiguous, or with gaps. */
+/** A round with all others: contiguous, or with gaps. */
 static void rounds_with_all(MPI_Comm comm, struct ept *t, MPI_Datatype type, int stride)
 {
     const size_t bytes = (size_t) PARTS * PIECE * (size_t) stride;

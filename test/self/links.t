@@ -33,7 +33,7 @@ my $TEXTS = qr{(?:\.(?:[chmt]|ac|am|in|md|pl|pm|py|sh|txt|[137]|docs)
 sub tracked_files
 {
     return () if !-e "$top/.git";
-    # Of whoever the tree is.
+    # Whatever user owns the tree.
     return split /\0/, `git -c 'safe.directory=*' -C '$top' ls-files -z 2>/dev/null`;
 }
 

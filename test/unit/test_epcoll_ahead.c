@@ -8,8 +8,8 @@
  *
  * Rings beside a block (coll_epcoll_ahead.h): random operations of all threads with delays, in
  * rings and in slots; how far one may be ahead; members that call different things.  And from which
- * call on members use something (coll_epcoll_agree.h): the same at all, whoever is late, and never
- * where one has not got it.
+ * call on members use something (coll_epcoll_agree.h): the same at all, whichever is late, and
+ * never where one has not got it.
  *
  * Guards: coll_epcoll_ahead.h, coll_epcoll_agree.h
  */
@@ -160,7 +160,7 @@ static void case_random(void)
 
 /* ---- how far --------------------------------------------------------------------------------- */
 
-/** One alone, who waits for nobody: so far and no further; most of a ring is free before it goes
+/** One alone, which waits for none: so far and no further; most of a ring is free before it goes
  * on. */
 static void *go_ahead(void *argument)
 {
@@ -239,16 +239,16 @@ static void *differ(void *argument)
     member_begin(&member, me);
     TAP_EQ(0, epcoll_barrier(&member));
     switch (run.kind) {
-    case 0: /* who waits in a ring for who waits in slots */
+    case 0: /* a member that waits in a ring for one that waits in slots */
         rc = odd ? epcoll_barrier(&member) : ahead(&member, 5, 0, true);
         break;
-    case 1: /* who has said its part, and is gone */
+    case 1: /* a member that has said its part, and is gone */
         rc = odd ? ahead(&member, 5, 0, false) : epcoll_barrier(&member);
         break;
     case 2:
         rc = odd ? ahead(&member, 5, 0, true) : ahead(&member, 6, 0, true);
         break;
-    default: /* who hears from each other */
+    default: /* the receivers of each sender */
         rc = ahead(&member, odd ? 5 : 6, odd ? 1 : 0, false);
         break;
     }

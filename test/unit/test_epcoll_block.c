@@ -95,7 +95,7 @@ static struct {
     uint32_t count, fan;
     int rounds;
     _Atomic int64_t room[MEMBERS_MOST * PIECE_MOST]; /**< how often a share was worked on */
-    int64_t plain[MEMBERS_MOST * PIECE_MOST];        /**< who read it must be ordered: no atomics */
+    int64_t plain[MEMBERS_MOST * PIECE_MOST];        /**< its readers must be ordered: no atomics */
     _Atomic uint64_t entered[MEMBERS_MOST];
     _Atomic bool wake;
     unsigned char *failed;
@@ -374,7 +374,8 @@ static void case_found(void)
     free(block);
 }
 
-/** Operations beside each other: one member looks whom the slots wait for, and the others see it. */
+/** Operations beside each other: one member finds the members that the slots wait for, and the
+ * others see it. */
 static void case_may_begin(void)
 {
     enum { MEMBERS = 3 };
@@ -400,7 +401,7 @@ static void case_may_begin(void)
     free(block);
 }
 
-/** One member calls something else: whoever sees it says so, and breaks the block. */
+/** One member calls something else: any that sees it says so, and breaks the block. */
 static void *differ(void *argument)
 {
     const uint32_t me = (uint32_t) (uintptr_t) argument;
@@ -426,10 +427,10 @@ static void *differ(void *argument)
     case 2:
         rc = odd ? epcoll_tell(&member, 0, 6, data, 16) : epcoll_all(&member, &all, got);
         break;
-    case 3: /* who has heard has left without a word */
+    case 3: /* the receiver has left without a word */
         rc = odd ? epcoll_all(&member, &all, got) : epcoll_tell(&member, 0, 6, data, 16);
         break;
-    default: /* so has who is taken for the root; where there are two, both wait */
+    default: /* so has the member that is taken for the root; where there are two, both wait */
         rc = odd ? epcoll_tell(&member, run.count - 2, 7, data, 16)
                  : epcoll_tell(&member, 2 == run.count ? 1 : 0, 6, data, 16);
         break;
@@ -471,9 +472,9 @@ static void case_different(void)
 }
 
 /**
- * Work of which something fails at a random place.  Who finds that breaks the block and closes all
- * pieces, then so does everyone who learns of it, while others still claim shares; whoever has
- * closed them may rely on it that nobody touches its piece any more.
+ * Work of which something fails at a random place.  A member that finds that breaks the block and
+ * closes all pieces, then so does each that learns of it, while others still claim shares; a member
+ * that has closed them may rely on it that its piece is not touched any more.
  */
 static void *close_early(void *argument)
 {
@@ -504,7 +505,7 @@ static void *close_early(void *argument)
             epcoll_share_done(&member, owner);
         }
     }
-    /* Over, but perhaps because it was closed: who breaks the block does so before. */
+    /* Over, but perhaps because it was closed: the member that breaks the block does so before. */
     broken = broken || 0 != wait_for_work(&member, shares)
              || 0 != atomic_load_explicit(&member.block->broken, memory_order_relaxed);
     for (uint32_t s = 0; s < shares && !broken; ++s) {
@@ -577,7 +578,7 @@ static void case_size(void)
 
 /**
  * A word of work is of the same bits as the one that it had 2^EPCOLL_WORK_BITS operations before:
- * its shares are there again.  Not if the block has broken: who has closed it has left it so.
+ * its shares are there again.  Not if the block has broken: the closing member has left it so.
  */
 static void case_again(void)
 {
@@ -612,7 +613,7 @@ static void case_again(void)
         TAP_EQ(1, epcoll_done(&member, 0));
         member.number += later[i] << EPCOLL_WORK_BITS;
         (void) epcoll_break(&member, 7);
-        epcoll_close(&member, 0); /* by somebody who does not wait for us */
+        epcoll_close(&member, 0); /* by a member that does not wait for us */
         epcoll_work_begin(&member);
         TAP_CHECK(!epcoll_claim(&member, 0, PIECE_MOST, &share), "a closed piece has a share %u",
                   share);

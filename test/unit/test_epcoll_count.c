@@ -29,8 +29,8 @@ static void *calloc_or_not(size_t count, size_t size)
 
 #include <time.h>
 
-/** Calls of a handle that comes and goes, and how often who asks is to see that there were more; if
- * one core is all there is for both, for so many seconds. */
+/** Calls of a handle that comes and goes, and how often the asking thread is to see that there were
+ * more; if one core is all there is for both, for so many seconds. */
 enum { MEMBERS = 3, CALLS = 1000, CHANGES = 100000, SECONDS = 3 };
 
 int mca_coll_epcoll_turn(epcoll_member_t *member)

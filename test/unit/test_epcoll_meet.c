@@ -8,7 +8,7 @@
  *
  * Processes that meet in a block (coll_epcoll_meet.h): groups of threads, each with a block of its
  * own, of which another one leads in each operation.  Random operations, with delays, of all to all
- * and of all to one; the result is that of a binomial tree, whoever comes first.  And processes
+ * and of all to one; the result is that of a binomial tree, whichever comes first.  And processes
  * that call different things.
  *
  * Guards: coll_epcoll_meet.h

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Test of ompi/mca/pml/epml/loss/pml_epml_leave.c: who is told that a communicator has been left,
- * each once, whenever the memory ends; that it is revoked; what is said of one that is not here yet; an endpoint whose
- * turns look at no losses looks at once.
+ * Test of ompi/mca/pml/epml/loss/pml_epml_leave.c: the members that are told that a communicator
+ * has been left, each once, whenever the memory ends; that it is revoked; what is said of one that
+ * is not here yet; an endpoint whose turns look at no losses looks at once.
  *
  * Guards: pml_epml_leave.c, pml_epml_left.c
  */

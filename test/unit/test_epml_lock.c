@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Test of the biased lock, ompi/mca/pml/epml/base/pml_epml_biased_lock.h: single cases of who gets
- * the bias, and
+ * Test of the biased lock, ompi/mca/pml/epml/base/pml_epml_biased_lock.h: single cases of which
+ * thread gets the bias, and
  *
  *   litmus  two threads that meet at the lock with full store buffers: finds a missing barrier;
  *   stress  more threads than cores, with random delays between the lock's accesses or without.
@@ -112,7 +112,7 @@ typedef struct litmus_t {
 /** @return false: the litmus is over */
 static bool litmus_meet(litmus_t *litmus, int me, uint64_t round)
 {
-    /* Release and acquire, both ways: who comes second finds the other ready. */
+    /* Release and acquire, both ways: the second thread finds the other ready. */
     atomic_store_explicit(&litmus->arrived[me], round, memory_order_release);
     for (uint32_t spins = 1;
          atomic_load_explicit(&litmus->arrived[1 - me], memory_order_acquire) < round; ++spins) {

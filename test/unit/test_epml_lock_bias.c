@@ -245,7 +245,7 @@ static void case_visits(void)
     TAP_EQ(owner, atomic_load(&lock.owner));
     TAP_EQ(EPML_LOCK_BIAS_AFTER, lock.bias_after); /* it is the same one all the time */
     quicker = NULL;
-    /* Those who win biases leave some endings to visitors. */
+    /* Threads that win biases leave some endings to visitors. */
     atomic_store(&epml_lock_endings_until,
                  clock_now() + (EPML_LOCK_ENDINGS_BURST + EPML_LOCK_ENDINGS_BURST / 2) * ENDING_NS);
     TAP_CHECK(epml_lock_try_visit(&lock), "a visitor was kept out");
@@ -259,7 +259,8 @@ static void set_streak(epml_lock_t *lock, uint32_t streak)
     epml_lock_leave(lock, true);
 }
 
-/** As mpix_thread_level does: for who holds the lock proper, and for who is in by the bias. */
+/** As mpix_thread_level does: for the holder of the lock proper, and for a thread that is in by the
+ * bias. */
 static void case_streak_set(void)
 {
     const int few = 8;

@@ -39,7 +39,7 @@ typedef struct actor_t {
 struct walk_t {
     epml_lock_t lock;
     actor_t actors[ACTORS];
-    actor_t *holder; /**< who is in */
+    actor_t *holder; /**< the thread that is in */
     bool finish;     /**< no more operations */
     uint64_t by_bias, proper, refused, won, lost;
 };
@@ -294,7 +294,7 @@ int main(int argc, char **argv)
 
     tap_begin(argc, argv, "test_epml_lock_walks", TAP_SANITIZED ? 240 : 120);
     if (epml_lock_setup()) {
-        /* Not after its store: then everybody has to wait for it. */
+        /* Not after its store: then all have to wait for it. */
         case_preempted(1);
         for (uint64_t number = 1; number <= 6; ++number) {
             case_walk(number, 12000 / less);

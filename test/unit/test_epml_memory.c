@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Test of ompi/mca/pml/epml/object/pml_epml_memory.c: who asks for the same gets the same, cleared,
- * until the last one has put it back; what has another key or size is another one, or none; a
+ * Test of ompi/mca/pml/epml/object/pml_epml_memory.c: equal keys get the same memory, cleared,
+ * until the last user has put it back; what has another key or size is another one, or none; a
  * source that fails leaves nothing behind; many threads at a time.
  *
  * Guards: pml_epml_memory.c

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Test of ompi/mca/pml/epml/create/pml_epml_rounds.h: whatever fails, with whom and when, all come
- * back, all with an error unless it was at the very end, and nothing is left behind.
+ * Test of ompi/mca/pml/epml/create/pml_epml_rounds.h: whatever fails, at which member and when, all
+ * come back, all with an error unless it was at the very end, and nothing is left behind.
  *
  * Members are threads, of one side or of two whose leaders talk to each other; their exchanges are
  * a model of those of pml_epml_meeting.c.  Each member in turn fails at each point in turn.
@@ -46,7 +46,7 @@ typedef struct run_t {
     bool again; /**< the last round finds that all must be taken again, once */
     bool done;  /**< the second one, that there is nothing left to do */
     bool alone; /**< what fails does so with one only, and all go on: where they only hear */
-    int side, member, point; /**< who fails, at which of its points */
+    int side, member, point; /**< the member that fails, at which of its points */
 } run_t;
 
 typedef struct member_t {
@@ -121,7 +121,7 @@ static int reduce(member_t *m, int *value)
     return fails ? FAILED : 0;
 }
 
-/** From the leader, who does not wait for anybody.  Likewise. */
+/** From the leader, which does not wait.  Likewise. */
 static int pass_on(member_t *m, int *value)
 {
     side_t *side = &sides[m->side];

@@ -7,11 +7,11 @@
  * @file
  *
  * Test of ompi/mca/pml/epml/create/pml_epml_tour.c, with the rounds of a creation
- * (pml_epml_rounds.h): whatever fails, with whom and in which exchange, all come back, all with an
- * error unless it was at the very end; and if nothing fails all have heard all.
+ * (pml_epml_rounds.h): whatever fails, at which member and in which exchange, all come back, all
+ * with an error unless it was at the very end; and if nothing fails all have heard all.
  *
  * Members are threads, in webs made up (pml_epml_web.c); the collectives are a model: one that
- * fails with a member fails with those who wait in it, and so do all later ones of the
+ * fails at a member fails at the members that wait in it, and so do all later ones of the
  * communicator.
  *
  * Guards: pml_epml_tour.c, pml_epml_tour.h, pml_epml_web.c, pml_epml_web.h, pml_epml_rounds.h
@@ -45,8 +45,8 @@ typedef struct model_t {
     bool lost;   /**< nothing works any more */
     int arrived; /**< at the collective under way */
     int over;
-    int64_t data[2][BYTES]; /**< of collectives by turns: who comes first to the next one may find
-                             * others who have not taken this one's */
+    int64_t data[2][BYTES]; /**< of collectives by turns: the first one in the next collective may
+                                 find others that have not taken this one's */
 } model_t;
 
 struct member_t;
@@ -64,7 +64,7 @@ typedef struct handle_t {
 typedef struct run_t {
     int members;
     int comm[MEMBERS_MAX][2]; /**< -1: none */
-    int member, point;        /**< who fails, where; member -1: nobody */
+    int member, point;        /**< the member that fails, where; -1: none */
     bool late; /**< when what it has for the others is with them already */
 } run_t;
 
@@ -110,7 +110,7 @@ static void lose(model_t *model)
     (void) pthread_cond_broadcast(&changed);
 }
 
-/** All members come, each with what it has; whoever wants it gets what is there in the end. */
+/** All members come, each with what it has; each that needs it gets what is there in the end. */
 static int collective(handle_t *handle, void (*add)(void *, bool, const void *, int),
                       const void *mine, void *result, int count)
 {

@@ -8,7 +8,7 @@
  *
  * Test of ompi/mca/pml/epml/create/pml_epml_web.c, over webs made up and by chance: what is known
  * to whom after each round, when that is all, ranks, and that the tree of communicators leads from
- * everybody to everybody, in an order in which nobody waits in a circle.
+ * each member to all others, in an order without circular waits.
  *
  * Guards: pml_epml_web.c, pml_epml_web.h
  */
@@ -226,8 +226,8 @@ static void check_ranks(const made_t *made, const epml_web_view_t views[], int c
     }
 }
 
-/** One communicator: everybody knows the same root; what its members have is put together at the
- * root (up), or the root's given to all. */
+/** One communicator: all know the same root; what its members have is combined at the root (up), or
+ * the root's given to all. */
 static void pass_on(const made_t *made, const epml_web_view_t views[], int comm, uint64_t bits[],
                     bool up)
 {

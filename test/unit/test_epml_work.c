@@ -7,9 +7,9 @@
  * @file
  *
  * Test of ompi/mca/pml/epml/engine/pml_epml_work.c: each work goes on until it is done, one thread
- * at a time, with what the last step wrote in sight of the next, whoever turns, and whoever begins
- * it; a step that begins more, or turns, does not lead into another one; communicators are held
- * until then.
+ * at a time, with what the last step wrote in sight of the next, whichever thread progresses, and
+ * whichever begins it; a step that begins more, or turns, does not lead into another one;
+ * communicators are held until then.
  *
  * Guards: pml_epml_work.c
  */

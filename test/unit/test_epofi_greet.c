@@ -6,10 +6,10 @@
 /**
  * @file
  *
- * Who gets a connection to a module of btl/epofi: greetings that are right, wrong, cut, slow, or
- * another module's; somebody else at the port of one that is gone; and users of libfabric in the
- * same process who know nothing of all this.  Over tcp on the loopback interface; strangers are
- * plain sockets of the test.
+ * Connections to a module of btl/epofi: greetings that are right, wrong, cut, slow, or another
+ * module's; another listener at the port of one that is gone; and users of libfabric in the same
+ * process that know nothing of all this.  Over tcp on the loopback interface; strangers are plain
+ * sockets of the test.
  *
  * Guards: common_ep_keyed.h, common_ep_slots.h, btl_epofi_greet.c, btl_epofi_keyed.h, btl_epofi_slots.c,
  * btl_epofi_calls.c, btl_epofi_caller.c
@@ -235,9 +235,9 @@ static void stay_silent(const side_t *side, int fds[], int count, size_t said)
     }
 }
 
-/** Many who say nothing, or half a greeting: when there are too many those before them are closed;
- * and who greets gets through all the time.  Who says nothing is not called a stranger; and who has
- * greeted, and says no more, is never closed. */
+/** Many connections that say nothing, or half a greeting: when there are too many the oldest are
+ * closed; and a greeting gets through all the time.  A silent connection is not called a stranger;
+ * and one that has greeted, and says no more, is never closed. */
 static void case_silent(const pair_t *pair)
 {
     enum { MOST = 100, MANY = 2 * MOST };
@@ -331,8 +331,8 @@ static void expect_greeting(side_t *side, int fd, const mca_btl_epofi_secret_t *
     TAP_CHECK(mca_btl_epofi_greeting_is_right(secret, greeting), "it has not greeted");
 }
 
-/** Somebody else listens where one has gone: he gets a greeting, which he can do nothing with, and
- * what libfabric says about itself, but no message. */
+/** Another process listens where one has gone: it gets a greeting, which it cannot use, and
+ * libfabric's own data, but no message. */
 static void case_impostor(const pair_t *pair)
 {
     mca_btl_epofi_address_t address;
@@ -473,7 +473,7 @@ static void other_close(other_t *other)
     (void) fi_close(&other->domain->fid);
 }
 
-/** Others who use libfabric's tcp in this process talk with each other as ever. */
+/** Other users of libfabric's tcp in this process communicate with each other as before. */
 static void case_others(const pair_t *pair)
 {
     side_t side = {0};

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Numbers that nobody can guess who has not been told: proofs (btl_epofi_keyed.h), and the keys of
- * registered memory, which another member tries to read with guesses.  Two processes over tcp on
- * the loopback interface.
+ * Numbers that cannot be guessed: proofs (btl_epofi_keyed.h), and the keys of registered memory,
+ * which another member tries to read with guesses.  Two processes over tcp on the loopback
+ * interface.
  *
  * Guards: common_ep_keyed.h, btl_epofi_keyed.h, btl_epofi_context.c, btl_epofi_get.c
  */

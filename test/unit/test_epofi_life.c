@@ -334,7 +334,8 @@ static void case_addresses(const pair_t *pair)
     bad.flags ^= 2;
     TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
     bad = good;
-    bad.flags ^= EPOFI_ADDRESS_GREETED; /* one who does what we do not do, or does not what we do */
+    bad.flags ^= EPOFI_ADDRESS_GREETED; /* a peer that does what we do not do, or does not what we
+                                           do */
     TAP_EQ(OPAL_ERR_UNREACH, side.module->ep_connect(side.module, &bad, length, &endpoint));
     TAP_EQ(0 == strcmp(provider, "tcp") ? EPOFI_ADDRESS_GREETED : 0, good.flags);
     bad = good;
@@ -482,8 +483,8 @@ static void case_silence(const pair_t *pair)
     side_end(&side);
 }
 
-/** Who asks, is told that nobody is there (tcp: any more), and not of one that is; who is given up
- * takes nothing any more. */
+/** A probe is answered that the peer is not there (tcp: any more), and not of one that is; a peer
+ * that is given up takes nothing any more. */
 static void case_ask(const pair_t *pair)
 {
     side_t side = {0};

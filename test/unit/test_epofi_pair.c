@@ -22,7 +22,7 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
-static name_t met; /**< whom ep_meet knows */
+static name_t met; /**< the peers that ep_meet knows */
 static int meetings;
 
 static void meet(mca_btl_ep_module_t *module, uint64_t source)
@@ -222,7 +222,7 @@ static void case_missing(const pair_t *pair)
     end(&side);
 }
 
-/** Likewise the first one, at a side that has only listened: it must be told of whom, and tell. */
+/** Likewise the first one, at a side that has only listened: it must be told the peer, and tell. */
 static void case_missing_unmet(const pair_t *pair)
 {
     side_t side = {0};
@@ -245,8 +245,8 @@ static void case_missing_unmet(const pair_t *pair)
     end(&side);
 }
 
-/** The last one is missing: who waits asks, and the answer tells; also if the sender's owner has
- * forgotten the peer by then. */
+/** The last one is missing: the waiting side asks, and the answer tells; also if the sender's owner
+ * has forgotten the peer by then. */
 static void last_missing(const pair_t *pair, bool forgotten)
 {
     uint64_t next = 0;

@@ -6,8 +6,9 @@
 /**
  * @file
  *
- * Modules of btl/epofi that share contexts, in two processes: who gets which, whose a message is,
- * owners who are elsewhere, who comes and goes meanwhile, threads that send and look at once.
+ * Modules of btl/epofi that share contexts, in two processes: which gets which, whose a message is,
+ * owners that are elsewhere, modules that come and go meanwhile, threads that send and poll at
+ * once.
  *
  * Guards: btl_epofi_share.c, btl_epofi_share_cq.c, btl_epofi_share_domain.c, btl_epofi_share_ep.c,
  * btl_epofi_share_recv.c, btl_epofi_share_slot.c, btl_epofi_book.c
@@ -110,7 +111,7 @@ static uint32_t receives_in(const mca_btl_epofi_slots_t *slots)
     return count;
 }
 
-/** Those who share have counted their receives, for which the context has buffers: no more. */
+/** Modules that share have counted their receives, for which the context has buffers: no more. */
 static void expect_receives(const side_t *side)
 {
     const mca_btl_epofi_member_t *member = module_of(side)->fi.member;
@@ -161,7 +162,7 @@ static void say(int i, int j, unsigned int n, size_t more)
         if (mesh.threads) {
             (void) side_progress(&mesh.side[i]);
         } else {
-            mesh_progress(); /* who is to receive there may be waiting for any of ours */
+            mesh_progress(); /* the receiver there may be waiting for any of ours */
         }
     }
     TAP_EQ(OPAL_SUCCESS, rc);
@@ -236,7 +237,7 @@ static void run_mixed(const pair_t *pair)
     mesh_close(pair);
 }
 
-/** An owner who is elsewhere gets all when it comes back, and holds up nobody meanwhile. */
+/** An owner that is elsewhere gets all when it comes back, and holds up no other meanwhile. */
 static void run_elsewhere(const pair_t *pair)
 {
     const unsigned int many = 10 * mca_btl_epofi_component.recv_buffers;
@@ -292,8 +293,8 @@ static void run_turns(const pair_t *pair)
     mesh_close(pair);
 }
 
-/** What is sent to one who has left, to a number that nobody has, or with another's proof, is not
- * read by anybody. */
+/** A message to a member that has left, to a free number, or with another's proof, is not read by
+ * any. */
 static void run_strange(const pair_t *pair)
 {
     mca_btl_epofi_pair_t *to;
@@ -382,7 +383,8 @@ static void run_threads(const pair_t *pair)
 
 /* ---- alone ----------------------------------------------------------------------------------- */
 
-/** Who comes when all numbers are taken is told, and who comes when one is free again gets it. */
+/** A module that comes when all numbers are taken is told, and one that comes when one is free
+ * again gets it. */
 static void run_full(const pair_t *pair)
 {
     static mca_btl_epofi_context_t contexts[EPOFI_NUMBER_MOST];
@@ -490,8 +492,8 @@ static void run_kept(const pair_t *pair)
     opal_mutex_unlock(&mca_btl_epofi_lock);
 }
 
-/** Two who were met at one host and port: the gate knows the one who was met last, also if it was
- * met before, and nobody's address has been forgotten. */
+/** Two that were met at one host and port: the gate knows the one that was met last, also if it was
+ * met before, and no address has been forgotten. */
 static void run_met_again(const pair_t *pair)
 {
     const struct sockaddr_in place = {.sin_family = AF_INET,

@@ -287,8 +287,8 @@ static void case_refuse_all(const pair_t *pair)
     side_close(&side);
 }
 
-/** Nonsense in the list of a door: whoever has left word in it, or does so later, learns that he is
- * not heard, and the door's owner that it hears nobody. */
+/** Nonsense in the list of a door: each sender that has left word in it, or does so later, learns
+ * that it is not heard, and the door's owner that it hears none. */
 static void case_corrupt_door(const pair_t *pair)
 {
     side_t side = {.received = 0}, heard = {.received = 0};

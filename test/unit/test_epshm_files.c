@@ -56,7 +56,8 @@ static void limit_file_size(uint64_t bytes)
     TAP_EQ(0, setrlimit(RLIMIT_FSIZE, &limit));
 }
 
-/** Files may not be as large as the segment is to be: whoever makes one all the same is killed. */
+/** Files may not be as large as the segment is to be: a process that makes one all the same is
+ * killed. */
 static void case_file_size(const pair_t *pair)
 {
     side_t side = {.received = 0};
@@ -185,7 +186,7 @@ static void reserve_begin(const pair_t *pair, side_t *side, name_t *host)
     *host = 0 == pair->rank ? mine : theirs;
 }
 
-/** Only what is filled has memory, at both, whoever has filled it. */
+/** Only what is filled has memory, at both, whichever has filled it. */
 static void check_parts(const pair_t *pair, const name_t *host)
 {
     mca_btl_ep_memory_t *memory = reserve(host, 3);
@@ -321,7 +322,7 @@ static void leftover_path(int i, char *path, size_t size)
     snprintf(path, size, "%s/%s", folder, name);
 }
 
-/** What other jobs have left is removed, by whoever makes a segment, and nothing else. */
+/** What other jobs have left is removed, by any process that makes a segment, and nothing else. */
 static void case_leftovers(const pair_t *pair)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

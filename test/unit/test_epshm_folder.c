@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * The folder in which segments are is everybody's: another user of the node has put there whatever
- * he can.  Nothing of it is opened, waited for, followed or removed.  As root only, who can be
- * somebody else.  And where he has left no room, there is no segment, and nothing is left.
+ * The folder of the segments is writable by all users: another user of the node has put files of
+ * all kinds there.  Nothing of it is opened, waited for, followed or removed.  As root only, which
+ * can change its user.  And where there is no room left, there is no segment, and nothing is left.
  *
  * Guards: btl_epshm_segment.c, btl_epshm_segment_file.c
  */
@@ -131,8 +131,8 @@ static void on_break(int signum)
     ++breaks;
 }
 
-/** Puts his files there, and holds them until his input ends.  @return his exit status: how often
- * somebody wanted to open what he has a lease on */
+/** Puts the other user's files there, and holds them until its input ends.  @return the exit
+ * status: how often a process tried to open a file with a lease */
 static int stranger(const char *victim, int input, int output)
 {
     struct rlimit limit;
@@ -147,7 +147,7 @@ static int stranger(const char *victim, int input, int output)
         return 100;
     }
     for (int i = 0; i < KINDS * EACH; ++i) {
-        /* The names are of user 0, whom the files do not belong to. */
+        /* The names are of user 0, which does not own the files. */
         snprintf(path, sizeof(path), "%s/epshm.0.%x.%d.%016x", folder, i % 2 ? 0x1267 : 0xdeadbeef,
                  i / KINDS, (unsigned int) (i % KINDS));
         if (!put(path, i % KINDS, victim)) {
@@ -230,7 +230,7 @@ static void case_strangers(void)
         found += 0 == lstat(path, &after);
     }
     TAP_EQ(0, foreign_opens);
-    TAP_EQ(0, stop_stranger(pid, release)); /* nobody waited for him */
+    TAP_EQ(0, stop_stranger(pid, release)); /* no process waited for it */
     TAP_EQ(KINDS * EACH, found);            /* or has taken anything away */
     TAP_EQ(0, stat(victim, &after));
     TAP_EQ(before.st_nlink, after.st_nlink);

@@ -246,7 +246,7 @@ static inline void begin(int count)
     }
 }
 
-/** Everything that was sent between those who live must have come. */
+/** All messages between modules that live must have come. */
 static inline void check_all_received(void)
 {
     for (int to = 0; to < SLOTS; ++to) {

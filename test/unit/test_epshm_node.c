@@ -307,7 +307,7 @@ static void case_many(const pair_t *pair)
         side_connect(&side[i], &theirs);
     }
     for (uint64_t number = 0; number < 10 * MANY; ++number) {
-        /* One at a time: they are to arrive in this order, whoever sends. */
+        /* One at a time: they are to arrive in this order, whichever sends. */
         TAP_EQ(OPAL_SUCCESS, send_one(&side[number * 7 % MANY], number, 8));
         while (first->received <= number) {
             side_turn(first);
@@ -353,7 +353,7 @@ static void case_late(const pair_t *pair)
     side_close(&old);
 }
 
-/** Likewise, and nobody has its door yet: whoever comes sees that at once. */
+/** Likewise, and none has its door yet: each that comes sees that at once. */
 static void case_left(const pair_t *pair)
 {
     side_t side = {.received = 0};
@@ -378,7 +378,7 @@ static void case_left(const pair_t *pair)
 }
 
 /** Where there is no memory for areas but for those who need them, messages that would only be
- * faster there go in cells, and whoever sends them does not ask for it again and again. */
+ * faster there go in cells, and their sender does not ask for it again and again. */
 static void case_wanted_area(const pair_t *pair)
 {
     enum { COUNT = 1000 };

@@ -17,9 +17,9 @@ use File::Path qw(make_path);
 #   ompi_comm_activate_nb, steps_request, cid_agreed, activated, module_construct, comm_query,
 #     pending_free: steps of libmpi's nonblocking constructors run in whatever thread progresses them,
 #     and libmpi, which is not seen, hands the result over; as it does with the request, through a free
-#     list, from who has waited for it.
-#   mca_btl_epofi_socket_unwatch, mca_btl_epofi_guess_: a descriptor's number goes from who closes it to
-#     who gets it next, and what is kept of it with it, through the kernel.
+#     list, from the thread that has waited for it.
+#   mca_btl_epofi_socket_unwatch, mca_btl_epofi_guess_: a descriptor's number goes from the thread that closes it to
+#     the thread that gets it next, and what is kept of it with it, through the kernel.
 #   idle_free: looks at a reference count of OPAL's, which it and libmpi drop by atomic operations; who
 #     sees that it has the last one is alone.
 #   opal_lifo, opal_read_counted_pointer, wrap: OPAL's free lists, which work by a compare-and-swap of
