@@ -184,9 +184,6 @@ static void case_several(MPI_Comm comm, struct ept *t)
             ept_phase(t, "%s, round %d", win_kind_name(kind), i);
             lock_several(t, win, &random, &moved);
         }
-        /* The lock of the domain has been released as well, whichever of them held it. */
-        EPT_OK(t, MPI_Win_lock_all(0, win));
-        EPT_OK(t, MPI_Win_unlock_all(win));
         EPT_CHECK(t, 1 == t->size || 0 < moved, "no unit was moved");
         EPT_EQ(t, 0, word_sum(comm, t, win, words, 3));
         EPT_EQ(t, word_sum(comm, t, win, words, 1), word_sum(comm, t, win, words, 0));

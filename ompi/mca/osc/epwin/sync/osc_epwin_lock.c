@@ -27,7 +27,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_lock, win_sync_errors, win_death, win_away, win_threads
+ * Tests: win_lock, win_sync_errors, win_death, win_away, win_threads, unit/test_epwin_held
  */
 
 #include "ompi_config.h"
