@@ -46,6 +46,8 @@ our @ENTRIES = (
       timeout => 60 },
     { program => 'jobs_endpoints', configs => [qw(1x2 2x2/node 2x2/tcp)], quick => ['2x2/node'], plain => 0,
       timeout => 60 },
+    { program => 'jobs_all', configs => [qw(1x2 2x2/node 2x2/tcp)], quick => ['2x2/node'], plain => 0,
+      timeout => 60 },
     { program => 'jobs_endpoints', variant => 'absent', kind => 'fatal', configs => ['2x2/node'], quick => [],
       plain => 0, args => '--absent 1', says => 'ok 1 - jobs_endpoints absent' },
     { program => 'jobs_endpoints', variant => 'dies', kind => 'fatal', configs => ['2x2/node'], quick => [],
