@@ -54,6 +54,9 @@ our @ENTRIES = (
       plain => 0, args => '--dies 1', says => 'ok 1 - jobs_endpoints dies' },
     { program => 'jobs_endpoints', variant => 'without', configs => ['2x2/node'], quick => [],
       plain => 0, args => '--without 1', says => 'without pml/epml' },
+    (map { +{ program => $_, variant => 'tsan', kind => 'tsan', configs => ['1x2', '2x2/node'], long => 1,
+              quick => [], plain => 0, timeout => 240 } }
+        qw(jobs_spawn jobs_endpoints jobs_all)),
     { program => 'comm_tree', configs => [qw(1x4 2x2 4x4/node)],
       longer => [qw(1x8 2x4/tcp 2x4/node 4x2/tcp 4x4/tcp)] },
     { program => 'comm_tree', variant => 'long', long => 1, plain => 0, timeout => 300,
