@@ -18,7 +18,7 @@
 
 #define _GNU_SOURCE
 
-#include "ept.h"
+#include "jobs.h"
 
 #if defined(HAVE_EP)
 
@@ -140,11 +140,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
 
 #else
 
-int test_rank(MPI_Comm comm, struct ept *t)
-{
-    (void) comm;
-    ept_skip(t, "jobs", "no endpoints");
-    return 0;
-}
+JOBS_WITHOUT_ENDPOINTS;
 
 #endif

@@ -22,89 +22,20 @@
 
 #define _GNU_SOURCE
 
-#include "ept.h"
+#include "jobs.h"
 
 #if defined(HAVE_EP)
 
-#    include <unistd.h>
-
 #    define CHILDREN 2
 #    define CHILD_ENDPOINTS 2
-#    define MEMBERS_MAX 64
 #    define MEETINGS 3 /* of all endpoints, of children's processes, of parents' processes */
 
 /* Of this process; a child's, which has no harness, and what its threads share. */
 static struct {
-    bool is_child;
-    atomic_int bad;
     MPI_Comm parent;
     char ports[MEETINGS][MPI_MAX_PORT_NAME];
     MPIX_Endpoint endpoints[CHILD_ENDPOINTS];
 } here;
-
-static void same(long long expected, long long found, const char *what, int line)
-{
-    if (expected != found) {
-        atomic_fetch_add(&here.bad, 1);
-        fprintf(stderr, "# %s, line %d: %s: %lld, should be %lld\n",
-                here.is_child ? "child" : "parent", line, what, found, expected);
-    }
-}
-
-#    define SAME(expected, found) same((expected), (found), #    found, __LINE__)
-#    define OK(call) SAME(MPI_SUCCESS, (call))
-
-/* ---- what both jobs do ----------------------------------------------------------------------- */
-
-static void exchange(MPI_Comm inter, int rank, int remote)
-{
-    int out[MEMBERS_MAX], in[MEMBERS_MAX];
-    MPI_Request requests[2 * MEMBERS_MAX];
-    MPI_Status statuses[2 * MEMBERS_MAX];
-
-    for (int i = 0; i < remote; ++i) {
-        out[i] = 1000 * (rank + 1) + i;
-        in[i] = -1;
-        OK(MPI_Irecv(&in[i], 1, MPI_INT, i, 4, inter, &requests[i]));
-        OK(MPI_Isend(&out[i], 1, MPI_INT, i, 4, inter, &requests[remote + i]));
-    }
-    OK(MPI_Waitall(2 * remote, requests, statuses));
-    for (int i = 0; i < remote; ++i) {
-        SAME(1000 * (i + 1) + rank, in[i]);
-        SAME(i, statuses[i].MPI_SOURCE);
-    }
-}
-
-/* An intercommunicator of so many members, and what comes of it; gone after that. */
-static void use(MPI_Comm *inter, int expected_rank, int expected_local, int expected_remote,
-                bool is_high)
-{
-    int rank = -1, local = -1, remote = -1, sum = -1, size = -1, own = is_high ? 1 : 100, flag = 0;
-    MPI_Comm all;
-
-    OK(MPI_Comm_test_inter(*inter, &flag));
-    OK(MPI_Comm_rank(*inter, &rank));
-    OK(MPI_Comm_size(*inter, &local));
-    OK(MPI_Comm_remote_size(*inter, &remote));
-    SAME(1, flag);
-    SAME(expected_rank, rank);
-    SAME(expected_local, local);
-    SAME(expected_remote, remote);
-    if (MEMBERS_MAX < remote) {
-        abort();
-    }
-    exchange(*inter, rank, remote);
-    OK(MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, *inter));
-    SAME(remote * (is_high ? 100 : 1), sum);
-    OK(MPI_Intercomm_merge(*inter, is_high, &all));
-    OK(MPI_Comm_size(all, &size));
-    SAME(local + remote, size);
-    OK(MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, all));
-    SAME(is_high ? local + 100 * remote : 100 * local + remote, sum);
-    OK(MPI_Comm_free(&all));
-    OK(MPI_Comm_disconnect(inter));
-    SAME(1, MPI_COMM_NULL == *inter);
-}
 
 /* ---- children -------------------------------------------------------------------------------- */
 
@@ -116,14 +47,14 @@ static void child_connect(int index, int processes, int endpoints)
 
     OK(MPI_Comm_rank(own, &rank));
     OK(MPI_Comm_connect(here.ports[0], MPI_INFO_NULL, 1, own, &inter));
-    use(&inter, rank, CHILDREN * CHILD_ENDPOINTS, endpoints, true);
+    jobs_use(&inter, rank, CHILDREN * CHILD_ENDPOINTS, endpoints, true);
     if (0 == index) {
         OK(MPI_Comm_rank(MPI_COMM_WORLD, &world));
         OK(MPI_Comm_connect(here.ports[1], MPI_INFO_NULL, 1, MPI_COMM_WORLD, &inter));
-        use(&inter, world, CHILDREN, endpoints, true);
+        jobs_use(&inter, world, CHILDREN, endpoints, true);
     }
     OK(MPI_Comm_connect(here.ports[2], MPI_INFO_NULL, 0, own, &inter));
-    use(&inter, rank, CHILDREN * CHILD_ENDPOINTS, processes, true);
+    jobs_use(&inter, rank, CHILDREN * CHILD_ENDPOINTS, processes, true);
 }
 
 /* Processes and endpoints of parents, which one has said. */
@@ -150,7 +81,7 @@ static void child_with_endpoints(void)
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     OK(MPI_Bcast(facts, 2, MPI_INT, 0, here.parent));
     OK(MPI_Bcast(here.ports, sizeof(here.ports), MPI_CHAR, 0, here.parent));
-    use(&here.parent, rank, CHILDREN, facts[1], true);
+    jobs_use(&here.parent, rank, CHILDREN, facts[1], true);
     for (int i = 0; i < CHILD_ENDPOINTS; ++i) {
         if (0 != pthread_create(&threads[i], NULL, child_thread, (void *) (intptr_t) i)) {
             abort();
@@ -171,7 +102,7 @@ static void child_of_several(void)
     OK(MPI_Bcast(facts, 2, MPI_INT, 0, here.parent));
     MPIX_Query_endpoints_told(&count, &level);
     SAME(0 == rank ? 2 : 3, count);
-    use(&here.parent, rank, CHILDREN, facts[1], true);
+    jobs_use(&here.parent, rank, CHILDREN, facts[1], true);
 }
 
 static void child(long kind)
@@ -179,7 +110,7 @@ static void child(long kind)
     if (4 == kind) {
         exit(3);
     }
-    here.is_child = true;
+    jobs.is_child = true;
     if (1 == kind) {
         child_with_endpoints();
     } else if (2 == kind) {
@@ -190,7 +121,7 @@ static void child(long kind)
         MPI_Barrier(here.parent);
     }
     MPI_Finalize();
-    exit(0 == atomic_load(&here.bad) ? 0 : 1);
+    exit(0 == atomic_load(&jobs.bad) ? 0 : 1);
 }
 
 int test_process_init(int *argc, char ***argv)
@@ -207,21 +138,9 @@ int test_process_init(int *argc, char ***argv)
 
 /* ---- parents --------------------------------------------------------------------------------- */
 
-static char path[4096];
-
 static void check(struct ept *t)
 {
-    EPT_EQ(t, 0, atomic_load(&here.bad));
-}
-
-static void own_path(struct ept *t)
-{
-    if (0 == t->local) {
-        const ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-        path[0 < size ? size : 0] = '\0';
-    }
-    ept_local_barrier(t);
+    EPT_EQ(t, 0, atomic_load(&jobs.bad));
 }
 
 /* A port, known to all. */
@@ -251,16 +170,16 @@ static void case_one_job(MPI_Comm comm, struct ept *t)
         } else {
             OK(MPI_Comm_connect(ports[turn], MPI_INFO_NULL, local - 1, half, &inter));
         }
-        use(&inter, t->rank / 2, local, remote, mine);
+        jobs_use(&inter, t->rank / 2, local, remote, mine);
     }
     OK(MPI_Comm_free(&half));
     OK(MPI_Comm_split(comm, 0 == t->local, t->rank, &half));
     if (0 == t->local) {
         OK(MPI_Comm_accept(ports[2], MPI_INFO_NULL, t->nprocs - 1, MPI_COMM_WORLD, &inter));
-        use(&inter, t->proc, t->nprocs, t->size - t->nprocs, false);
+        jobs_use(&inter, t->proc, t->nprocs, t->size - t->nprocs, false);
     } else {
         OK(MPI_Comm_connect(ports[2], MPI_INFO_NULL, 0, half, &inter));
-        use(&inter, t->rank - t->proc - 1, t->size - t->nprocs, t->nprocs, true);
+        jobs_use(&inter, t->rank - t->proc - 1, t->size - t->nprocs, t->nprocs, true);
     }
     OK(MPI_Comm_free(&half));
     OK(MPI_Barrier(comm));
@@ -284,21 +203,21 @@ static void case_spawn(MPI_Comm comm, struct ept *t)
     }
     OK(MPI_Info_create(&info));
     OK(MPI_Info_set(info, "num_endpoints", number));
-    OK(MPI_Comm_spawn(is_root ? path : NULL, argv, is_root ? CHILDREN : 0, info, t->size - 1, comm,
-                      &children, codes));
+    OK(MPI_Comm_spawn(is_root ? jobs_path : NULL, argv, is_root ? CHILDREN : 0, info, t->size - 1,
+                      comm, &children, codes));
     SAME(is_root ? 0 : -1, codes[0]);
     SAME(is_root ? 0 : -1, codes[1]);
     OK(MPI_Bcast(said, 2, MPI_INT, 0 == t->rank ? MPI_ROOT : MPI_PROC_NULL, children));
     OK(MPI_Bcast(ports, sizeof(ports), MPI_CHAR, 0 == t->rank ? MPI_ROOT : MPI_PROC_NULL,
                  children));
-    use(&children, t->rank, t->size, CHILDREN, false);
+    jobs_use(&children, t->rank, t->size, CHILDREN, false);
     OK(MPI_Comm_accept(ports[0], MPI_INFO_NULL, 0, comm, &inter));
-    use(&inter, t->rank, t->size, CHILDREN * CHILD_ENDPOINTS, false);
+    jobs_use(&inter, t->rank, t->size, CHILDREN * CHILD_ENDPOINTS, false);
     OK(MPI_Comm_accept(ports[1], MPI_INFO_NULL, 0, comm, &inter));
-    use(&inter, t->rank, t->size, CHILDREN, false);
+    jobs_use(&inter, t->rank, t->size, CHILDREN, false);
     if (0 == t->local) {
         OK(MPI_Comm_accept(ports[2], MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter));
-        use(&inter, t->proc, t->nprocs, CHILDREN * CHILD_ENDPOINTS, false);
+        jobs_use(&inter, t->proc, t->nprocs, CHILDREN * CHILD_ENDPOINTS, false);
     }
     OK(MPI_Info_free(&info));
     OK(MPI_Barrier(comm));
@@ -313,7 +232,7 @@ static void case_spawn_multiple(MPI_Comm comm, struct ept *t)
 {
     char option[] = "--child", kind[] = "2", *argv[] = {option, kind, NULL},
          **argvs[] = {argv, argv};
-    char *commands[] = {path, path};
+    char *commands[] = {jobs_path, jobs_path};
     int maxprocs[] = {1, 1}, codes[] = {-1, -1}, said[] = {t->nprocs, t->size};
     MPI_Comm children;
     MPI_Info infos[2];
@@ -326,7 +245,7 @@ static void case_spawn_multiple(MPI_Comm comm, struct ept *t)
     SAME(0, codes[0]);
     SAME(0, codes[1]);
     OK(MPI_Bcast(said, 2, MPI_INT, 0 == t->rank ? MPI_ROOT : MPI_PROC_NULL, children));
-    use(&children, t->rank, t->size, CHILDREN, false);
+    jobs_use(&children, t->rank, t->size, CHILDREN, false);
     for (int i = 0; i < 2; ++i) {
         OK(MPI_Info_free(&infos[i]));
     }
@@ -344,7 +263,7 @@ static void check_usable(MPI_Comm comm, struct ept *t)
 /* One member makes the mistake, in turn if it is no root's. */
 static void case_errors(MPI_Comm comm, struct ept *t)
 {
-    char no_port[] = "no port", *commands[] = {path, NULL};
+    char no_port[] = "no port", *commands[] = {jobs_path, NULL};
     int maxprocs[] = {1, 1};
     MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
     MPI_Comm made = MPI_COMM_WORLD;
@@ -354,23 +273,23 @@ static void case_errors(MPI_Comm comm, struct ept *t)
         const int other_root = t->rank == who ? 1 : 0;
 
         EPT_CLASS(t, MPI_ERR_ROOT,
-                  MPI_Comm_spawn(path, MPI_ARGV_NULL, 1, MPI_INFO_NULL, bad_root, comm, &made,
+                  MPI_Comm_spawn(jobs_path, MPI_ARGV_NULL, 1, MPI_INFO_NULL, bad_root, comm, &made,
                                  MPI_ERRCODES_IGNORE));
         EPT_CHECK(t, MPI_COMM_NULL == made, "a communicator came of it");
         EPT_CLASS(t, MPI_ERR_ROOT,
-                  MPI_Comm_spawn(path, MPI_ARGV_NULL, 1, MPI_INFO_NULL, other_root, comm, &made,
-                                 MPI_ERRCODES_IGNORE));
+                  MPI_Comm_spawn(jobs_path, MPI_ARGV_NULL, 1, MPI_INFO_NULL, other_root, comm,
+                                 &made, MPI_ERRCODES_IGNORE));
         EPT_CLASS(t, MPI_ERR_ROOT,
                   MPI_Comm_accept("a:port", MPI_INFO_NULL, other_root, comm, &made));
         EPT_CLASS(t, MPI_ERR_ARG,
                   MPI_Comm_connect("a:port", MPI_INFO_NULL, 0, comm,
                                    t->rank == who ? NULL : &made));
         EPT_CLASS(t, MPI_ERR_ARG,
-                  MPI_Comm_spawn(t->rank == who ? NULL : path, MPI_ARGV_NULL, 1, MPI_INFO_NULL, who,
-                                 comm, &made, MPI_ERRCODES_IGNORE));
+                  MPI_Comm_spawn(t->rank == who ? NULL : jobs_path, MPI_ARGV_NULL, 1, MPI_INFO_NULL,
+                                 who, comm, &made, MPI_ERRCODES_IGNORE));
         EPT_CLASS(t, MPI_ERR_ARG,
-                  MPI_Comm_spawn(path, MPI_ARGV_NULL, t->rank == who ? -1 : 1, MPI_INFO_NULL, who,
-                                 comm, &made, MPI_ERRCODES_IGNORE));
+                  MPI_Comm_spawn(jobs_path, MPI_ARGV_NULL, t->rank == who ? -1 : 1, MPI_INFO_NULL,
+                                 who, comm, &made, MPI_ERRCODES_IGNORE));
         EPT_CLASS(t, MPI_ERR_ARG,
                   MPI_Comm_spawn_multiple(2, commands, MPI_ARGVS_NULL, maxprocs, infos, who, comm,
                                           &made, MPI_ERRCODES_IGNORE));
@@ -399,7 +318,7 @@ static void case_bad_number(MPI_Comm comm, struct ept *t)
 
     EPT_OK(t, MPI_Info_create(&info));
     EPT_OK(t, MPI_Info_set(info, "num_endpoints", "none"));
-    spawn_fails(comm, t, MPI_ERR_SPAWN, path, MPI_ARGV_NULL, 1, info, 1);
+    spawn_fails(comm, t, MPI_ERR_SPAWN, jobs_path, MPI_ARGV_NULL, 1, info, 1);
     EPT_OK(t, MPI_Info_free(&info));
     check_usable(comm, t);
 }
@@ -421,7 +340,7 @@ static void case_without(MPI_Comm comm, struct ept *t)
 
     EPT_OK(t, MPI_Info_create(&info));
     EPT_OK(t, MPI_Info_set(info, "PMIX_ENVAR", "OMPI_MCA_pml=ob1"));
-    spawn_fails(comm, t, MPI_ERR_UNSUPPORTED_OPERATION, path, argv, 2, info, 0);
+    spawn_fails(comm, t, MPI_ERR_UNSUPPORTED_OPERATION, jobs_path, argv, 2, info, 0);
     EPT_OK(t, MPI_Info_free(&info));
     check_usable(comm, t);
 }
@@ -431,11 +350,11 @@ static void case_dies(MPI_Comm comm, struct ept *t)
 {
     char option[] = "--child", kind[] = "4", *argv[] = {option, kind, NULL};
 
-    spawn_fails(comm, t, MPI_ERR_SPAWN, path, argv, 2, MPI_INFO_NULL, t->size - 1);
+    spawn_fails(comm, t, MPI_ERR_SPAWN, jobs_path, argv, 2, MPI_INFO_NULL, t->size - 1);
     check_usable(comm, t);
     if (0 == t->local) {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-        spawn_fails(MPI_COMM_WORLD, t, MPI_ERR_SPAWN, path, argv, 1, MPI_INFO_NULL, 0);
+        spawn_fails(MPI_COMM_WORLD, t, MPI_ERR_SPAWN, jobs_path, argv, 1, MPI_INFO_NULL, 0);
     }
     check_usable(comm, t);
 }
@@ -443,7 +362,7 @@ static void case_dies(MPI_Comm comm, struct ept *t)
 int test_rank(MPI_Comm comm, struct ept *t)
 {
     EPT_OK(t, MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
-    own_path(t);
+    jobs_own_path(t);
     if (0 != ept_option_long("absent", 0)) {
         EPT_CASE(t, case_absent);
         return 0;
@@ -471,11 +390,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
 
 #else
 
-int test_rank(MPI_Comm comm, struct ept *t)
-{
-    (void) comm;
-    ept_skip(t, "jobs", "no endpoints");
-    return 0;
-}
+JOBS_WITHOUT_ENDPOINTS;
 
 #endif

@@ -20,11 +20,9 @@
 
 #define _GNU_SOURCE
 
-#include "ept.h"
+#include "jobs.h"
 
 #if defined(HAVE_EP)
-
-#    include <unistd.h>
 
 #    define CHILDREN 2   /* processes of each further job */
 #    define OWN_MAX 4    /* endpoints of a process */
@@ -43,20 +41,8 @@ static struct {
     MPI_Comm inter[2];      /* processes of parents and of each spawned job; of a child, its own */
     MPI_Comm merged[2];     /* likewise, parents first */
     MPI_Comm made[OWN_MAX]; /* by the process for its threads */
-    atomic_int bad;
     pthread_barrier_t barrier;
 } here;
-
-static void same(long long expected, long long found, const char *what)
-{
-    if (expected != found) {
-        atomic_fetch_add(&here.bad, 1);
-        fprintf(stderr, "job %d: %s: %lld, should be %lld\n", here.job, what, found, expected);
-    }
-}
-
-#    define SAME(expected, found) same((expected), (found), #    found)
-#    define OK(call) SAME(MPI_SUCCESS, (call))
 
 /* Everybody with everybody: a short message, a long one, from whom each is. */
 static void ring(MPI_Comm comm, int rank, int size)
@@ -314,7 +300,7 @@ static void meet(int number, MPI_Comm inter)
 /* @return what has failed, here and in the other job */
 static int part_from(int number)
 {
-    int bad = atomic_load(&here.bad), all = 0;
+    int bad = atomic_load(&jobs.bad), all = 0;
 
     MPI_Allreduce(&bad, &all, 1, MPI_INT, MPI_SUM, here.merged[number]);
     OK(MPI_Comm_free(&here.merged[number]));
@@ -340,6 +326,7 @@ static void child(int job)
     MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_get_parent(&parent);
     here.job = job;
+    jobs.is_child = true;
     here.count = 2;
     meet(0, parent);
     pthread_barrier_init(&here.barrier, NULL, (unsigned int) here.count);
@@ -358,7 +345,7 @@ static void child(int job)
     (void) part_from(0);
     MPI_T_finalize();
     MPI_Finalize();
-    exit(0 == atomic_load(&here.bad) ? 0 : 1);
+    exit(0 == atomic_load(&jobs.bad) ? 0 : 1);
 }
 
 int test_process_init(int *argc, char ***argv)
@@ -419,11 +406,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
 
 #else
 
-int test_rank(MPI_Comm comm, struct ept *t)
-{
-    (void) comm;
-    ept_skip(t, "jobs", "no endpoints");
-    return 0;
-}
+JOBS_WITHOUT_ENDPOINTS;
 
 #endif

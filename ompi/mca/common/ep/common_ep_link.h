@@ -29,7 +29,7 @@
 BEGIN_C_DECLS
 
 /** Raised whenever this structure or the meaning of one of its functions changes. */
-#define MPIX_ENDPOINTS_LINK_ABI 15
+#define MPIX_ENDPOINTS_LINK_ABI 16
 
 /** Why endpoints could not be created; each becomes an error code of class MPIX_ERR_ENDPOINTS or
  * of the class named. */
@@ -184,7 +184,8 @@ typedef struct mpix_endpoints_pml_t {
                             mpix_endpoints_error_t *error);
 
     /**
-     * Likewise for two groups, at least one of them of endpoints, whose leaders have met by a port.
+     * Likewise for two groups whose leaders have met by a port; what comes of it is of endpoints, be
+     * both of processes.
      *
      * @param[in]  local_comm    a valid intracommunicator
      * @param[in]  local_leader  a rank in it
@@ -198,6 +199,25 @@ typedef struct mpix_endpoints_pml_t {
     int (*intercomm_connect)(ompi_communicator_t *local_comm, int local_leader,
                              const mpix_endpoints_bridge_t *bridge, ompi_communicator_t **newcomm,
                              mpix_endpoints_error_t *error);
+
+    /**
+     * Likewise for a side of processes whose members are all endpoints of each of them.  Collective
+     * over the processes; the other side calls intercomm_connect.
+     *
+     * @param[in]  processes  an intracommunicator of them
+     * @param[in]  bridge     as for intercomm_connect
+     * @param[in]  failed     OMPI_SUCCESS; or why this side has no endpoints, the same on all of it:
+     *                        the other side is told, and gets MPI_ERR_SPAWN
+     * @param[in]  own        count handles, which may be 0, of one communicator, which has the
+     *                        endpoints of all these processes in their order
+     * @param[out] newcomms   count, empty before; set on success
+     *
+     * @return as intercomm_connect
+     */
+    int (*intercomm_bring)(ompi_communicator_t *processes, int local_leader,
+                           const mpix_endpoints_bridge_t *bridge, int failed,
+                           ompi_communicator_t *const own[], int count,
+                           ompi_communicator_t **newcomms, mpix_endpoints_error_t *error);
 
     /**
      * A communicator of the members of a group, each with an endpoint of its own that has the

@@ -14,7 +14,7 @@
  *
  * Called by pml_epml_finalize.c, pml_epml_lost_launcher.c and loss/.
  *
- * Tests: death (--end apart; --how none, untold_), finalize, fault (route), jobs_death
+ * Tests: death (--end apart; --how none, untold_), finalize, fault (route), jobs_death, jobs_all
  */
 
 #include "ompi_config.h"
@@ -39,7 +39,8 @@
 #define ANSWER_NAPS 1000
 
 static struct {
-    opal_mutex_t lock;    /**< of what follows, but for the counts */
+    opal_mutex_t lock; /**< of what follows, but for the counts.  PMIx's thread takes it: nothing is
+                           * asked of PMIx that waits for that thread under it */
     bool open;            /**< there is somebody to take an answer */
     bool all;             /**< the daemon that answers knows of the whole job */
     unsigned char *lives; /**< of each process, by the last answer; NULL: none has come */
@@ -127,16 +128,27 @@ static void on_answer(pmix_status_t status, pmix_info_t info[], size_t ninfo, vo
     atomic_fetch_sub_explicit(&books.asking, 1, memory_order_release);
 }
 
-/** The question for a job, always the same: PMIx reads it while it is asked.  Under the lock. */
+/** The question for a job, always the same: PMIx reads it while it is asked. */
 static void put_question(pmix_query_t *query, pmix_info_t *job, const char *nspace)
 {
     static char *keys[] = {PMIX_QUERY_PROC_TABLE, NULL};
+    bool is_there, all;
 
+    opal_mutex_lock(&books.lock);
+    books.open = true;
+    is_there = NULL != query->keys;
+    opal_mutex_unlock(&books.lock);
+    if (is_there) {
+        return;
+    }
+    all = answers_for_all();
+    opal_mutex_lock(&books.lock);
     if (NULL == query->keys) {
-        books.all = answers_for_all();
+        books.all = all;
         PMIX_INFO_LOAD(job, PMIX_NSPACE, nspace, PMIX_STRING);
         *query = (pmix_query_t){.keys = keys, .qualifiers = job, .nqual = 1};
     }
+    opal_mutex_unlock(&books.lock);
 }
 
 void mca_pml_epml_books_ask(opal_jobid_t id)
@@ -149,11 +161,8 @@ void mca_pml_epml_books_ask(opal_jobid_t id)
     if (NULL != job && '\0' == job->nspace[0]) {
         return;
     }
-    opal_mutex_lock(&books.lock);
-    books.open = true;
     put_question(query, NULL != job ? &job->question.job : &own_job,
                  NULL != job ? job->nspace : ompi_process_info.myprocid.nspace);
-    opal_mutex_unlock(&books.lock);
     /* Relaxed: PMIx hands the question to its thread in order. */
     atomic_fetch_add_explicit(&books.asking, 1, memory_order_relaxed);
     if (PMIX_SUCCESS != PMIx_Query_info_nb(query, 1, on_answer, NULL)) {

@@ -197,6 +197,7 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .comm_among = mca_pml_epml_comm_among,
     .intercomm_create = mca_pml_epml_intercomm_create,
     .intercomm_connect = mca_pml_epml_intercomm_connect,
+    .intercomm_bring = mca_pml_epml_intercomm_bring,
     .create_from_group = mca_pml_epml_create_from_group,
     .group_max = mca_pml_epml_group_max,
     .wait_until = mca_pml_epml_wait_until,

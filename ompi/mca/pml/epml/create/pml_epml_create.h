@@ -26,6 +26,10 @@ int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_lea
 int mca_pml_epml_intercomm_connect(ompi_communicator_t *local_comm, int local_leader,
                                    const mpix_endpoints_bridge_t *bridge,
                                    ompi_communicator_t **newcomm, mpix_endpoints_error_t *error);
+int mca_pml_epml_intercomm_bring(ompi_communicator_t *processes, int local_leader,
+                                 const mpix_endpoints_bridge_t *bridge, int failed,
+                                 ompi_communicator_t *const own[], int count,
+                                 ompi_communicator_t **newcomms, mpix_endpoints_error_t *error);
 
 struct mpix_endpoints_pml_t;
 extern const struct mpix_endpoints_pml_t mca_pml_epml_link;

@@ -13,12 +13,13 @@
  * at all.  So the leaders first tell each other what they lead (the hello); if both lead processes,
  * Open MPI goes on as ever.  Otherwise it is a creation (pml_epml_creation.h) to which each member
  * brings one endpoint: its own, or, if it is a process, one that it makes for it, and which lives
- * as long as the communicators that come of it.  The local communicators inside the new handles are
+ * as long as the communicators that come of it.  Children of a spawn may bring more: all those that
+ * their processes have.  The local communicators inside the new handles are
  * of endpoints on both sides, so that nothing that comes after has to tell the two kinds apart.
  *
  * Called through the link table.
  *
- * Tests: comm_bridge, comm_inter, jobs_spawn, jobs_endpoints
+ * Tests: comm_bridge, comm_inter, jobs_spawn, jobs_endpoints, jobs_all
  */
 
 #include "ompi_config.h"
@@ -41,16 +42,26 @@
 /** Members on more than one node. */
 #define HELLO_SEVERAL_NODES 0
 
+/** In the place of members: this side was to bring endpoints, and has none. */
+#define HELLO_NOBODY (-1)
+
 /** What leaders tell each other, and then their sides. */
 typedef struct hello_t {
     uint64_t mark;
-    int32_t size;      /**< members */
+    int32_t size;      /**< members, or HELLO_NOBODY */
     int32_t endpoints; /**< 1: a communicator of endpoints */
     uint32_t process;  /**< rank in its job of the one in which all members are, or HELLO_SEVERAL */
     int32_t error;     /**< between leader and own side only */
     uint32_t job;      /**< of all members, or HELLO_SEVERAL */
     uint32_t node;     /**< a hash of the name of the one where all are, or HELLO_SEVERAL_NODES */
 } hello_t;
+
+/** What a process brings whose side is of processes, each with all its endpoints. */
+typedef struct own_t {
+    ompi_communicator_t *const *handles; /**< of one communicator, which has all of the side's */
+    int count;                           /**< may be 0 */
+    int failed;                          /**< OMPI_SUCCESS, or why the side has none */
+} own_t;
 
 /* ---- hello ----------------------------------------------------------------------------------- */
 
@@ -97,15 +108,18 @@ static int check_bridge(const mca_pml_epml_meeting_t *meeting)
 
 /** The leader's part.
  *
+ * @param[in]  own     what its side brings, or NULL: as many endpoints as members
  * @param[in]  rc      what is wrong with the bridge
  * @param[out] hellos  own side's, theirs */
-static int exchange_hellos(mca_pml_epml_meeting_t *meeting, int rc, hello_t hellos[2])
+static int exchange_hellos(mca_pml_epml_meeting_t *meeting, const own_t *own, int rc,
+                           hello_t hellos[2])
 {
     ompi_communicator_t *comm = meeting->comm;
 
     hellos[0] = (hello_t){.mark = HELLO_MARK,
-                          .size = ompi_comm_size(comm),
-                          .endpoints = mca_pml_epml_is_endpoint_comm(comm),
+                          .size = NULL != own && OMPI_SUCCESS != own->failed ? HELLO_NOBODY
+                                                                             : ompi_comm_size(comm),
+                          .endpoints = NULL != own || mca_pml_epml_is_endpoint_comm(comm),
                           .process = common_process(comm->c_local_group),
                           .job = common_job(comm->c_local_group),
                           .node = common_node(comm->c_local_group)};
@@ -114,23 +128,25 @@ static int exchange_hellos(mca_pml_epml_meeting_t *meeting, int rc, hello_t hell
                                            &hellos[1], sizeof(hellos[1]));
     }
     if (OMPI_SUCCESS == rc && (HELLO_MARK != hellos[1].mark || 0 >= hellos[1].size)) {
-        rc = MPI_ERR_UNSUPPORTED_OPERATION;
+        rc = HELLO_NOBODY == hellos[1].size ? MPI_ERR_SPAWN : MPI_ERR_UNSUPPORTED_OPERATION;
     }
-    return rc;
+    return OMPI_SUCCESS == rc && NULL != own ? own->failed : rc;
 }
 
 /** Learn who the others are.
  *
+ * @param[in]  own        see exchange_hellos
  * @param[in]  bridge_rc  the leader's: what is wrong with the bridge
  * @param[out] hellos     own side's, theirs; at a leader also after a failure, if meeting->owes
  * @return OMPI_SUCCESS, or an error, the same on all of a side that has not lost a member */
-static int say_hello(mca_pml_epml_meeting_t *meeting, int bridge_rc, hello_t hellos[2])
+static int say_hello(mca_pml_epml_meeting_t *meeting, const own_t *own, int bridge_rc,
+                     hello_t hellos[2])
 {
     int rc;
 
     memset(hellos, 0, 2 * sizeof(hellos[0]));
     if (ompi_comm_rank(meeting->comm) == meeting->leader) {
-        hellos[0].error = exchange_hellos(meeting, bridge_rc, hellos);
+        hellos[0].error = exchange_hellos(meeting, own, bridge_rc, hellos);
     }
     rc = mca_pml_epml_meeting_pass_on(meeting, hellos, 2 * sizeof(hellos[0]));
     return OMPI_SUCCESS == rc ? hellos[0].error : rc;
@@ -176,13 +192,55 @@ static int dress(const mca_pml_epml_creation_t *creation, ompi_communicator_t *h
 
 static const mca_pml_epml_creation_ops_t intercomm_ops = {.fit = fit, .dress = dress};
 
-/** @param[in] meeting  in which hellos were said
- * @param[in] failed   see epml_rounds_run */
-static int create(const mca_pml_epml_meeting_t *meeting, const hello_t hellos[2], int failed,
-                  ompi_communicator_t **handle, mpix_endpoints_error_t *error)
+/** Memory for what a creation makes of a process's endpoints. */
+typedef struct brought_t {
+    mca_pml_epml_ep_t **eps;
+    opal_process_name_t *names;
+} brought_t;
+
+/** All endpoints of this process.  Without memory it brings none, and its error.
+ *
+ * @param[out] brought  the caller's, for brought_free */
+static void bring(mca_pml_epml_creation_t *creation, const own_t *own, brought_t *brought)
+{
+    const size_t room = (size_t) own->count + 1;
+
+    brought->eps = calloc(room, sizeof(*brought->eps));
+    brought->names = calloc(room, sizeof(*brought->names));
+    creation->num_ep = own->count;
+    creation->promise = false;
+    if (NULL == brought->eps || NULL == brought->names) {
+        creation->num_ep = 0;
+        creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
+    }
+    for (int i = 0; i < creation->num_ep; ++i) {
+        ompi_communicator_t *handle = own->handles[i];
+
+        brought->eps[i] = mca_pml_epml_comm(handle)->ep;
+        mca_pml_epml_ep_retain(brought->eps[i]);
+        brought->names[i] = ompi_group_get_proc_name(handle->c_local_group, ompi_comm_rank(handle));
+        creation->known = mca_pml_epml_comm(handle)->local;
+    }
+    creation->eps = brought->eps;
+    creation->names = brought->names;
+}
+
+static void brought_free(brought_t *brought)
+{
+    free(brought->eps);
+    free(brought->names);
+}
+
+/** @param[in]  meeting  in which hellos were said
+ * @param[in]  own      what this process brings; NULL: the one endpoint of its member
+ * @param[in]  failed   see epml_rounds_run
+ * @param[out] handles  as many, NULL before */
+static int create(const mca_pml_epml_meeting_t *meeting, const own_t *own, const hello_t hellos[2],
+                  int failed, ompi_communicator_t **handles, mpix_endpoints_error_t *error)
 {
     ompi_communicator_t *comm = meeting->comm;
     mca_pml_epml_ep_t *ep = NULL;
+    brought_t brought = {.eps = NULL};
     mca_pml_epml_creation_t creation = {
         .ops = &intercomm_ops,
         .parent = comm,
@@ -193,44 +251,59 @@ static int create(const mca_pml_epml_meeting_t *meeting, const hello_t hellos[2]
         .remote = {.members = hellos[1].size},
         .num_ep = 1,
         .eps = &ep,
-        .handles = handle,
+        .handles = handles,
         .has_eps = hellos[0].endpoints,
         .promise = true,
         .level = EPML_LEVEL_MULTIPLE,
         .ways = ways_needed(&hellos[0], &hellos[1])};
     int rc;
 
-    if (creation.has_eps) {
+    if (NULL != own) {
+        bring(&creation, own, &brought);
+    } else if (creation.has_eps) {
         ep = mca_pml_epml_comm(comm)->ep;
         mca_pml_epml_ep_retain(ep);
         creation.known = mca_pml_epml_comm(comm)->local;
     }
     rc = mca_pml_epml_creation_run(&creation, failed);
     *error = MPI_ERR_COMM == rc ? MPIX_ENDPOINTS_OK : creation.error;
+    brought_free(&brought);
     return rc;
 }
 
-/** @param[in]  bridge_rc  see say_hello
- * @param[out] newcomm, served, error  see mca_pml_epml_intercomm_create */
-static int meet(mca_pml_epml_meeting_t *meeting, int bridge_rc, ompi_communicator_t **newcomm,
-                bool *served, mpix_endpoints_error_t *error)
+/** @param[in]     own        see create
+ * @param[in]     bridge_rc  see say_hello
+ * @param[out]    handles    see create
+ * @param[in,out] served     two groups of processes are served, too; see then
+ *                           mca_pml_epml_intercomm_create
+ * @param[out]    error      likewise */
+static int meet(mca_pml_epml_meeting_t *meeting, const own_t *own, int bridge_rc,
+                ompi_communicator_t **handles, bool *served, mpix_endpoints_error_t *error)
 {
-    ompi_communicator_t *handle = NULL;
     hello_t hellos[2];
-    int rc = say_hello(meeting, bridge_rc, hellos);
-    const bool are_endpoints = hellos[0].endpoints || hellos[1].endpoints;
+    int rc = say_hello(meeting, own, bridge_rc, hellos);
+    const bool goes_on = *served || hellos[0].endpoints || hellos[1].endpoints;
 
     *error = MPIX_ENDPOINTS_OK;
-    *served = OMPI_SUCCESS != rc || are_endpoints;
-    if (!are_endpoints || OMPI_SUCCESS != hellos[0].error
-        || (OMPI_SUCCESS != rc && !meeting->owes)) {
+    *served = OMPI_SUCCESS != rc || goes_on;
+    if (!goes_on || OMPI_SUCCESS != hellos[0].error || (OMPI_SUCCESS != rc && !meeting->owes)) {
         return rc;
     }
     if (hellos[0].job != hellos[1].job || HELLO_SEVERAL == hellos[0].job) {
         mca_pml_epml_context_widen();
     }
-    rc = create(meeting, hellos, rc, &handle, error);
-    if (OMPI_SUCCESS == rc) {
+    return create(meeting, own, hellos, rc, handles, error);
+}
+
+/** As meet, with the one handle of a member. */
+static int meet_as_member(mca_pml_epml_meeting_t *meeting, int bridge_rc,
+                          ompi_communicator_t **newcomm, bool *served,
+                          mpix_endpoints_error_t *error)
+{
+    ompi_communicator_t *handle = NULL;
+    const int rc = meet(meeting, NULL, bridge_rc, &handle, served, error);
+
+    if (OMPI_SUCCESS == rc && *served) {
         *newcomm = handle;
     }
     return rc;
@@ -251,22 +324,40 @@ int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_lea
     const int rc = ompi_comm_rank(local_comm) == local_leader ? check_bridge(&meeting)
                                                               : OMPI_SUCCESS;
 
-    return meet(&meeting, rc, newcomm, served, error);
+    *served = false;
+    return meet_as_member(&meeting, rc, newcomm, served, error);
+}
+
+static mca_pml_epml_meeting_t meeting_by(ompi_communicator_t *local_comm, int local_leader,
+                                         const mpix_endpoints_bridge_t *bridge)
+{
+    return (mca_pml_epml_meeting_t){.comm = local_comm,
+                                    .leader = local_leader,
+                                    .two_sided = true,
+                                    .bridge = bridge->comm,
+                                    .remote_leader = bridge->remote_leader,
+                                    .tag = bridge->tag,
+                                    .out_tag = bridge->out_tag};
 }
 
 int mca_pml_epml_intercomm_connect(ompi_communicator_t *local_comm, int local_leader,
                                    const mpix_endpoints_bridge_t *bridge,
                                    ompi_communicator_t **newcomm, mpix_endpoints_error_t *error)
 {
-    mca_pml_epml_meeting_t meeting = {.comm = local_comm,
-                                      .leader = local_leader,
-                                      .two_sided = true,
-                                      .bridge = bridge->comm,
-                                      .remote_leader = bridge->remote_leader,
-                                      .tag = bridge->tag,
-                                      .out_tag = bridge->out_tag};
-    bool served;
-    const int rc = meet(&meeting, bridge->error, newcomm, &served, error);
+    mca_pml_epml_meeting_t meeting = meeting_by(local_comm, local_leader, bridge);
+    bool served = true;
 
-    return served ? rc : MPI_ERR_UNSUPPORTED_OPERATION;
+    return meet_as_member(&meeting, bridge->error, newcomm, &served, error);
+}
+
+int mca_pml_epml_intercomm_bring(ompi_communicator_t *processes, int local_leader,
+                                 const mpix_endpoints_bridge_t *bridge, int failed,
+                                 ompi_communicator_t *const own[], int count,
+                                 ompi_communicator_t **newcomms, mpix_endpoints_error_t *error)
+{
+    mca_pml_epml_meeting_t meeting = meeting_by(processes, local_leader, bridge);
+    const own_t all = {.handles = own, .count = count, .failed = failed};
+    bool served = true;
+
+    return meet(&meeting, &all, bridge->error, newcomms, &served, error);
 }

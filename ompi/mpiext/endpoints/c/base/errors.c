@@ -104,8 +104,11 @@ static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
     [MPIX_ENDPOINTS_CAUSE_SPAWN_DIVIDES]
     = "MPI_ERR_SPAWN: nothing was started: the info key asp does not divide maxprocs",
     [MPIX_ENDPOINTS_CAUSE_SPAWN_UNSELECTED]
-    = "MPI_ERR_SPAWN: nothing was started: the info key num_endpoints, or asp, in a run that has "
-      "no endpoints; start it with epmpirun, or add \"--mca pml epml\" to mpirun",
+    = "MPI_ERR_SPAWN: nothing was started: the info key num_endpoints, asp, or mpix_remote_group, "
+      "in a run that has no endpoints; start it with epmpirun, or add \"--mca pml epml\" to mpirun",
+    [MPIX_ENDPOINTS_CAUSE_SPAWN_REMOTE]
+    = "MPI_ERR_SPAWN: nothing was started: the info key mpix_remote_group is neither \"processes\" "
+      "nor \"endpoints\"",
 };
 
 static pthread_mutex_t errors_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -46,7 +46,8 @@ typedef enum mpix_endpoints_cause_t {
     MPIX_ENDPOINTS_CAUSE_SPAWN_NUMBER,  /**< num_endpoints, asp: no number, or two */
     MPIX_ENDPOINTS_CAUSE_SPAWN_LIMIT,   /**< likewise: more than pml_epml_max_endpoints */
     MPIX_ENDPOINTS_CAUSE_SPAWN_DIVIDES, /**< asp: does not divide maxprocs */
-    MPIX_ENDPOINTS_CAUSE_SPAWN_UNSELECTED, /**< num_endpoints, asp: no pml/epml in this run */
+    MPIX_ENDPOINTS_CAUSE_SPAWN_UNSELECTED, /**< a key of ours: no pml/epml in this run */
+    MPIX_ENDPOINTS_CAUSE_SPAWN_REMOTE,     /**< mpix_remote_group: none of its values */
     MPIX_ENDPOINTS_CAUSE_COUNT
 } mpix_endpoints_cause_t;
 

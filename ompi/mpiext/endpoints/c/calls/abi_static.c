@@ -35,6 +35,21 @@ EXPORT int PMPI_Comm_free(abi_comm_t *comm)
     return NULL != original ? original(comm) : MPI_ERR_INTERN_ABI_INTERNAL;
 }
 
+EXPORT int PMPI_Comm_get_parent(abi_comm_t *parent)
+{
+    typedef int (*get_parent_fn_t)(abi_comm_t *);
+    static _Atomic(void *) found;
+    get_parent_fn_t original
+        = (get_parent_fn_t) mpix_endpoints_next_function("PMPI_Comm_get_parent", &found);
+    const MPI_Comm own = mpix_endpoints_call_parent();
+
+    if (NULL != parent && NULL != own) {
+        *parent = ompi_convert_comm_ompi_to_standard(own);
+        return MPI_SUCCESS;
+    }
+    return NULL != original ? original(parent) : MPI_ERR_INTERN_ABI_INTERNAL;
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 EXPORT int PMPIX_Thread_attach(struct mpix_endpoint_t *endpoint)
@@ -195,6 +210,7 @@ EXPORT int PMPIX_Endpoints_keyval(void)
 }
 
 MPIX_ENDPOINTS_OR_TOOL(Comm_free, PMPI_Comm_free, (abi_comm_t * comm), (comm));
+MPIX_ENDPOINTS_OR_TOOL(Comm_get_parent, PMPI_Comm_get_parent, (abi_comm_t * parent), (parent));
 
 EXPORT WEAK(MPIX_Thread_attach);
 EXPORT WEAK(MPIX_Thread_attach_level);

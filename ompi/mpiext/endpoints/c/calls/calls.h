@@ -222,6 +222,9 @@ MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_is_other(void);
 MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_refuses_finalize(void);
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_refuse_finalize(void);
 
+/** MPI_Comm_get_parent of the calling thread's endpoint; NULL: libmpi's, of the process. */
+MPIX_ENDPOINTS_CALL MPI_Comm mpix_endpoints_call_parent(void);
+
 /** MPIX_COMM_ENDPOINTS, MPIX_COMM_PROCESS, MPIX_COMM_SELF. */
 MPIX_ENDPOINTS_CALL MPI_Comm mpix_endpoints_call_comm_endpoints(void);
 MPIX_ENDPOINTS_CALL MPI_Comm mpix_endpoints_call_comm_process(void);

@@ -17,7 +17,7 @@
  *
  * Called by the functions that begin MPI (init_endpoint.c, init_phases.c, init_thread.c).
  *
- * Tests: static_world, static_errors, static_told, two_phase
+ * Tests: static_world, static_errors, static_told, two_phase, jobs_all
  */
 
 #include "ompi_config.h"
@@ -65,7 +65,9 @@ static int agree(int wrong)
                          (mpix_endpoints_cause_t) (most - MPIX_ENDPOINTS_BEGINS_WRONG));
 }
 
-/** All endpoints of the job, and what each has for itself. */
+/** All endpoints of the job, and what each has for itself.
+ *
+ * @param[in,out] handles  room for them, and as much behind it */
 static int make_with(const mpix_endpoints_begin_t *begin, ompi_communicator_t *handles[],
                      ompi_info_t *info)
 {
@@ -77,6 +79,9 @@ static int make_with(const mpix_endpoints_begin_t *begin, ompi_communicator_t *h
     }
     is_begun = OMPI_SUCCESS == mpix_endpoints_process_begin(handles, begin->count, begin->level);
     code = agree(is_begun ? 0 : MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_RESOURCE);
+    if (MPI_SUCCESS == code) {
+        code = mpix_endpoints_parent_meet(handles, handles + begin->count, begin->count);
+    }
     if (MPI_SUCCESS != code && is_begun) {
         mpix_endpoints_process_undo();
     } else if (MPI_SUCCESS != code) {
@@ -106,7 +111,7 @@ static int make(const mpix_endpoints_begin_t *begin)
 {
     ompi_info_t *info = OBJ_NEW(ompi_info_t);
     ompi_communicator_t **handles = 0 < begin->count
-                                        ? calloc((size_t) begin->count, sizeof(*handles))
+                                        ? calloc(2 * (size_t) begin->count, sizeof(*handles))
                                         : NULL;
     int code;
 
@@ -126,9 +131,13 @@ static int make(const mpix_endpoints_begin_t *begin)
 
 int mpix_endpoints_begin_make(const mpix_endpoints_begin_t *begin)
 {
-    const int code = has_phases ? agree(begin->wrong) : MPI_SUCCESS;
+    int code = has_phases ? agree(begin->wrong) : MPI_SUCCESS;
 
-    return MPI_SUCCESS == code ? make(begin) : code;
+    if (MPI_SUCCESS == code) {
+        code = make(begin);
+    }
+    mpix_endpoints_parent_fail(code);
+    return code;
 }
 
 int mpix_endpoints_begin_later(const mpix_endpoints_begin_t *begin)

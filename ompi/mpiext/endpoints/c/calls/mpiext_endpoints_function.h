@@ -41,7 +41,8 @@ BEGIN_C_DECLS
         const char mpix_endpoints_has_##name = 1
 extern const char mpix_endpoints_has_Buffer_attach, mpix_endpoints_has_Buffer_detach,
     mpix_endpoints_has_Comm_accept, mpix_endpoints_has_Comm_connect,
-    mpix_endpoints_has_Comm_disconnect, mpix_endpoints_has_Comm_free, mpix_endpoints_has_Comm_spawn,
+    mpix_endpoints_has_Comm_disconnect, mpix_endpoints_has_Comm_free,
+    mpix_endpoints_has_Comm_get_parent, mpix_endpoints_has_Comm_spawn,
     mpix_endpoints_has_Comm_spawn_multiple, mpix_endpoints_has_Comm_split_type,
     mpix_endpoints_has_Finalize, mpix_endpoints_has_Init, mpix_endpoints_has_Init_thread,
     mpix_endpoints_has_Initialized, mpix_endpoints_has_Is_thread_main,

@@ -34,6 +34,7 @@ MPIX_ENDPOINTS_EXPORT int mpix_endpoints_register_pml(const mpix_endpoints_pml_t
         mpix_endpoints_announce_publish();
     } else {
         mpix_endpoints_announce_forget();
+        mpix_endpoints_parent_forget();
         mpix_endpoints_process_end();
     }
     mpix_endpoints_table_set(table);
@@ -74,6 +75,7 @@ static const char *const functions[] __attribute__((used)) = {
     &mpix_endpoints_has_Comm_connect,
     &mpix_endpoints_has_Comm_disconnect,
     &mpix_endpoints_has_Comm_free,
+    &mpix_endpoints_has_Comm_get_parent,
     &mpix_endpoints_has_Comm_spawn,
     &mpix_endpoints_has_Comm_spawn_multiple,
     &mpix_endpoints_has_Comm_split_type,

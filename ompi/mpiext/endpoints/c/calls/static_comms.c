@@ -6,13 +6,13 @@
 /**
  * @file
  *
- * The communicators that are there from the beginning: which ones the calling thread's are, and
- * that nobody frees them.
+ * The communicators that are there from the beginning: which ones the calling thread's are, that
+ * with its parents included, and that nobody frees the others.
  *
  * MPI_Comm_free is no seam: as comm_disconnect.c.  In a program that loaded libmpi first, Open
  * MPI's is in force, and frees them.
  *
- * Tests: static_world
+ * Tests: static_world, jobs_all
  */
 
 #include "ompi_config.h"
@@ -64,6 +64,27 @@ MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_free)(MPI_Comm *comm)
 }
 
 MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_free, (MPI_Comm * comm), (comm));
+
+MPI_Comm mpix_endpoints_call_parent(void)
+{
+    return NULL != mpix_endpoints_parent_of(&mpix_endpoints_none)
+               ? mpix_endpoints_parent_of(mpix_endpoints_attached())
+               : NULL;
+}
+
+MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(Comm_get_parent)(MPI_Comm *parent)
+{
+    int (*const original)(MPI_Comm *) = MPIX_ENDPOINTS_NEXT(Comm_get_parent);
+    const MPI_Comm own = mpix_endpoints_call_parent();
+
+    if (NULL != parent && NULL != own) {
+        *parent = own;
+        return MPI_SUCCESS;
+    }
+    return NULL != original ? original(parent) : MPI_ERR_INTERN;
+}
+
+MPIX_ENDPOINTS_FUNCTION_DEFINED(Comm_get_parent, (MPI_Comm * parent), (parent));
 
 MPIX_ENDPOINTS_EXPORT MPI_Comm PMPIX_Comm_endpoints(void)
     __attribute__((alias("mpix_endpoints_call_comm_endpoints")));

@@ -25,12 +25,17 @@
  * |           |                            | processes, and of one of endpoints the root alone  |
  * | endpoints | no mark                    | none: an error                                     |
  *
- * Tests: jobs_endpoints
+ * Parents who want all endpoints of their children (the info key mpix_remote_group) meet like
+ * endpoints, be they processes, and say so in their mark.  Children that will make endpoints then
+ * keep the bridge, and meet their parents when they have them (static/parent.c).
+ *
+ * Tests: jobs_endpoints, jobs_all
  */
 
 #include "ompi_config.h"
 
 #include "../base/base.h"
+#include "../static/static.h"
 #include "seams.h"
 
 #include <inttypes.h>
@@ -40,6 +45,7 @@
 
 #include "ompi/constants.h"
 #include "ompi/dpm/dpm.h"
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/util/proc.h"
 
@@ -50,6 +56,12 @@
 /** The roots are of one job, and meet in its MPI_COMM_WORLD.  libmpi's own codes are far above. */
 #define MEET_IN_JOB (-0x51000)
 
+/** The root has met the other one alone, for a side of processes: likewise. */
+#define MEET_BY_ROOT (-0x51001)
+
+/** Behind a mark: this side wants all endpoints of the other one. */
+#define MARK_ALL ",all"
+
 /** The first tag in MPI_COMM_WORLD, downwards: two for each port, by a hash of its name.  Far below
  * those of libmpi's collectives, and within what pml/ucx has room for. */
 #define FIRST_TAG (-0x200000)
@@ -58,7 +70,8 @@
 /** What a root says of its side. */
 typedef struct side_t {
     bool is_marked;
-    bool are_endpoints;
+    bool are_endpoints; /**< or meet like endpoints */
+    bool wants_all;     /**< endpoints of the other side, who are children */
     uint32_t job, vpid; /**< the root's process */
     int rank;           /**< in the communicator that libmpi connects */
 } side_t;
@@ -82,9 +95,9 @@ static int mark_add(char **list, const side_t *mine)
     char mark[64];
     char *marked;
 
-    (void) snprintf(mark, sizeof(mark), MARK "%c%" PRIx32 ",%" PRIx32 ",%x",
+    (void) snprintf(mark, sizeof(mark), MARK "%c%" PRIx32 ",%" PRIx32 ",%x%s",
                     mine->are_endpoints ? 'e' : 'p', mine->job, mine->vpid,
-                    (unsigned int) mine->rank);
+                    (unsigned int) mine->rank, mine->wants_all ? MARK_ALL : "");
     marked = realloc(*list, strlen(*list) + strlen(mark) + 1);
     if (NULL == marked) {
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -108,6 +121,7 @@ static side_t mark_take(char *list)
                          &theirs.vpid, &rank)
         && INT_MAX >= rank) {
         theirs.is_marked = true;
+        theirs.wants_all = NULL != strstr(mark, MARK_ALL);
         theirs.are_endpoints = 'e' == kind;
         theirs.rank = (int) rank;
         *mark = '\0';
@@ -162,6 +176,8 @@ static int connect_processes(ompi_communicator_t *comm, int root, const char *po
                            .root = root,
                            .is_spawn = NULL != port && mpix_endpoints_spawn_is_port(port),
                            .mine = {.are_endpoints = are_endpoints,
+                                    .wants_all = NULL != port
+                                                 && mpix_endpoints_spawn_wants_all(port),
                                     .job = OMPI_PROC_MY_NAME->jobid,
                                     .vpid = OMPI_PROC_MY_NAME->vpid,
                                     .rank = root}};
@@ -257,8 +273,29 @@ static mpix_endpoints_bridge_t meet_alone(const char *port, bool send_first,
                                      .remote_leader = theirs.are_endpoints ? 0 : theirs.rank};
 }
 
+/* ---- children with all their endpoints ------------------------------------------------------- */
+
+/** A side of processes whose root has met the other one alone: tell its members, who are in
+ * libmpi's function, by libmpi's way for errors of the root. */
+static void tell_members(ompi_communicator_t *comm, int root)
+{
+    ompi_communicator_t *none = MPI_COMM_NULL;
+    char port[32];
+
+    (void) snprintf(port, sizeof(port), ":error=%d", MEET_BY_ROOT);
+    (void) MPIX_ENDPOINTS_ORIGINAL(ompi_dpm_connect_accept)(comm, root, port, false, &none);
+}
+
+/** Is this the MPI_Init of children, all of which will make endpoints?  The same at all of them. */
+static bool makes_endpoints(ompi_communicator_t *comm)
+{
+    return &ompi_mpi_comm_world.comm == comm && OMPI_MPI_STATE_INIT_COMPLETED > ompi_mpi_state
+           && mpix_endpoints_announces_endpoints();
+}
+
 /* ---- connections ----------------------------------------------------------------------------- */
 
+/** Of endpoints; or of processes who want all of their children's, at the root. */
 static int connect_endpoints(ompi_communicator_t *comm, int root, const char *port, bool send_first,
                              ompi_communicator_t **newcomm)
 {
@@ -268,6 +305,9 @@ static int connect_endpoints(ompi_communicator_t *comm, int root, const char *po
 
     if (ompi_comm_rank(comm) == root) {
         bridge = meet_alone(port, send_first, &own);
+        if (!mpix_endpoints_is_endpoint_comm(comm)) {
+            tell_members(comm, root);
+        }
     }
     rc = meet(comm, root, &bridge, newcomm);
     if (MPI_COMM_NULL != own) {
@@ -276,18 +316,28 @@ static int connect_endpoints(ompi_communicator_t *comm, int root, const char *po
     return rc;
 }
 
+/** What processes have been connected with, as one process. */
+enum { ONE_PROCESS, ONE_OF_ENDPOINTS, ONE_WANTS_ALL };
+
 /** Processes have been connected with one process: is it the root of endpoints?  Known to ours.
  *
- * @param[in,out] newcomm  with that process, then with all of its side */
+ * @param[in,out] newcomm  with that process, then with all of its side, or, if that is to come when
+ *                         there are endpoints, as it is */
 static int ask_root(ompi_communicator_t *comm, int root, const side_t *theirs,
                     ompi_communicator_t **newcomm)
 {
-    int are_endpoints = theirs->are_endpoints;
+    int kind = !theirs->are_endpoints ? ONE_PROCESS
+               : theirs->wants_all    ? ONE_WANTS_ALL
+                                      : ONE_OF_ENDPOINTS;
     ompi_communicator_t *own = *newcomm;
-    int rc = comm->c_coll->coll_bcast(&are_endpoints, 1, MPI_INT, root, comm,
+    int rc = comm->c_coll->coll_bcast(&kind, 1, MPI_INT, root, comm,
                                       comm->c_coll->coll_bcast_module);
 
-    if (OMPI_SUCCESS == rc && !are_endpoints) {
+    if (OMPI_SUCCESS == rc && ONE_PROCESS == kind) {
+        return OMPI_SUCCESS;
+    }
+    if (OMPI_SUCCESS == rc && ONE_WANTS_ALL == kind && makes_endpoints(comm)) {
+        mpix_endpoints_parent_keep(own);
         return OMPI_SUCCESS;
     }
     *newcomm = MPI_COMM_NULL;
@@ -315,11 +365,14 @@ int MPIX_ENDPOINTS_SEAM(ompi_dpm_connect_accept)(ompi_communicator_t *comm, int 
     if (mpix_endpoints_is_endpoint_comm(comm)) {
         return connect_endpoints(comm, root, port, send_first, newcomm);
     }
+    if (ompi_comm_rank(comm) == root && NULL != port && mpix_endpoints_spawn_wants_all(port)) {
+        return connect_endpoints(comm, root, port, send_first, newcomm);
+    }
     rc = connect_processes(comm, root, port, send_first, false, &theirs, newcomm);
     if (OMPI_SUCCESS == rc) {
         return 1 == ompi_comm_remote_size(*newcomm) ? ask_root(comm, root, &theirs, newcomm) : rc;
     }
-    if (MEET_IN_JOB != rc) {
+    if (MEET_IN_JOB != rc && MEET_BY_ROOT != rc) {
         return mpix_endpoints_spawn_heard(rc);
     }
     if (ompi_comm_rank(comm) == root) {

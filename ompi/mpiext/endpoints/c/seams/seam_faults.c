@@ -211,5 +211,6 @@ static void leave_table(ompi_communicator_t *comm)
 void mpix_endpoints_handle_ends(ompi_communicator_t *comm)
 {
     mpix_endpoints_bound_end(comm);
+    mpix_endpoints_parent_end(comm);
     leave_table(comm);
 }

@@ -16,7 +16,11 @@
  * message.  So nobody sends or waits more than without the keys, and members whose process stands
  * aside, because libmpi was loaded first there, see an error as well.
  *
- * Tests: static_spawn, jobs_endpoints, install/binding
+ * Another key, mpix_remote_group, says whom the parents will have in the remote group of their
+ * intercommunicator: "processes", a child's first endpoint each, or "endpoints", all of them.  It is
+ * for seam_connect.c.
+ *
+ * Tests: static_spawn, jobs_endpoints, jobs_all, install/binding
  */
 
 #include "ompi_config.h"
@@ -50,7 +54,10 @@ enum { FIRST_TOLD = 0x50000 };
 typedef struct child_t {
     int endpoints; /**< of each process; 0: none of the keys is there */
     int processes;
+    bool is_all; /**< parents have all endpoints in their remote group */
 } child_t;
+
+#define REMOTE_KEY "mpix_remote_group"
 
 static bool is_set(ompi_info_t *info, const char *key)
 {
@@ -87,6 +94,26 @@ static int read_key(ompi_info_t *info, const char *key, int *number)
 }
 
 /** @return OMPI_SUCCESS, or a cause */
+static int read_remote(ompi_info_t *info, child_t *child)
+{
+    opal_cstring_t *value;
+    int flag = 0, rc = OMPI_SUCCESS;
+
+    (void) ompi_info_get(info, REMOTE_KEY, &value, &flag);
+    if (0 == flag) {
+        return OMPI_SUCCESS;
+    }
+    child->is_all = 0 == strcmp(value->string, "endpoints");
+    if (!child->is_all && 0 != strcmp(value->string, "processes")) {
+        rc = MPIX_ENDPOINTS_CAUSE_SPAWN_REMOTE;
+    } else if (child->is_all && NULL == mpix_endpoints_table()) {
+        rc = MPIX_ENDPOINTS_CAUSE_SPAWN_UNSELECTED;
+    }
+    OBJ_RELEASE(value);
+    return rc;
+}
+
+/** @return OMPI_SUCCESS, or a cause */
 static int read_child(ompi_info_t *info, int maxprocs, child_t *child)
 {
     int rc, asp;
@@ -98,6 +125,9 @@ static int read_child(ompi_info_t *info, int maxprocs, child_t *child)
     rc = read_key(info, "num_endpoints", &child->endpoints);
     if (OMPI_SUCCESS == rc) {
         rc = read_key(info, "asp", &asp);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = read_remote(info, child);
     }
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -336,7 +366,8 @@ static bool is_ours(int count, const MPI_Info infos[])
 {
     for (int i = 0; NULL != infos && i < count; ++i) {
         if (NULL != infos[i] && MPI_INFO_NULL != infos[i]
-            && (is_set(infos[i], "num_endpoints") || is_set(infos[i], "asp"))) {
+            && (is_set(infos[i], "num_endpoints") || is_set(infos[i], "asp")
+                || is_set(infos[i], REMOTE_KEY))) {
             return true;
         }
     }
@@ -345,10 +376,27 @@ static bool is_ours(int count, const MPI_Info infos[])
 
 /** Of the calling thread's last spawn. */
 static _Thread_local char spawn_port[MPI_MAX_PORT_NAME];
+static _Thread_local bool spawn_is_all;
 
 bool mpix_endpoints_spawn_is_port(const char *port)
 {
     return '\0' != *port && 0 == strcmp(spawn_port, port);
+}
+
+bool mpix_endpoints_spawn_wants_all(const char *port)
+{
+    return spawn_is_all && mpix_endpoints_spawn_is_port(port);
+}
+
+/** Of some command. */
+static bool is_all(const spawn_t *spawn, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        if (spawn->children[i].is_all) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int MPIX_ENDPOINTS_SEAM(ompi_dpm_spawn)(int count, const char *commands[], char **argvs[],
@@ -364,6 +412,7 @@ int MPIX_ENDPOINTS_SEAM(ompi_dpm_spawn)(int count, const char *commands[], char 
     }
     (void) snprintf(spawn_port, sizeof(spawn_port), "%s", port);
     cause = spawn_dress(&spawn, count, maxprocs, infos);
+    spawn_is_all = OMPI_SUCCESS == cause && is_all(&spawn, count);
     if (OMPI_SUCCESS == cause) {
         rc = MPIX_ENDPOINTS_ORIGINAL(ompi_dpm_spawn)(count, commands, argvs, spawn.maxprocs,
                                                      spawn.infos, port);

@@ -59,6 +59,9 @@ int mpix_endpoints_spawn_heard(int rc);
 /** Is this the port by which the processes come that the calling thread has started last? */
 bool mpix_endpoints_spawn_is_port(const char *port);
 
+/** Is it, and have these processes been started with the info key mpix_remote_group? */
+bool mpix_endpoints_spawn_wants_all(const char *port);
+
 /** opal_pmix_base_exchange with the job that the calling thread has started last.
  *
  * @return as that; -MPI_ERR_SPAWN: the job has ended without */

@@ -118,3 +118,11 @@ int mpix_endpoints_announced(bool *all)
     }
     return most;
 }
+
+bool mpix_endpoints_announces_endpoints(void)
+{
+    bool all;
+    const int most = mpix_endpoints_announced(&all);
+
+    return all && MPIX_ENDPOINTS_BEGINS_STATIC <= most && MPIX_ENDPOINTS_BEGINS_WRONG > most;
+}

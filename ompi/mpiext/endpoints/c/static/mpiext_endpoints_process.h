@@ -37,6 +37,7 @@ typedef struct mpix_endpoint_t {
     int level;    /**< MPI_THREAD_SINGLE to _MULTIPLE: the most that an attachment can have */
     bool is_over; /**< its main thread has called MPI_Finalize; under the lock of attached.c */
     mpix_endpoint_attribute_t *attributes; /**< under the lock of attributes.c */
+    _Atomic(ompi_communicator_t *) parent; /**< of parent.c */
     _Atomic(const void *) main; /**< its main thread, or NULL; where threads belong to endpoints */
 } mpix_endpoint_t;
 _Static_assert(64 == sizeof(mpix_endpoint_t), "one cache line");

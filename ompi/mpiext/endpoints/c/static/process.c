@@ -33,7 +33,8 @@
 
 mpix_endpoint_t mpix_endpoints_none = {.endpoints = &ompi_mpi_comm_null.comm,
                                        .process = &ompi_mpi_comm_null.comm,
-                                       .self = &ompi_mpi_comm_null.comm};
+                                       .self = &ompi_mpi_comm_null.comm,
+                                       .parent = &ompi_mpi_comm_null.comm};
 
 /** Of a process in a job where nobody asks for endpoints: as long as it has no duplicates. */
 static mpix_endpoint_t plain = {.endpoints = &ompi_mpi_comm_world.comm,
@@ -219,6 +220,7 @@ int mpix_endpoints_process_begin(ompi_communicator_t *const handles[], int count
     for (int i = 0; i < count; ++i) {
         endpoints[i] = (mpix_endpoint_t){.endpoints = handles[i], .index = i, .level = level};
         atomic_init(&endpoints[i].attached, 0);
+        atomic_init(&endpoints[i].parent, &ompi_mpi_comm_null.comm);
         atomic_init(&endpoints[i].main, NULL);
     }
     rc = make_comms(endpoints, handles, count);

@@ -9,8 +9,8 @@
  * The static interface: endpoints that are there from MPI_Init on, and threads that are attached to
  * them.  What the processes of a job tell each other of it before the first message (announce.c),
  * what this process has (process.c, duplicate.c), to which endpoint each of its threads is attached
- * (attached.c) or to which handle of others (bound.c), what its world is then (thread_world.c), and what is
- * kept with an endpoint (attributes.c).
+ * (attached.c) or to which handle of others (bound.c), what its world is then (thread_world.c), what is
+ * kept with an endpoint (attributes.c), and the processes that have spawned this one (parent.c).
  *
  * Called by calls and seams.  Makes no endpoint, and raises no error.
  *
@@ -24,6 +24,7 @@
 #include "mpiext_endpoints_attached.h"
 #include "mpiext_endpoints_attributes.h"
 #include "mpiext_endpoints_bound.h"
+#include "mpiext_endpoints_parent.h"
 #include "mpiext_endpoints_process.h"
 #include "mpiext_endpoints_world.h"
 
