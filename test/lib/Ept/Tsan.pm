@@ -18,14 +18,14 @@ use File::Path qw(make_path);
 #     pending_free: steps of libmpi's nonblocking constructors run in whatever thread progresses them,
 #     and libmpi, which is not seen, hands the result over; as it does with the request, through a free
 #     list, from the thread that has waited for it.
-#   mca_btl_epofi_socket_unwatch, mca_btl_epofi_guess_: a descriptor's number goes from the thread that closes it to
-#     the thread that gets it next, and what is kept of it with it, through the kernel.
-#   idle_free: looks at a reference count of OPAL's, which it and libmpi drop by atomic operations; who
-#     sees that it has the last one is alone.
+#   mca_btl_epofi_socket_unwatch, mca_btl_epofi_guess_: a descriptor's number goes from the thread that
+#     closes it to the one that gets it next, and what is kept of it with it, through the kernel.
+#   idle_free: looks at a reference count of OPAL's, which it and libmpi drop by atomic operations: a
+#     thread that sees that it has the last one is alone.
 #   opal_lifo, opal_read_counted_pointer, wrap: OPAL's free lists, which work by a compare-and-swap of
 #     128 bits, and the message objects that come out of them.
-#   wait_sync_update: libmpi's way to wake who waits for a request of a file, by words on his stack; it
-#     waits, not seen, until they have been written.
+#   wait_sync_update: libmpi's way to wake a thread that waits for a request of a file, by words on its
+#     stack; it waits, not seen, until they have been written.
 #   check_vector_collectives, check_reduce_scatter, check_nonblocking, check_collectives: parts of
 #     tests that read what a nonblocking collective has brought; libnbc, not seen, hands it over.
 my $SUPPRESSIONS = join '', map { "race:$_\n" }
