@@ -8,7 +8,7 @@
  *
  * The life of btl/epshm's lanes, step by step: opened, announced, left, freed, forgotten.  Real
  * modules in one thread, which decides on the order of steps; so what needs a moment of luck
- * between threads (test/mpi/lanes.c) is here done on purpose.  By threads, and at random:
+ * between threads (test/mpi/p2p/lanes.c) is here done on purpose.  By threads, and at random:
  * test_epshm_lanes_random.c.
  *
  * Guards: btl/epshm

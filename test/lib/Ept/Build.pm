@@ -207,14 +207,25 @@ sub _fortran_tasks
     return (@tasks, link_task("$build/$way/$program", \@objects, \@fc));
 }
 
+# A program's source in one of the folders that a pattern names.
+sub source_in
+{
+    my ($folders, $program) = @_;
+    my $end = $program =~ $FORTRAN ? '' : '.{cpp,c}';
+    my ($source) = grep { -f } glob "$folders/$program$end";
+
+    return $source // die "$program: no source in $folders\n";
+}
+
 # An MPI test: the harness's objects are the same for all, and come first.
 sub _mpi_tasks
 {
     my ($top, $build, $way, $program) = @_;
-    my $folder = 'example' eq $way ? "$top/examples" : "$top/test/mpi";
-    my $source = -f "$folder/$program.cpp" ? "$folder/$program.cpp" : "$folder/$program.c";
+    my $source = 'example' eq $way ? source_in("$top/examples", $program)
+        : source_in("$top/test/mpi/*", $program);
+    my $folder = dirname($source);
 
-    return _fortran_tasks("$folder/$program", $build, $way, $program) if $program =~ $FORTRAN;
+    return _fortran_tasks($source, $build, $way, $program) if $program =~ $FORTRAN;
     my %compilers = (
         ep => [qw(epmpicc -DHAVE_EP)],
         abi => [qw(epmpicc_abi -DHAVE_EP)],
@@ -229,13 +240,13 @@ sub _mpi_tasks
         : (@{ $compilers{$way} }, @C_FLAGS, '-Wno-deprecated-declarations',
            '-Wno-deprecated-openmp');
     my @with = map { s{^TOP/}{$top/}r } declared($source, 'WITH');
-    my @own = (@cc, @with ? "-I$top" : (), declared($source, 'CFLAGS'));
+    my @own = (@cc, "-I$top/test/mpi", @with ? "-I$top" : (), declared($source, 'CFLAGS'));
     my (@objects, @tasks);
 
     # A program without the harness has a main() of its own.
     for my $part (read_file($source) =~ /^int main\(/m ? () : @HARNESS) {
         push @objects, "$build/$way/$part.o";
-        push @tasks, compile_task($objects[-1], "$folder/$part.c", @cc);
+        push @tasks, compile_task($objects[-1], "$top/test/mpi/$part.c", @cc);
     }
     for my $file ($source, (map { "$folder/$_" } declared($source, 'PARTS')), @with) {
         push @objects, "$build/$way/" . $file =~ s{.*/}{}r =~ s{c(?:pp)?$}{o}r;

@@ -41,7 +41,7 @@ sub test_of
     if (my $folder = $folders{ $job->{kind} }) {
         return ("$job->{kind}/" . $program =~ s/^fuzz_//r, "$folder/$program");
     }
-    return ($program, $job->{unmodified} ? "test/ranks/$program" : "test/mpi/$program");
+    return ($program, $job->{unmodified} ? "test/ranks/$program" : "test/mpi/*/$program");
 }
 
 # All tests by their names: the source of each, if that is one of ours.
@@ -55,7 +55,7 @@ sub tests
     for my $job (grep { 'example' ne $_->{kind} } @jobs) {
         my ($name, $path) = test_of($job);
 
-        ($tests{$name}) = grep { -e "$top/$_" } map { "$path$_" } qw(.c .cpp .py .t .F90);
+        ($tests{$name}) = map { s{^\Q$top\E/}{}r } grep { -e } glob "$top/$path.{c,cpp,py,t,F90}";
     }
     return %tests;
 }

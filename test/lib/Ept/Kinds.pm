@@ -89,7 +89,7 @@ sub _files_left
     return map { s{.*/}{}r } map { glob "/dev/shm/$_:*" } $out =~ /^process \d+: pid (\d+)$/mg;
 }
 
-# A process of the job dies (test/mpi/death.c).  What its survivors print is checked here:
+# A process of the job dies (test/mpi/faults/death.c).  What its survivors print is checked here:
 # "rank R: CLASS after MS ms", what comes later, and that those who have nothing to do with the dead
 # go on.
 sub _check_survivors

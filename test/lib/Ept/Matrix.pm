@@ -30,7 +30,7 @@ use Ept::Table::Windows;
 # "2r4" is two processes of a program that knows nothing of endpoints, with four ranks as threads each.
 #
 # One entry per program and purpose:
-#   program the source test/mpi/PROGRAM.c, test/ranks/PROGRAM.c or .cpp for configurations with r, or examples/PROGRAM.c or .cpp; in Fortran PROGRAM has the end of its name
+#   program the source test/mpi/*/PROGRAM.c, test/ranks/PROGRAM.c or .cpp for configurations with r, or examples/PROGRAM.c or .cpp; in Fortran PROGRAM has the end of its name
 #   configs where it runs
 #   longer  where it runs with --long, or by its name, as well
 #   args    further arguments (a string)

@@ -151,9 +151,9 @@ our @ENTRIES = (
     { program => 'endpoints.py', kind => 'python', configs => ['2x3/tcp'], longer => [qw(1x4 2x3/node)],
       quick => ['2x3/tcp'], plain => 0, timeout => 60 },
     # What docs/python.md says that works; what does not, but with one endpoint in each process.
-    { program => 'objects.py', kind => 'python', folder => 'test/mpi', configs => ['2x2/node'], longer => ['1x3'],
+    { program => 'objects.py', kind => 'python', folder => 'test/mpi/languages', configs => ['2x2/node'], longer => ['1x3'],
       quick => [], plain => 0, timeout => 60 },
-    { program => 'objects.py', variant => 'fast', kind => 'python', folder => 'test/mpi',
+    { program => 'objects.py', variant => 'fast', kind => 'python', folder => 'test/mpi/languages',
       configs => ['3x1/tcp'], longer => ['1x1'], quick => [], plain => 0, args => 'fast', timeout => 60 },
     { program => 'mesh_tiles', kind => 'example', configs => ['3x5/tcp'],
       longer => [qw(1x16 2x8)], quick => ['3x5/tcp'], plain => 0 },

@@ -141,7 +141,7 @@ our @ENTRIES = (
     (map { +{ program => 'world_fortran.F90', variant => $_, interface => $_, configs => ['2x0'],
               longer => ['1x0'], launcher => '-world', quick => 'f08' eq $_ ? ['2x0'] : [], plain => 0 } }
         qw(mpifh mpi f08)),
-    { program => 'world_python.py', kind => 'python', folder => 'test/mpi', configs => ['2x3/node'],
+    { program => 'world_python.py', kind => 'python', folder => 'test/mpi/begin', configs => ['2x3/node'],
       longer => ['1x4'], launcher => '-world', quick => [], plain => 0, timeout => 60 },
     (map { +{ program => 'world_tools', variant => $_->[0], configs => ['1x0'], preload => 'world_tool',
               args => '--counts 2 --level 3', launcher => $_->[1], quick => [], plain => 0,

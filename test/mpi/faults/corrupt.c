@@ -36,7 +36,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../opal/mca/btl/epshm/segment/btl_epshm_pipe.h"
+#include "../../../opal/mca/btl/epshm/segment/btl_epshm_pipe.h"
 #include "word.h"
 
 enum { TAG = 1, NEVER = 2, LARGE = 1 << 20 };

@@ -25,10 +25,10 @@
  * Guards: pml_epml_hold.c, pml_epml_libnbc.c, pml_epml_comm.c, seam_idup.c
  */
 
-/* EPT-PARTS: comm_pending_collectives.c comm_pending_messages.c file_tools.c */
+/* EPT-PARTS: comm_pending_collectives.c comm_pending_messages.c ../files/file_tools.c */
 
 #include "comm_pending.h"
-#include "file_tools.h"
+#include "files/file_tools.h"
 
 enum { WINDOW = 3, OPERATIONS = 4 };
 

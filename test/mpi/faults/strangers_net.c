@@ -26,7 +26,7 @@
 #include <mpi.h>
 #include <mpi-ext.h>
 
-#include "../lib/tcp_hello.h"
+#include "../../lib/tcp_hello.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

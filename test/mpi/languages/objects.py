@@ -23,7 +23,7 @@ from mpi4py import MPI
 from mpi4py.util import pkl5
 
 # What it sets for itself comes too late to count.
-sys.path.append(os.path.join(os.path.dirname(__file__), "../../examples"))
+sys.path.append(os.path.join(os.path.dirname(__file__), "../../../examples"))
 from endpoints import create_endpoints
 
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* EPT-PARTS: file_tools.c */
+/* EPT-PARTS: ../files/file_tools.c */
 /**
  * @file
  *
@@ -15,7 +15,7 @@
  */
 
 #include "device.h"
-#include "file_tools.h"
+#include "files/file_tools.h"
 
 enum { COUNT = 1000 };
 
