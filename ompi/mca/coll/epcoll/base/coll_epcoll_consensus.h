@@ -7,7 +7,7 @@
  * @file
  *
  * Uniform agreement of processes that may die, as a state machine: it is told of messages and deaths,
- * and says which messages to send.  It knows nothing of MPI.  docs/agreement.md has the protocol and
+ * and says which messages to send.  It knows nothing of MPI.  docs/nodes.md has the protocol and
  * the argument why it is right.
  *
  * A process of the agreement is a *party*; parties are numbered from 0 on.  The *coordinator* of a
