@@ -8,7 +8,7 @@
 # cannot be.
 #
 # Guards: ompi/mpiext/endpoints/tools/epmpirun.in, ompi/mpiext/endpoints/tools/epranks.in, epinfo.c, count.c,
-# cores.c, refused.c, environment.c
+# cores.c, refused.c, environment.c, seam_connect.c
 
 use strict;
 use warnings;
@@ -217,6 +217,43 @@ says("$run -n 1 -ranks 2 $folder/wrong $_->[0]", qr/^epmpirun -ranks: rank \d ha
     for ['finalize-first', 'MPI_Finalize before MPI_Init'], ['init-twice', 'MPI_Init a second time'],
         ['query-late', 'MPI_Query_thread after MPI_Finalize'], ['finalize-twice', 'MPI_Finalize after MPI_Finalize'],
         ['spawn', 'MPI_Comm_spawn, which does not work'], ['session', 'MPI_Session_init, which does not work'];
+# Children with ranks, of processes.  All are in the parents' remote group, or each process's first.
+compile('parents', <<'END', 'mpicc');
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    char *words[] = {"2", argv[0], "child", NULL};
+    int rank, local, remote, sum = -1;
+    MPI_Comm other;
+    MPI_Info info;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (0 == strcmp(argv[1], "child")) {
+        MPI_Comm_get_parent(&other);
+    } else {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "mpix_remote_group", argv[1]);
+        MPI_Comm_spawn("epranks", words, 2, info, 0, MPI_COMM_WORLD, &other, MPI_ERRCODES_IGNORE);
+        MPI_Info_free(&info);
+    }
+    MPI_Comm_size(other, &local);
+    MPI_Comm_remote_size(other, &remote);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, other);
+    printf("%d of %d %s, with %d: %d\n", rank, local, argv[1], remote, sum);
+    MPI_Comm_disconnect(&other);
+    MPI_Finalize();
+    return 0;
+}
+END
+is(join('', sort split /^/, qx($run -n 3 $folder/parents endpoints 2>&1)),
+   join('', sort +(map { "$_ of 4 child, with 3: 3\n" } 0 .. 3), (map { "$_ of 3 endpoints, with 4: 6\n" } 0 .. 2)),
+   'spawned with ranks');
+says("$run -n 1 $folder/parents processes", qr/^epranks: rank [13] has called MPI_Comm_get_parent, and has no parents/m);
+
 says("epranks $_", qr/^usage: epranks/) for '', 'x true', 2;
 
 done_testing();

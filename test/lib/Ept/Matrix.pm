@@ -24,44 +24,7 @@ use Ept::Table::Ranks;
 use Ept::Table::Static;
 use Ept::Table::Windows;
 
-# Configurations are "processes x endpoints per process". With more than one process a configuration
-# runs once per way between them: libfabric's provider tcp, and "node", the shared memory of btl/epshm;
-# with --long also libfabric's shm, another provider for the same btl/epofi.  "2x4/tcp" names one only.
-# "2r4" is two processes of a program that knows nothing of endpoints, with four ranks as threads each.
-#
-# One entry per program and purpose:
-#   program the source test/mpi/*/PROGRAM.c, test/ranks/PROGRAM.c or .cpp for configurations with r, or examples/PROGRAM.c or .cpp; in Fortran PROGRAM has the end of its name
-#   configs where it runs
-#   longer  where it runs with --long, or by its name, as well
-#   args    further arguments (a string)
-#   variant part of the name, to tell two entries of a program apart
-#   quick   configurations of --quick (default: 1x4, 2x2/tcp and 2x2/node, as far as they are listed)
-#   timeout seconds of CPU time of one run (default 120; twice that from 32 ranks on)
-#   kind    see lib/Ept/Job.pm (default "mpi")
-#   folder  of kind "python": where the program is (default "examples")
-#   plain   0: nothing to see without endpoints
-#   mca     "name value" pairs
-#   env     variables, "NAME=VALUE ..."
-#   rank0   a variable that process 0 alone gets, "NAME=VALUE"
-#   leaves  0: after the run nothing may be left where segments are
-#   hosts   1: the processes are on two hosts, by turns (fake-ssh); halves: the first half is on one
-#   cluster LAYOUT: the processes are on three nodes, by turns (lib/cluster; what it has of networks)
-#   long    1: runs only if it is named, or with --long
-#   says    a pattern that the run's stderr must match; without it, stderr must stay silent
-#   status  of a job of kind "fatal": how it must end (default: any but 0)
-#   once    of a job of kind "fatal": a pattern that must be printed exactly once
-#   runs    of a job of kind "fatal": how many
-#   status  of a job of kind "death": likewise, as a pattern
-#   direct  1: Open MPI's libraries as if linked with -Bsymbolic-functions (lib/direct-calls)
-#   abi     1: compiled for the MPI ABI (epmpicc_abi), where Open MPI has it
-#   tbb     1: wants a compiler of C++ and oneTBB
-#   flags, compiler of programs with r: of mpicc and its like, and what compiles C and, with ++, C++
-#   interface f08, mpi or mpifh: a program in Fortran, compiled for that one
-#   preload NAME: test/lib/NAME.c is compiled and put in front of the program's libraries
-#   launcher further options of mpirun
-#   never, survivors, class  of kind "death": a pattern that must not be printed; 1: what survivors say
-#           is checked; the error that they must get
-#   later   of kind "death": 0: the survivors try nothing more afterwards
+# What an entry says: test/TABLE.md.
 my @TABLE = (
     @Ept::Table::Messages::ENTRIES,
     @Ept::Table::Comms::ENTRIES,

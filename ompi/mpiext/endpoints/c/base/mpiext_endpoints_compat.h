@@ -79,6 +79,7 @@
     X(ompi_win_free)                       \
     X(ompi_file_open)                      \
     X(ompi_dpm_connect_accept)             \
+    X(ompi_dpm_disconnect)                 \
     X(ompi_dpm_spawn)                      \
     MPIX_ENDPOINTS_SEAMS_FAULTS(X)         \
     MPIX_ENDPOINTS_SEAMS_FILES(X)          \

@@ -29,7 +29,7 @@
  * endpoints, be they processes, and say so in their mark.  Children that will make endpoints then
  * keep the bridge, and meet their parents when they have them (static/parent.c).
  *
- * Tests: jobs_endpoints, jobs_all
+ * Tests: jobs_endpoints, jobs_all, install/ranks (ompi_dpm_disconnect)
  */
 
 #include "ompi_config.h"
@@ -381,3 +381,15 @@ int MPIX_ENDPOINTS_SEAM(ompi_dpm_connect_accept)(ompi_communicator_t *comm, int 
     return meet(comm, root, &bridge, newcomm);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_dpm_connect_accept);
+
+/** libmpi's MPI_Comm_disconnect of a communicator with members of several jobs: the launcher is the
+ * barrier, which has not connected endpoints.  comm_disconnect.c has programs' own calls. */
+int MPIX_ENDPOINTS_SEAM(ompi_dpm_disconnect)(ompi_communicator_t *comm)
+{
+    if (OPAL_LIKELY(!mpix_endpoints_is_endpoint_comm(comm))) {
+        return MPIX_ENDPOINTS_ORIGINAL(ompi_dpm_disconnect)(comm);
+    }
+    mpix_endpoints_table()->comm_drain(comm);
+    return OMPI_SUCCESS;
+}
+MPIX_ENDPOINTS_SEAM_DEFINED(ompi_dpm_disconnect);

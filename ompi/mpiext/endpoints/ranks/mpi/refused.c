@@ -6,8 +6,9 @@
 /**
  * @file
  *
- * What would act for the process in place of the rank: other jobs, and sessions, whose sets of
- * processes are the launcher's.  A text says so, and the call returns an error.
+ * What would act for the process in place of the rank: other jobs, except parents who know all
+ * ranks, and sessions, whose sets of processes are the launcher's.  A text says so, and the call
+ * returns an error.
  *
  * Tests: install/ranks
  */
@@ -43,6 +44,25 @@ static int refuse_on(const mpix_rank_t *rank, MPI_Comm comm, const char *functio
     /* An invalid handle has no handler. */
     return OMPI_ERRHANDLER_INVOKE(NULL == comm || MPI_COMM_NULL == comm ? rank->world : comm, code,
                                   function);
+}
+
+/** In a spawned process each rank has its own handle if the parents have all endpoints of their
+ * children; else they have the process, which is its first rank. */
+RANK_FUNCTION(Comm_get_parent, (MPI_Comm * parent), (parent))
+{
+    const int code = MPIX_RANKS_NEXT(PMPI_Comm_get_parent)(parent);
+
+    if (MPI_SUCCESS != code || MPI_COMM_NULL == *parent || 0 == rank->index
+        || NULL != mpix_endpoints_call_parent()) {
+        return code;
+    }
+    *parent = MPI_COMM_NULL;
+    (void) fprintf(stderr,
+                   "epranks: rank %d has called MPI_Comm_get_parent, and has no parents: they have "
+                   "spawned its process without the info key mpix_remote_group, value endpoints\n",
+                   rank->number);
+    return OMPI_ERRHANDLER_INVOKE(rank->world, MPI_ERR_UNSUPPORTED_OPERATION,
+                                  "MPI_Comm_get_parent");
 }
 
 RANK_FUNCTION(Comm_spawn,
