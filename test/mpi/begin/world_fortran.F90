@@ -9,7 +9,7 @@
 !
 ! Guards: world_f2c.c, comm_world.c
 
-#include "fortran.inc"
+#include "languages/fortran.inc"
 
 module counted_world
   implicit none
