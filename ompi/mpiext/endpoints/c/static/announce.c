@@ -50,7 +50,7 @@ void mpix_endpoints_announce(int how)
 }
 
 /** Does a process that does not ask for endpoints look whether others do? */
-static bool looks(void)
+static bool announce_is_looked_up(void)
 {
     const char *wanted = getenv(LOOK_VARIABLE);
 
@@ -67,7 +67,9 @@ static bool is_heard(void)
 
 void mpix_endpoints_announce_publish(void)
 {
-    const int how = !is_heard() || (MPIX_ENDPOINTS_BEGINS_PLAIN == announced && !looks())
+    const int how = !is_heard()
+                            || (MPIX_ENDPOINTS_BEGINS_PLAIN == announced
+                                && !announce_is_looked_up())
                         ? MPIX_ENDPOINTS_BEGINS_WITHOUT
                         : announced;
     pmix_value_t value = {.type = PMIX_UINT32, .data.uint32 = (uint32_t) how};
