@@ -13,8 +13,8 @@
  * it is told how many by the variable of its environment that MPIX_Query_endpoints_told reads.
  * What is wrong with a key goes to the other members on libmpi's own way for errors of the root: a
  * number in the name of the port, which ompi_dpm_connect_accept broadcasts in place of its first
- * message.  So nobody sends or waits more than without the keys, and members whose process stands
- * aside, because libmpi was loaded first there, see an error as well.
+ * message.  So the keys add no message and no wait.  Members of a process without these functions,
+ * because libmpi was loaded first there, see an error as well.
  *
  * Tests: static_spawn, jobs_endpoints, install/binding
  */

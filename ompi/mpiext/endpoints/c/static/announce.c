@@ -11,7 +11,7 @@
  *
  * Endpoints of a static job are made by all its processes together, right after libmpi has begun in
  * each.  So each must know, without a message, whether any of them wants endpoints, and whether all
- * will come to make them: whoever waits for one that does not come would wait for ever.  Before
+ * will come to make them: else a process could wait for ever for one that never comes.  Before
  * anything can be sent all processes exchange what they have to say (PMIx), and wait for that; this
  * is one number more in it.  It also has what is wrong with a process's arguments, so that all get
  * the same error, and no endpoint is made.
@@ -83,8 +83,8 @@ void mpix_endpoints_announce_forget(void)
     announced = published = MPIX_ENDPOINTS_BEGINS_WITHOUT;
 }
 
-/** What another process has said.  All who are under epml say something; it is here by now, or
- * fetched from there. */
+/** What another process has announced.  All processes under epml announce something.  It is here by
+ * now, or is fetched from there. */
 static int said_by(uint32_t vpid)
 {
     int patience = PATIENCE_S, how = MPIX_ENDPOINTS_BEGINS_WITHOUT;
