@@ -109,7 +109,7 @@ static void block_create(epbench_worker_t *worker, const epbench_point_t *point,
     worker->uncounted = epbench_now() - start - counted;
 }
 
-/** @return whether comm has not exactly these members, of whom others are skipped */
+/** @return 0 if comm has exactly the members rank % skip, rank % skip + skip, and so on */
 static size_t is_wrong(MPI_Comm comm, int size, int rank, int skip)
 {
     const int first = rank % skip;

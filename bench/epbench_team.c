@@ -8,7 +8,7 @@
  *
  * What the workers use to agree on iteration counts and to start together: a barrier of the
  * threads of a process and, between processes, an ordinary communicator used by thread 0 only.
- * The same in every way, and never inside a timed part.  Also: which core is whose.
+ * The same in every way, and never inside a timed part.  Also: the core of each worker.
  */
 
 #define _GNU_SOURCE 1

@@ -11,7 +11,7 @@
  * proc           one process per worker, one communicator over all, MPI_THREAD_SINGLE
  * proc-multiple  the same with MPI_THREAD_MULTIPLE
  * thread         one process (or two), a communicator per pair of threads, MPI_THREAD_MULTIPLE
- * hybrid         one process (or two), of whose threads one calls MPI for all, MPI_THREAD_FUNNELED
+ * hybrid         one process (or two), one thread of which calls MPI for all, MPI_THREAD_FUNNELED
  * ep             one process (or two), an endpoint per thread         (built with -DHAVE_EP)
  * threadcomm     one process (or two), MPICH's thread communicator    (-DHAVE_THREADCOMM)
  *
@@ -151,7 +151,7 @@ static void thread_destroy(job_t *job)
     }
 }
 
-/** What a user makes today who wants n threads to have matching of their own. */
+/** Without endpoints, n threads have matching of their own by one communicator each. */
 static void thread_many(job_t *job, int n)
 {
     for (int i = 0; i < n; ++i) {

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * oneTBB's threads as ranks: whoever works in an arena is attached to the endpoint of its slot there.
+ * oneTBB's threads as ranks: a thread in an arena is attached to the endpoint of its slot there.
  *
  * MPI has begun with MPIX_Init_endpoint.  A task of such an arena may call MPI on what the three
  * names MPIX_COMM_ENDPOINTS, _PROCESS and _SELF are for it, until it waits for other tasks: the

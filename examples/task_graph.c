@@ -145,7 +145,7 @@ static void enable(struct rank *rank, int t);
 static void deliver(struct rank *rank, int item)
 {
     for (int t = 0; t < ALL; ++t) {
-        /* Who counts the last one has seen all the others' items. */
+        /* The thread that counts to zero sees the items of all threads. */
         if (rank->me == owner(t, rank->size) && uses(t, item)
             && 1 == atomic_fetch_sub(&rank->missing[t], 1)) {
             enable(rank, t);

@@ -6,7 +6,7 @@
 /*
  * Tasks that send what they have computed, each from the endpoint of the thread that runs it, with
  * oneTBB (mpix_tbb.hpp).  Endpoint 0 of each process is its main thread's, the others are for the
- * arena; the main thread of process 0 collects, and counts what comes from whom.
+ * arena; the main thread of process 0 collects, and counts the messages of each sender.
  *
  *     epmpicxx tbb_collect.cpp -ltbb -o tbb_collect
  *     epmpirun -n 2 ./tbb_collect [endpoints per process, default 4, at least 2]

@@ -20,7 +20,7 @@ our @PEERS = qw(proc threadcomm threadcomm-new mpich mpich-new xhc acoll);
 # What a program does without endpoints: in the goals.
 our $HYBRID = 'hybrid';
 
-# Who runs only here.
+# The libraries that run only here.
 our %ONLY = map { $_ => 1 } grep { $EpBench::Ways::WAY{$_}{optional} } @PEERS, $HYBRID;
 
 my @SIZES = (8, 4096, 65536, 1048576);
@@ -32,8 +32,8 @@ my @MOVES = qw(allgather alltoall gather scatter);
 our %OWN = map { $_ => 1 } @SUMS, @MOVES, $HYBRID,
     qw(rscatter ibarrier iallreduce pbarrier pallreduce);
 
-# Scenario, pairs => who: with two pairs two endpoints in each of two processes, four workers on two
-# cores, where nobody but Open MPI gives way in time (MPICH and xhc take milliseconds a call).
+# Scenario, pairs => libraries.  Two pairs are two endpoints in each of two processes: four workers on
+# two cores, where only Open MPI yields in time (MPICH and xhc take milliseconds a call).
 our %PLACE = (
     in  => { 1 => ['ep', @PEERS] },
     shm => { 2 => [qw(ep proc acoll)] },

@@ -19,7 +19,7 @@ our @PEERS = qw(proc rdma mpich mpich-new);
 
 our @SCENARIOS = qw(in shm created tcp);
 
-# One pair; and 16 members, of which one calls: what grows with their number.
+# One pair; and 16 members, one of which calls: the cost that grows with their number.
 our $MANY  = 8;
 our @PAIRS = (1, $MANY);
 

@@ -130,12 +130,12 @@ static lines_counts_t count(const lines_way_t *way, lines_kind_t kind, uint32_t 
  *
  * A signal is a line's transfer.  Within a group of cores one suffices: each member reads all.
  * Between groups, let a group learn of another by one transfer, for no scheme can do with fewer
- * unless it goes by way of a third group, which is another far one behind the first.  Who transfers
- * it for group A from group B must find there what all of B said: a near signal before, from those
- * of B who are not the writer.  And the others in A must learn of it: a near one after.  So near +
- * far + near; where groups have one member, far.  (Who lets each member read the lines of all the
- * other groups spares the last one, and moves as many times more lines between groups as a group
- * has members.)
+ * unless it goes by way of a third group, which is another far one behind the first.  The line
+ * that moves from group B to group A must have the signals of all of B: a near signal before, from
+ * those of B that do not write the line.  The others in A must learn of it: a near one after.  So
+ * near + far + near; where groups have one member, far.  (If each member reads the lines of all the
+ * other groups, the last signal is not needed.  That moves as many times more lines between groups
+ * as a group has members.)
  *
  * bcast: one in each other group has it after a far transfer, the rest of the group after a near
  * one.

@@ -7,18 +7,18 @@
  * @file
  *
  * A machine of threads, each on a core of its own, and of the lines that they share; time is
- * counted, not measured.  Threads are coroutines; who is first by its own clock has its turn, so
- * each run is like any other.
+ * counted, not measured.  Threads are coroutines.  The thread with the earliest clock runs next, so
+ * all runs are equal.
  *
- * A thread has a copy of a line, or none.  A read without a copy transfers the line from whoever
- * has it there first: near in the same group of cores (an L3 cache), far elsewhere.  A store takes
- * the copies of all others away.  Who finds the same again and again sleeps until somebody takes a
- * copy of what it looks at; so what a protocol does after many looks in vain never comes about.
+ * A thread has a copy of a line, or none.  A read without a copy transfers the line from the
+ * thread with the earliest copy: near in the same group of cores (an L3 cache), far elsewhere.  A
+ * store invalidates the copies of all others.  A thread that reads the same value again and again
+ * sleeps until another takes the line; so the code of a protocol after many vain reads never runs.
  *
  * What is assumed: near and far are what a waiting reader sees from the store to the value, so they
  * hold the end of its old copy as well (costs.invalidate adds to it).  A thread goes on when what
  * it reads is there, but for prefetches, which do not hold it up (costs.fills of them), and for
- * what costs.overlap allows.  Who has a line hands out one copy each costs.serve.
+ * what costs.overlap allows.  The holder of a line serves one copy each costs.serve.
  */
 
 #ifndef BENCH_LINES_MACHINE_H

@@ -33,7 +33,7 @@ static uint32_t group_of(uint32_t thread)
                                      : thread / (uint32_t) machine.costs.group;
 }
 
-/** A copy of a line for this thread, from whoever has it there first.  @return when it is there */
+/** Copy a line for this thread, from the thread that delivers it first.  @return time of arrival */
 static long transfer(size_t line, long at)
 {
     copy_t *const mine = copy_of(line, machine.current), *from = NULL;
@@ -155,7 +155,7 @@ void lines_prefetch(const volatile void *place)
     me->watched = me->hits = 0;
 }
 
-/** Nobody but us has the line any more; who looked at it wakes. */
+/** The line is exclusive to the caller; threads that sleep on it wake. */
 static void take_alone(thread_t *me, size_t line)
 {
     for (uint32_t i = 0; i < machine.threads; ++i) {

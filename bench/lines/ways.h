@@ -18,7 +18,7 @@
 
 typedef enum lines_kind_t { LINES_BARRIER, LINES_ALLREDUCE, LINES_BCAST, LINES_KINDS } lines_kind_t;
 
-/** Whose turn it is to be bcast's root. */
+/** The root of a bcast. */
 static inline uint32_t lines_root(uint32_t threads, uint64_t number)
 {
     return (uint32_t) (number % threads);

@@ -89,8 +89,8 @@ build_and_install() {
     fi
     mkdir -p "$state/build" || die "cannot write to $state"
 
-    # Beside the sources, so for all states; by whom is in a file.  Whoever generated it before may
-    # have had other versions of the tools: --force.
+    # Beside the sources, so for all states; a file says for which one it was generated.  Another
+    # one may have used other versions of the tools: --force.
     generated=$top/.ep/generated
     if [ ! -x "$top/configure" ] ||
         has_newer "$generated" \( -name '*.am' -o -name '*.ac' -o -name '*.m4' \); then

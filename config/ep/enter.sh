@@ -33,7 +33,7 @@ for dir in "$first" /*; do
     fi
 done
 # A project, or a current folder, within one of those left out; but nothing over what the Debian has itself:
-# whoever is in / would be in the machine's own system.
+# with / as the current folder that would be the machine's own system.
 for dir in "$top" "$folder"; do
     if [ -d "$dir" ] && ! [ "$root$dir" -ef "$dir" ] && [ -z "$(ls -A "$root$dir" 2>/dev/null)" ]; then
         bind bind "$dir"

@@ -10,7 +10,7 @@ dnl
 # -------------------------------------------------------------------------------
 # libmpi's calls of the seams' functions are led to the extension by the linker: --wrap, when libmpi
 # is linked.  Components that may be libraries of their own call three of them, so their links get
-# these three as well; and whoever links a program with a static libmpi needs them all.
+# these three as well.  The link of a program with a static libmpi needs them all.
 AC_DEFUN([OMPI_MPIEXT_endpoints_CONFIG], [
     AC_CONFIG_FILES([
         ompi/mpiext/endpoints/Makefile

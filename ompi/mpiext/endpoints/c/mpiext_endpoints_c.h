@@ -89,10 +89,10 @@ MPIX_ENDPOINTS_DECLSPEC int PMPIX_Comm_create_endpoints(MPI_Comm parent, int my_
 /**
  * Merge communicators that hang together.
  *
- * Whoever passes two communicators joins their members; the new one has all members that can be
- * reached from the caller by communicators and members that have joined two, as with processes of
- * which each merges the communicator of all with that of its endpoints.  So the call is collective
- * over all of them: each member of each communicator calls it once, with one or two of its
+ * A caller that passes two communicators joins their members.  The new one has all members that can
+ * be reached from the caller by communicators and by members that have joined two.  Example: each
+ * process merges the communicator of all processes with that of its endpoints.  So the call is
+ * collective over all of them: each member of each communicator calls it once, with one or two of its
  * communicators.  In which order two are passed does not matter.
  *
  * A caller is one endpoint, or process: two different communicators are of the same one.  The first

@@ -33,7 +33,7 @@ BEGIN_C_DECLS
 
 #define MPIX_ENDPOINTS_CALL OMPI_DECLSPEC
 
-/** In the place of an array of handles: whoever calls for another language has no memory for
+/** Passed in place of an array of handles: the binding of another language has no memory for
  * one. */
 MPIX_ENDPOINTS_CALL extern char mpix_endpoints_call_no_room[1];
 

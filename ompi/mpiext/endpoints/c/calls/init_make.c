@@ -50,7 +50,7 @@ static bool has_phases;
  *
  * @param[in] wrong  0, or MPIX_ENDPOINTS_BEGINS_WRONG and a cause
  * @return an MPI error code, the same everywhere but for its number */
-static int agree(int wrong)
+static int init_agree(int wrong)
 {
     ompi_communicator_t *world = &ompi_mpi_comm_world.comm;
     int most = 0;
@@ -78,7 +78,7 @@ static int make_with(const mpix_endpoints_begin_t *begin, ompi_communicator_t *h
         return code; /* everybody has an error */
     }
     is_begun = OMPI_SUCCESS == mpix_endpoints_process_begin(handles, begin->count, begin->level);
-    code = agree(is_begun ? 0 : MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_RESOURCE);
+    code = init_agree(is_begun ? 0 : MPIX_ENDPOINTS_BEGINS_WRONG + MPIX_ENDPOINTS_CAUSE_RESOURCE);
     if (MPI_SUCCESS == code) {
         code = mpix_endpoints_parent_meet(handles, handles + begin->count, begin->count);
     }
@@ -107,7 +107,7 @@ static void note_asp(int count)
 }
 
 /** Without memory for the smallest things it takes part all the same, to tell the others. */
-static int make(const mpix_endpoints_begin_t *begin)
+static int init_make_endpoints(const mpix_endpoints_begin_t *begin)
 {
     ompi_info_t *info = OBJ_NEW(ompi_info_t);
     ompi_communicator_t **handles = 0 < begin->count
@@ -131,10 +131,10 @@ static int make(const mpix_endpoints_begin_t *begin)
 
 int mpix_endpoints_begin_make(const mpix_endpoints_begin_t *begin)
 {
-    int code = has_phases ? agree(begin->wrong) : MPI_SUCCESS;
+    int code = has_phases ? init_agree(begin->wrong) : MPI_SUCCESS;
 
     if (MPI_SUCCESS == code) {
-        code = make(begin);
+        code = init_make_endpoints(begin);
     }
     mpix_endpoints_parent_fail(code);
     return code;
@@ -142,9 +142,9 @@ int mpix_endpoints_begin_make(const mpix_endpoints_begin_t *begin)
 
 int mpix_endpoints_begin_later(const mpix_endpoints_begin_t *begin)
 {
-    const int code = agree(begin->wrong);
+    const int code = init_agree(begin->wrong);
 
-    return MPI_SUCCESS == code ? make(begin) : code;
+    return MPI_SUCCESS == code ? init_make_endpoints(begin) : code;
 }
 
 /** Nobody asks for endpoints.  Where all have looked, all have duplicates. */

@@ -235,8 +235,8 @@ void mpix_endpoints_seams_explain(void)
     const mpix_endpoints_definition_t *any
         = &mpix_endpoints_seams[MPIX_ENDPOINTS_SEAM_ompi_group_incl_plist];
 
-    /* Who is before libmpi already is not told to link so.  What the problem is does not change
-     * once it has been looked for. */
+    /* If the library is before libmpi already, the text does not advise that link order.  The
+     * problem does not change after the search for it. */
     mpix_endpoints_show_help(dlsym(RTLD_DEFAULT, any->name) == any->ours ? "seams out of reach"
                                                                          : "seams not in force",
                              seams_problem);

@@ -8,8 +8,8 @@
  *
  * The seams where this is a part of Open MPI's own build: libmpi's link has led its calls here
  * (ld's option --wrap, which ../configure.m4 gives it), and there is nothing to look for or to
- * change when it runs.  Only whether that was so is looked into: a build whose flags somebody has
- * replaced, or whose compiler has seen through all calls (-flto), shall not fail in the middle of a
+ * change when it runs.  The code here only checks that the link has done so: a build with other
+ * flags, or with a compiler that has inlined all calls (-flto), must not fail in the middle of a
  * collective.
  *
  * Tests: install/tree

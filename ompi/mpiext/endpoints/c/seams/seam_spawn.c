@@ -13,8 +13,8 @@
  * it is told how many by the variable of its environment that MPIX_Query_endpoints_told reads.
  * What is wrong with a key goes to the other members on libmpi's own way for errors of the root: a
  * number in the name of the port, which ompi_dpm_connect_accept broadcasts in place of its first
- * message.  So nobody sends or waits more than without the keys, and members whose process stands
- * aside, because libmpi was loaded first there, see an error as well.
+ * message.  So the keys add no message and no wait.  Members of a process without these functions,
+ * because libmpi was loaded first there, see an error as well.
  *
  * Another key, mpix_remote_group, says whom the parents will have in the remote group of their
  * intercommunicator: "processes", a child's first endpoint each, or "endpoints", all of them.  It is
@@ -250,7 +250,7 @@ static bool is_told(void)
  * way round.
  *
  * @param[in] endpoints  what the key says, or 0 */
-static int tell(ompi_info_t *info, int endpoints)
+static int spawn_set_number(ompi_info_t *info, int endpoints)
 {
     char line[64];
     bool says;
@@ -286,7 +286,7 @@ static bool is_placed(ompi_info_t *info)
  * @param[in] unbound  the user says nothing of binding: the launcher would bind a process to one
  *                     core, and with it all its threads, or refuse to start it where epmpirun has
  *                     given all cores to the first processes */
-static ompi_info_t *dress(ompi_info_t *info, const child_t *child, bool unbound)
+static ompi_info_t *spawn_child_info(ompi_info_t *info, const child_t *child, bool unbound)
 {
     ompi_info_t *copy = OBJ_NEW(ompi_info_t);
     opal_info_t *to = NULL != copy ? &copy->super : NULL;
@@ -295,7 +295,7 @@ static ompi_info_t *dress(ompi_info_t *info, const child_t *child, bool unbound)
                                                                 : opal_info_dup(&info->super, &to);
 
     if (OMPI_SUCCESS == rc) {
-        rc = tell(copy, child->endpoints);
+        rc = spawn_set_number(copy, child->endpoints);
     }
     if (OMPI_SUCCESS == rc && unbound) {
         rc = opal_info_set(&copy->super, "bind_to", "none");
@@ -354,8 +354,8 @@ static int spawn_dress(spawn_t *spawn, int count, const int maxprocs[], const MP
     for (int i = 0; OMPI_SUCCESS == rc && i < count; ++i) {
         spawn->maxprocs[i] = spawn->children[i].processes;
         /* Once for the job: PRRTE 4 takes a second word of binding for a contradiction. */
-        spawn->infos[i] = dress(NULL != infos ? infos[i] : NULL, &spawn->children[i],
-                                unbound && 0 == i);
+        spawn->infos[i] = spawn_child_info(NULL != infos ? infos[i] : NULL, &spawn->children[i],
+                                           unbound && 0 == i);
         rc = NULL != spawn->infos[i] ? OMPI_SUCCESS : MPIX_ENDPOINTS_CAUSE_SPAWN;
     }
     return rc;

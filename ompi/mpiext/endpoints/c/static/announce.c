@@ -11,7 +11,7 @@
  *
  * Endpoints of a static job are made by all its processes together, right after libmpi has begun in
  * each.  So each must know, without a message, whether any of them wants endpoints, and whether all
- * will come to make them: whoever waits for one that does not come would wait for ever.  Before
+ * will come to make them: else a process could wait for ever for one that never comes.  Before
  * anything can be sent all processes exchange what they have to say (PMIx), and wait for that; this
  * is one number more in it.  It also has what is wrong with a process's arguments, so that all get
  * the same error, and no endpoint is made.
@@ -50,7 +50,7 @@ void mpix_endpoints_announce(int how)
 }
 
 /** Does a process that does not ask for endpoints look whether others do? */
-static bool looks(void)
+static bool announce_is_looked_up(void)
 {
     const char *wanted = getenv(LOOK_VARIABLE);
 
@@ -67,7 +67,9 @@ static bool is_heard(void)
 
 void mpix_endpoints_announce_publish(void)
 {
-    const int how = !is_heard() || (MPIX_ENDPOINTS_BEGINS_PLAIN == announced && !looks())
+    const int how = !is_heard()
+                            || (MPIX_ENDPOINTS_BEGINS_PLAIN == announced
+                                && !announce_is_looked_up())
                         ? MPIX_ENDPOINTS_BEGINS_WITHOUT
                         : announced;
     pmix_value_t value = {.type = PMIX_UINT32, .data.uint32 = (uint32_t) how};
@@ -81,8 +83,8 @@ void mpix_endpoints_announce_forget(void)
     announced = published = MPIX_ENDPOINTS_BEGINS_WITHOUT;
 }
 
-/** What another process has said.  All who are under epml say something; it is here by now, or
- * fetched from there. */
+/** What another process has announced.  All processes under epml announce something.  It is here by
+ * now, or is fetched from there. */
 static int said_by(uint32_t vpid)
 {
     int patience = PATIENCE_S, how = MPIX_ENDPOINTS_BEGINS_WITHOUT;

@@ -168,8 +168,8 @@ int mpix_endpoints_attribute_set(mpix_endpoint_t *endpoint, int number,
     return rc;
 }
 
-/** The level that threads have at the endpoint now, or NULL.  Who has never said so is on the first
- * endpoint, and is not counted: there may always be one, at the level that it began with. */
+/** The level that threads have at the endpoint now, or NULL.  A thread that has never attached
+ * is on the first endpoint and is not counted: one is always allowed, at its own level. */
 static const int *current_level(const mpix_endpoint_t *endpoint)
 {
     static const int levels[] = {

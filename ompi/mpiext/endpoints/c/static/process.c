@@ -62,7 +62,7 @@ static void set_first(mpix_endpoint_t *first)
 }
 
 /** What MPI_Comm_get_name says, and that it stays. */
-static void dress(ompi_communicator_t *comm, const char *name)
+static void process_name_communicator(ompi_communicator_t *comm, const char *name)
 {
     (void) ompi_comm_set_name(comm, name);
     comm->c_flags |= MPIX_ENDPOINTS_COMM_STATIC;
@@ -232,9 +232,9 @@ int mpix_endpoints_process_begin(ompi_communicator_t *const handles[], int count
         return rc;
     }
     for (int i = 0; i < count; ++i) {
-        dress(endpoints[i].endpoints, "MPIX_COMM_ENDPOINTS");
-        dress(endpoints[i].process, "MPIX_COMM_PROCESS");
-        dress(endpoints[i].self, "MPIX_COMM_SELF");
+        process_name_communicator(endpoints[i].endpoints, "MPIX_COMM_ENDPOINTS");
+        process_name_communicator(endpoints[i].process, "MPIX_COMM_PROCESS");
+        process_name_communicator(endpoints[i].self, "MPIX_COMM_SELF");
     }
     own.endpoints = endpoints;
     own.count = count;
@@ -297,8 +297,8 @@ int mpix_endpoints_process_duplicate(void)
         (void) ompi_comm_free(&all);
         return rc;
     }
-    dress(all, "MPIX_COMM_ENDPOINTS");
-    dress(process, "MPIX_COMM_PROCESS");
+    process_name_communicator(all, "MPIX_COMM_ENDPOINTS");
+    process_name_communicator(process, "MPIX_COMM_PROCESS");
     plain.endpoints = all;
     plain.process = process;
     return watch_finalize();

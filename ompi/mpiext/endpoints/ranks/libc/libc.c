@@ -43,7 +43,7 @@ void mpix_ranks_libc_enter(mpix_rank_t *rank)
 void mpix_ranks_libc_leave(mpix_rank_t *rank)
 {
     atomic_store_explicit(&rank->libc->is_running, false, memory_order_release);
-    /* Files of the program that it has not closed: all ranks', as libc does not know whose they are. */
+    /* Files that the program has not closed: of all ranks, as libc does not know a file's rank. */
     (void) mpix_ranks_streams_flush_all();
     mpix_ranks_streams_flush(rank);
 }

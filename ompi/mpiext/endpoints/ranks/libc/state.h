@@ -129,7 +129,7 @@ static inline FILE *mpix_ranks_stream_own(FILE *file)
     return file;
 }
 
-/** The calling thread's rank's, whose own stream that is, or NULL. */
+/** The stream of the calling thread's rank, if the file is that rank's own; or NULL. */
 mpix_ranks_stream_t *mpix_ranks_stream_of(const FILE *file);
 
 /** Write what waits for the end of its line. */

@@ -28,7 +28,7 @@ bool mpix_ranks_mpi_is_running(const mpix_rank_t *rank);
 
 /** The rank ends.  Without MPI_Init it waits until each other rank of the job has called MPI_Init or has
  * ended as well.
- * @return false: some have called it, whose collective calls would wait for this rank for ever */
+ * @return false: some ranks have called it; their collective calls would never return */
 bool mpix_ranks_mpi_leave(mpix_rank_t *rank);
 
 /** All ranks of the process have left: end MPI, in the first thread. */

@@ -26,7 +26,7 @@ void mpix_endpoints_ompio_keep(const mpix_endpoints_io_module_t *module)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-    /* Who calls one of ours has been here, and so behind the lock: it reads without. */
+    /* A caller of one of our functions has taken this lock before.  It reads without the lock. */
     pthread_mutex_lock(&lock);
     if (NULL == mpix_endpoints_ompio.io_module_file_close) {
         mpix_endpoints_ompio = *module;
