@@ -151,7 +151,7 @@ static unsigned int ways_needed(const hello_t *mine, const hello_t *theirs)
 }
 
 /** Is nobody on both sides?  Index 0 of every creation is its parent's member itself. */
-static int fit(const mca_pml_epml_creation_t *creation)
+static int intercomm_fit(const mca_pml_epml_creation_t *creation)
 {
     for (int i = 0; i < creation->remote.total; ++i) {
         const mca_pml_epml_card_t *theirs = epml_side_card(&creation->remote, i);
@@ -167,19 +167,21 @@ static int fit(const mca_pml_epml_creation_t *creation)
     return OMPI_SUCCESS;
 }
 
-static int dress(const mca_pml_epml_creation_t *creation, ompi_communicator_t *handle)
+static int intercomm_init_handle(const mca_pml_epml_creation_t *creation,
+                                 ompi_communicator_t *handle)
 {
     snprintf(handle->c_name, MPI_MAX_OBJECT_NAME, "MPI COMM %s INTERCOMM FROM %s",
              ompi_comm_print_cid(handle), ompi_comm_print_cid(creation->parent));
     return OMPI_SUCCESS;
 }
 
-static const mca_pml_epml_creation_ops_t intercomm_ops = {.fit = fit, .dress = dress};
+static const mca_pml_epml_creation_ops_t intercomm_ops = {.fit = intercomm_fit,
+                                                          .dress = intercomm_init_handle};
 
 /** @param[in] meeting  in which hellos were said
  * @param[in] failed   see epml_rounds_run */
-static int create(const mca_pml_epml_meeting_t *meeting, const hello_t hellos[2], int failed,
-                  ompi_communicator_t **handle, mpix_endpoints_error_t *error)
+static int intercomm_make(const mca_pml_epml_meeting_t *meeting, const hello_t hellos[2],
+                          int failed, ompi_communicator_t **handle, mpix_endpoints_error_t *error)
 {
     ompi_communicator_t *comm = meeting->comm;
     mca_pml_epml_ep_t *ep = NULL;
@@ -212,8 +214,9 @@ static int create(const mca_pml_epml_meeting_t *meeting, const hello_t hellos[2]
 
 /** @param[in]  bridge_rc  see say_hello
  * @param[out] newcomm, served, error  see mca_pml_epml_intercomm_create */
-static int meet(mca_pml_epml_meeting_t *meeting, int bridge_rc, ompi_communicator_t **newcomm,
-                bool *served, mpix_endpoints_error_t *error)
+static int intercomm_meet(mca_pml_epml_meeting_t *meeting, int bridge_rc,
+                          ompi_communicator_t **newcomm, bool *served,
+                          mpix_endpoints_error_t *error)
 {
     ompi_communicator_t *handle = NULL;
     hello_t hellos[2];
@@ -229,7 +232,7 @@ static int meet(mca_pml_epml_meeting_t *meeting, int bridge_rc, ompi_communicato
     if (hellos[0].job != hellos[1].job || HELLO_SEVERAL == hellos[0].job) {
         mca_pml_epml_context_widen();
     }
-    rc = create(meeting, hellos, rc, &handle, error);
+    rc = intercomm_make(meeting, hellos, rc, &handle, error);
     if (OMPI_SUCCESS == rc) {
         *newcomm = handle;
     }
@@ -251,7 +254,7 @@ int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_lea
     const int rc = ompi_comm_rank(local_comm) == local_leader ? check_bridge(&meeting)
                                                               : OMPI_SUCCESS;
 
-    return meet(&meeting, rc, newcomm, served, error);
+    return intercomm_meet(&meeting, rc, newcomm, served, error);
 }
 
 int mca_pml_epml_intercomm_connect(ompi_communicator_t *local_comm, int local_leader,
@@ -266,7 +269,7 @@ int mca_pml_epml_intercomm_connect(ompi_communicator_t *local_comm, int local_le
                                       .tag = bridge->tag,
                                       .out_tag = bridge->out_tag};
     bool served;
-    const int rc = meet(&meeting, bridge->error, newcomm, &served, error);
+    const int rc = intercomm_meet(&meeting, bridge->error, newcomm, &served, error);
 
     return served ? rc : MPI_ERR_UNSUPPORTED_OPERATION;
 }
