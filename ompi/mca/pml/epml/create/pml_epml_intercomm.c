@@ -75,14 +75,14 @@ static uint32_t common_job(ompi_group_t *group)
 }
 
 /** The one node on which all members of a group are.  That two names have one hash does no harm:
- * memory cannot be shared then, which everybody will learn. */
+ * memory cannot be shared then, which all members will learn. */
 static uint32_t common_node(ompi_group_t *group)
 {
     return 0 != (mca_pml_epml_group_ways(group) & EPML_WITH_NET) ? HELLO_SEVERAL_NODES
                                                                  : mca_pml_epml_place_own().host;
 }
 
-/** The leader's arguments, which nobody else's need to be like. */
+/** The leader's arguments, which are significant only there. */
 static int check_bridge(const mca_pml_epml_meeting_t *meeting)
 {
     if (ompi_comm_invalid(meeting->bridge) || OMPI_COMM_IS_INTER(meeting->bridge)) {
@@ -119,7 +119,7 @@ static int exchange_hellos(mca_pml_epml_meeting_t *meeting, int rc, hello_t hell
     return rc;
 }
 
-/** Learn who the others are.
+/** Learn the members of the other side.
  *
  * @param[in]  bridge_rc  the leader's: what is wrong with the bridge
  * @param[out] hellos     own side's, theirs; at a leader also after a failure, if meeting->owes
@@ -138,7 +138,7 @@ static int say_hello(mca_pml_epml_meeting_t *meeting, int bridge_rc, hello_t hel
 
 /* ---- the creation ---------------------------------------------------------------------------- */
 
-/** By which ways everybody is reached. */
+/** The ways by which all members are reached. */
 static unsigned int ways_needed(const hello_t *mine, const hello_t *theirs)
 {
     if (HELLO_SEVERAL != mine->process && mine->process == theirs->process
@@ -150,7 +150,7 @@ static unsigned int ways_needed(const hello_t *mine, const hello_t *theirs)
                : EPML_WITH_NODE | EPML_WITH_NET;
 }
 
-/** Is nobody on both sides?  Index 0 of every creation is its parent's member itself. */
+/** Are the two sides disjoint?  Index 0 of every creation is its parent's member itself. */
 static int intercomm_fit(const mca_pml_epml_creation_t *creation)
 {
     for (int i = 0; i < creation->remote.total; ++i) {
