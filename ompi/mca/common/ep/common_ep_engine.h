@@ -92,7 +92,7 @@ typedef struct mpix_endpoints_client_t {
      * @param[in] object  of the handle that is addressed; never NULL.  The handle is not freed before
      *                    the callback has returned
      * @param[in] rank    of the sender
-     * @param[in] data    aligned to 8 bytes; valid during the call; nobody writes to it
+     * @param[in] data    aligned to 8 bytes; valid during the call; not written to
      * @param[in] size    bytes at data, MPIX_ENDPOINTS_AM_LIMIT at most
      * @return false: no correct sender can have sent it.  The message is counted as dropped and
      *         reported; a sending process of this node is treated as lost, as for any other corrupt

@@ -40,7 +40,7 @@ typedef enum mpix_endpoints_error_t {
     MPIX_ENDPOINTS_ERR_RESOURCE, /**< the fabric or the memory allows no more */
     MPIX_ENDPOINTS_ERR_PROMISE,  /**< same_num_ep was promised and not kept: MPI_ERR_INFO_VALUE */
     MPIX_ENDPOINTS_ERR_INTERN,   /**< something below failed: MPI_ERR_INTERN */
-    MPIX_ENDPOINTS_ERR_COMM,     /**< MPI_ERR_COMM: somebody's communicators do not do */
+    MPIX_ENDPOINTS_ERR_COMM,     /**< MPI_ERR_COMM: a member's communicators are not suitable */
     MPIX_ENDPOINTS_ERR_LOST      /**< MPI_ERR_PROC_FAILED: a member is lost */
 } mpix_endpoints_error_t;
 
@@ -67,7 +67,7 @@ typedef struct mpix_endpoints_pml_t {
      * Collective over parent: create this process's endpoints.  See MPIX_Comm_create_endpoints(3).
      *
      * A process that has found a mistake in its own arguments takes part all the same and passes
-     * it as local_error, so that every member gets an error and nobody waits.
+     * it as local_error, so that every member gets an error and none waits.
      *
      * @param[in]  parent       a valid communicator
      * @param[in]  num_ep       number of endpoints of this process (0 if local_error is set)
@@ -151,8 +151,9 @@ typedef struct mpix_endpoints_pml_t {
 
     /**
      * Make a communicator of endpoints of this process, without a message: one thread does so for
-     * all of them, and nobody may send on it before it returns.  The predefined attributes and the
-     * promised thread level are as with MPIX_Comm_create_endpoints; the caller begins the notes.
+     * all of them, and no member may send on it before it returns.  The predefined attributes and
+     * the promised thread level are as with MPIX_Comm_create_endpoints; the caller begins the
+     * notes.
      *
      * @param[in]  handles  of different endpoints of this process, by rank in the new one; any
      *                      intracommunicators of endpoints, the caller's
@@ -258,8 +259,8 @@ typedef struct mpix_endpoints_pml_t {
      * MPIX_Comm_merge; collective over all members that are connected by the communicators they
      * pass.
      *
-     * Who has found a mistake in its own arguments takes part on those communicators that are valid
-     * all the same.
+     * A member that has found a mistake in its own arguments takes part on those communicators that
+     * are valid all the same.
      *
      * @param[in]  comms        valid intracommunicators, different ones
      * @param[in]  count        1 or 2

@@ -9,7 +9,7 @@
  * Registration of btl/epofi, and the way in (ep_create).
  *
  * Open MPI's own BTL selection opens this component too, gets no module from it, and may close it
- * while pml/epml uses it: what is shared lives as long as somebody has it open or has a module.
+ * while pml/epml uses it: what is shared lives as long as a user has it open or has a module.
  *
  * Tests: unit/test_epofi_life, create_errors
  */

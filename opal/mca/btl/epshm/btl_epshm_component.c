@@ -46,7 +46,7 @@ static int component_create(void *context, uint32_t flags, mca_btl_ep_module_t *
 /** Open MPI's own selection opens and closes the component as well, while it may be in use. */
 static int component_close(void)
 {
-    /* Relaxed: nobody creates modules while components are closed. */
+    /* Relaxed: no module is created while components are closed. */
     if (0 == atomic_load_explicit(&mca_btl_epshm_component.node_modules, memory_order_relaxed)) {
         mca_btl_epshm_segment_close();
     }

@@ -37,7 +37,7 @@ static const ep_parameter_t parameters[] = {
              "ahead of the receiver"},
     {.name = "lanes", STORAGE(lanes), .preset = 8, .high = EPSHM_LANES_MAX, .unit = "rings",
      SETTABLE, .level = OPAL_INFO_LVL_5,
-     .help = "Rings of one sender that an inbox may have beside the one of all: given to senders "
+     .help = "Rings of one sender that an inbox may have besides the shared one: given to senders "
              "that send much"},
     {.name = "lane_cells", STORAGE(lane_cells), .preset = 256, .low = 64, .high = 1 << 20,
      .power_of_two = true, .unit = "cells", SETTABLE, .level = OPAL_INFO_LVL_5,

@@ -212,7 +212,7 @@ typedef bool (*mca_btl_ep_lost_fn_t)(struct mca_btl_ep_module_t *module,
                                      struct mca_btl_base_endpoint_t *endpoint);
 
 /**
- * Owner's: does the launcher say that a peer's process lives?  Nobody listens at its address any
+ * Owner's: does the launcher say that a peer's process lives?  No socket listens at its address any
  * more, which has other reasons, too.  Called as ep_lost; may take a moment.
  */
 typedef bool (*mca_btl_ep_lives_fn_t)(struct mca_btl_ep_module_t *module,
@@ -332,7 +332,7 @@ typedef struct mca_btl_ep_module_t {
     bool ep_dead;
 
     /** Set by the owner while a message is being delivered: no sender that is sound can have sent
-     * it, so one may be missing that somebody waits for.  A transport that does not prove whose
+     * it, so one may be missing that a receive waits for.  A transport that does not prove whose
      * messages are gives the sender up (ep_lost, ep_lost_sender) and clears it; others need not
      * look. */
     bool ep_nonsense;

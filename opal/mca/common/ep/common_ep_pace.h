@@ -119,7 +119,7 @@ static inline bool ep_pace_is_clear(const ep_pace_t *pace, uint32_t turns)
            || (EP_PACE_SLOW == turns && pace->best[1] > mean + mean / 2);
 }
 
-/** A measured turn: its time counts as at most so many times the best one's, since somebody else
+/** A measured turn: its time counts as at most so many times the best one's, since another thread
  * may have had the core. */
 #define EP_PACE_CLIP 8
 

@@ -115,7 +115,7 @@ static inline void ep_parameter_preset(const ep_parameter_t *parameter)
     }
 }
 
-/** The least value that a parameter may have beside the others of its table as they are. */
+/** The least value that a parameter may have, given the other values of its table. */
 static inline size_t ep_parameter_low(const ep_parameter_t *table, const ep_parameter_t *parameter)
 {
     size_t floor = 0;

@@ -143,7 +143,7 @@ static inline void epml_backlog_enter(epml_backlogs_t *backlogs, epml_backlog_th
     }
 }
 
-/** Let heir, or nobody, stand for a queue in place of its first thing. */
+/** Let heir, or no element (NULL), stand for a queue in place of its first thing. */
 static inline void epml_backlog_inherit(epml_backlogs_t *backlogs, epml_backlog_thing_t *thing,
                                         epml_backlog_thing_t *heir)
 {

@@ -30,7 +30,7 @@ static const char default_candidates[] = "ob1,ucx,cm";
 static mca_base_framework_t base_framework;
 static mca_pml_base_component_t *base_component;
 
-/** Whose wish was followed, for people; constant while there is a base PML. */
+/** What the choice of the base PML followed, as text; constant while there is a base PML. */
 static const char *base_wish;
 static char base_candidates[128];
 

@@ -13,7 +13,7 @@
  * read-modify-write.  Any other thread takes the lock proper, and with it first ends the bias:
  *
  *   owner                              other thread (holds the lock proper)
- *   inside = true                      owner = nobody
+ *   inside = true                      owner = 0
  *   (compiler barrier)                 membarrier: every thread passes a full barrier
  *   owner still me?  entered           wait until not inside
  *
@@ -79,10 +79,10 @@
  * A thread that has looked at owner, and found itself, may be preempted before it writes inside,
  * and do so when the lock has long been biased to another.  So each owner has a flag of its own,
  * in a slot that no other thread gets until the first has been seen to be past that point: it has
- * taken the lock proper.  While no slot is free, nobody new wins the bias.
+ * taken the lock proper.  While no slot is free, no other thread wins the bias.
  */
 typedef struct epml_lock_t {
-    _Atomic uintptr_t owner; /**< thread the lock is biased to, plus its slot; 0: nobody */
+    _Atomic uintptr_t owner; /**< thread the lock is biased to, plus its slot; 0: none */
     _Atomic bool inside[EPML_LOCK_SLOTS]; /**< written by the user of the slot only: it is in */
     _Atomic bool locked;                  /**< the lock proper */
     bool by_bias;                         /**< how the present holder came in; the holder's own */
@@ -234,7 +234,7 @@ static inline void epml_lock_revoke(epml_lock_t *lock, uint64_t now)
 {
     atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
     if (0 != syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)) {
-        abort(); /* allowed when asked and forbidden since: nobody is excluded any more */
+        abort(); /* allowed when asked and forbidden since: no thread is excluded any more */
     }
     epml_lock_spend(now);
 }
@@ -298,7 +298,7 @@ static __attribute__((noinline, unused)) void epml_lock_grant(epml_lock_t *lock)
     }
 }
 
-/** The lock proper has been taken and nobody is inside by a bias. */
+/** The lock proper has been taken and no thread is inside by a bias. */
 static inline void epml_lock_taken(epml_lock_t *lock, uintptr_t self)
 {
     lock->by_bias = false;
@@ -312,7 +312,7 @@ static inline void epml_lock_taken(epml_lock_t *lock, uintptr_t self)
     }
 }
 
-/** Take the lock if nobody holds the lock proper; waits for an owner to get out. */
+/** Take the lock if no thread holds the lock proper; waits for an owner to get out. */
 static inline bool epml_lock_try(epml_lock_t *lock)
 {
     const uintptr_t self = epml_lock_self();
@@ -353,7 +353,7 @@ static __attribute__((noinline, unused)) bool epml_lock_visit_owner(epml_lock_t 
     return true;
 }
 
-/** Take the lock only if nobody is in, for a thread that has other things to do. */
+/** Take the lock only if no thread is in, for a thread that has other things to do. */
 static inline bool epml_lock_try_visit(epml_lock_t *lock)
 {
     uintptr_t owner;
@@ -383,7 +383,7 @@ static inline bool epml_lock_is_last(epml_lock_t *lock, uintptr_t self)
                       : self == atomic_load_explicit(&lock->candidate, memory_order_relaxed);
 }
 
-/** Somebody else is in. */
+/** Another thread is in. */
 static __attribute__((noinline, unused)) void epml_lock_wait(epml_lock_t *lock)
 {
     for (uint32_t spins = 1; !epml_lock_try(lock); ++spins) {

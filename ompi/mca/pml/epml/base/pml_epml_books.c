@@ -6,10 +6,10 @@
 /**
  * @file
  *
- * The launcher's books: its table of the job's processes, for which it is asked where somebody
- * waits and no word of a death has come.  Answers come in PMIx's thread.
+ * The launcher's books: its table of the job's processes, requested when a thread waits and no
+ * event has told of a death.  Answers come in PMIx's thread.
  *
- * Each answer has a line for each process, so questions are few: when nobody listens at a peer's
+ * Each answer has a line for each process, so questions are few: when no socket listens at a peer's
  * address any more, in MPI_Finalize, and now and then where a process waits.
  *
  * Called by pml_epml_finalize.c, pml_epml_lost_launcher.c and loss/.
@@ -41,7 +41,7 @@
 static struct {
     opal_mutex_t lock; /**< of what follows, but for the counts.  PMIx's thread takes it: nothing is
                            * asked of PMIx that waits for that thread under it */
-    bool open;            /**< there is somebody to take an answer */
+    bool open;         /**< there is a consumer for an answer */
     bool all;             /**< the daemon that answers knows of the whole job */
     unsigned char *lives; /**< of each process, by the last answer; NULL: none has come */
     uint64_t watch_ns;    /**< when mca_pml_epml_books_watch asks again, ... */

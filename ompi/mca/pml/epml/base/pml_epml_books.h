@@ -29,7 +29,7 @@ void mca_pml_epml_books_ask(opal_jobid_t job);
 /** Microseconds that should be between two questions. */
 uint64_t mca_pml_epml_books_interval(void);
 
-/** Somebody waits for others, and has heard nothing for a while: ask, if that has not been done for
+/** A thread waits for a peer, and no event has come for a while: ask, if that has not been done for
  * long.  Any thread; returns at once.
  * @return can nothing be had from this launcher? */
 bool mca_pml_epml_books_watch(void);

@@ -57,7 +57,7 @@ uint64_t mca_pml_epml_context_wide_ids(uint32_t count)
 
 /**
  * A context id is the drawing process's rank in its job and a count of that process's own: no two
- * drawings of a job ever give the same one, without asking anybody.
+ * drawings of a job ever give the same one, without communication.
  */
 uint64_t mca_pml_epml_context_ids(uint32_t count)
 {

@@ -43,7 +43,7 @@
 /** So much of the time between two looks counts: a machine that stands still does so for all. */
 #define LOOK_MOST_US 10000
 
-/** Its answer may come when nobody waits for it any more. */
+/** Its answer may come when no thread waits for it any more. */
 static atomic_bool fence_over;
 
 static void on_fence(pmix_status_t status, void *context)
@@ -70,7 +70,7 @@ static void finalize_stay(void)
     }
 }
 
-/** Wait for the fence, or not for ever.  @return is it over? */
+/** Wait for the fence, for a limited time.  @return is it over? */
 static bool wait_for_fence(void)
 {
     uint64_t then = mca_pml_epml_now_ns() / 1000, waited = 0, quiet = 0;
@@ -105,7 +105,7 @@ static void before_finalize(void)
     bool over;
 
     if (ompi_async_mpi_finalize || opal_process_info.is_singleton) {
-        return; /* nobody waits */
+        return; /* no thread waits */
     }
     atomic_store_explicit(&fence_over, false, memory_order_relaxed);
     if (PMIX_SUCCESS != PMIx_Fence_nb(NULL, 0, NULL, 0, on_fence, NULL)) {

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Opening components of a framework on our own, beside what Open MPI has opened.
+ * Opening components of a framework on our own, in addition to what Open MPI has opened.
  */
 
 #ifndef MCA_PML_EPML_PRIVATE_FRAMEWORK_H

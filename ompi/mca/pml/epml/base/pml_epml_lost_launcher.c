@@ -36,7 +36,8 @@ static struct {
     opal_mutex_t lock; /**< of starting and stopping */
     bool started;
     size_t handler; /**< PMIx's number of ours; SIZE_MAX: none */
-    /** A bit for each process; written by PMIx's thread.  NULL: nobody listens to the launcher. */
+    /** A bit for each process; written by PMIx's thread.  NULL: no handler for the launcher's
+     * events. */
     _Atomic uint64_t *_Atomic dead;
     opal_mutex_t telling; /**< of what follows */
     bool told;            /**< the user knows */

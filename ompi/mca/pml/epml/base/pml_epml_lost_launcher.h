@@ -23,7 +23,7 @@ BEGIN_C_DECLS
 /** How many processes are known to be dead. */
 extern _Atomic uint32_t mca_pml_epml_lost_news;
 
-/** Has this process lost anybody, be it a connection to one that lives?  Any thread. */
+/** Has this process lost a peer, or a connection to one that lives?  Any thread. */
 bool mca_pml_epml_lost_anybody(void);
 
 /** Ask the launcher to tell of processes that die.  Idempotent, any thread; may block for a
@@ -45,14 +45,14 @@ bool mca_pml_epml_lost_is_dead(const opal_process_name_t *name);
  * the launcher.  Any thread.  @return is it? */
 bool mca_pml_epml_lost_wait(const opal_process_name_t *name);
 
-/** Tell the user which processes are dead, once.  Nobody goes on before that is done: the errors
- * that come next may be fatal, and end this process. */
+/** Tell the user which processes are dead, once.  No thread continues before that is done: the
+ * errors that come next may be fatal, and end this process. */
 void mca_pml_epml_lost_tell(void);
 
 /** "rank 3 on host x", or "rank 3 of another job on host x"  @return as snprintf */
 int mca_pml_epml_lost_describe_process(const opal_process_name_t *name, char *text, size_t size);
 
-/** This process has lost somebody.  Any thread. */
+/** This process has lost a peer.  Any thread. */
 void mca_pml_epml_lost_set_anybody(void);
 
 /** MPI_Finalize will not wait for those that are lost; and it will again. */

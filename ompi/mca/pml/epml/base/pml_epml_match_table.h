@@ -321,7 +321,7 @@ static inline void epml_match_sweep(epml_match_table_t *table, uint64_t number)
     }
 }
 
-/** Memory for one bucket more, which nobody need clear.  @return false: there is none */
+/** Memory for one bucket more, which need not be cleared.  @return false: there is none */
 static inline bool epml_match_extend(epml_match_table_t *table)
 {
     const uint64_t segment = table->buckets / EPML_MATCH_SEGMENT;

@@ -264,7 +264,7 @@ static inline void epml_match_index_kind(epml_match_table_t *table, int kind)
 
 /**
  * A wildcard receive looks for a message: queue those that wait by its kind, in order of arrival,
- * until one has come into its queue.  What is queued stays so, and nobody looks at it again.
+ * until one has come into its queue.  What is queued stays so, and is not read again.
  *
  * @return 0, or -1 without memory; the next receive goes on there
  */

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Parameters of ours that nobody knows: pml_epml_misspelt.c.
+ * Parameters of ours that no component registers: pml_epml_misspelt.c.
  */
 
 #ifndef MCA_PML_EPML_MISSPELT_H

@@ -7,7 +7,7 @@
  * @file
  *
  * MPI's calls: what the PML's table, libmpi's tables of requests and partitioned communication, and
- * debuggers call.  They wait; below them nobody does.
+ * debuggers call.  They wait; the layers below never do.
  *
  * Called by libmpi.
  *

@@ -233,7 +233,7 @@ static int part_parrived(size_t first, size_t last, int *flag, ompi_request_t *r
 /** As for the waiting functions.  Release pairs with the acquire in libmpi_part(). */
 #define INSTALL(name, function) __atomic_store_n(&mca_part.name, function, __ATOMIC_RELEASE)
 
-/* The first endpoint is being created, nobody has a request of ours yet, and either function serves
+/* The first endpoint is being created, there is no request of ours yet, and either function serves
  * the others.  The module's progress function, by whose address Open MPI unregisters it, stays as
  * it is. */
 void mca_pml_epml_ipart_install(void)

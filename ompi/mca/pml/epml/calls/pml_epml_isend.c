@@ -136,7 +136,7 @@ static void *bsend_alloc(mca_pml_epml_comm_t *comm, size_t size)
 }
 
 /** A buffered send is done when the data are in the user's attached buffer; from there they go on
- * as a request that nobody waits for.
+ * as a request that is not waited for.
  * @param[in] convertor  of the data, at the first byte */
 static int send_converted(opal_convertor_t *convertor, size_t size, int dst, int tag,
                           mca_pml_epml_comm_t *comm)

@@ -12,8 +12,8 @@
  * Open MPI asks coll/libnbc for a module for each communicator, and calls the functions in it.  So
  * its query function is replaced, in the component, by one that puts functions of ours into the
  * modules of endpoint communicators.  These call libnbc's and then let the request hold the
- * communicator.  Whoever takes a function out of the module (Open MPI for a communicator's table,
- * or coll/epcoll for what it hands on) gets ours.
+ * communicator.  Callers that take a function out of the module (Open MPI for a communicator's
+ * table, or coll/epcoll for what it hands on) get ours.
  *
  * Called by pml_epml_serve.c, and by libmpi.
  *

@@ -8,11 +8,12 @@
  *
  * What is complete, and seen to be.
  *
- * Whoever completes a request writes its status first and then the flag, with release.  Open MPI's
- * functions that test look at the flag by a plain load and read the status at once, without a
- * barrier between the two: a machine that may load out of order (every one but x86 and SPARC) may
- * then have read the status before it was written.  So of a request that may be completed by
- * another thread at this moment they are told only when this thread has acquired its flag.
+ * The thread that completes a request writes its status first and then the flag, with release.
+ * Open MPI's functions that test look at the flag by a plain load and read the status at once,
+ * without a barrier between the two: a machine that may load out of order (every one but x86 and
+ * SPARC) may then have read the status before it was written.  So of a request that may be
+ * completed by another thread at this moment they are told only when this thread has acquired its
+ * flag.
  */
 
 #ifndef MCA_PML_EPML_SEEN_H

@@ -41,7 +41,7 @@ static struct {
     _Atomic bool done;
 } installed = {.lock = OPAL_MUTEX_STATIC_INIT};
 
-/** Have contexts been opened that nobody needs yet? */
+/** Have contexts been opened that are not needed yet? */
 static _Atomic bool reserved;
 
 static const mca_pml_epml_upcalls_t upcalls = {.arrived = mca_pml_epml_arrived,
@@ -74,8 +74,8 @@ static const mca_pml_epml_kind_t *const kinds[EPML_HDR_KINDS] = {
     [EPML_HDR_AM] = &mca_pml_epml_am_kind,
 };
 
-/** Put our functions in their places, before there is anything that they are needed for.  Whoever
- * comes while another thread is at it waits: nobody goes on with an endpoint without them. */
+/** Put our functions in their places, before there is anything that they are needed for.  A thread
+ * that comes while another one does it waits: no endpoint is used without them. */
 static void serve_install(void)
 {
     /* Acquire pairs with the release below, of another thread: what it has put there before. */

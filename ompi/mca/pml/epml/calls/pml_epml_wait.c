@@ -548,7 +548,7 @@ static int epml_test_some(size_t count, ompi_request_t **requests, int *outcount
 #define INSTALL(name, function) \
     __atomic_store_n(&ompi_request_functions.name, function, __ATOMIC_RELEASE)
 
-/* The first endpoint is being created, nobody has a request of ours yet. */
+/* The first endpoint is being created, there is no request of ours yet. */
 void mca_pml_epml_wait_install(void)
 {
     original = ompi_request_functions;

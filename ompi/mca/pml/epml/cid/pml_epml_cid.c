@@ -14,7 +14,8 @@
  * member draws it, the others are told.  One message to each, where libmpi needs two or more
  * allreduces.
  *
- * Who draws, and how the others are told, depends on how the communicator comes about (mode):
+ * Which member draws the block, and how the others are told, depends on how the communicator comes
+ * about (mode):
  *   INTRA         dup, create, split, topologies; collective over comm: rank 0 draws a block and
  *                 tells its beginning, along a tree
  *   INTER         the same on an intercommunicator, and merge: rank 0 of one side, the same side
@@ -154,9 +155,9 @@ static int cid_group(ompi_communicator_t *newcomm, ompi_communicator_t *comm, in
 /* ---- the call -------------------------------------------------------------------------------- */
 
 /**
- * Whose is newcomm?  libmpi asks the group that the user gave, and a group knows its own owner: one
- * that another endpoint of this process made, or the process itself (MPI_COMM_WORLD's), says that
- * one's rank.
+ * Which endpoint is newcomm for?  libmpi asks the group that the user gave, and a group knows its
+ * own owner: one that another endpoint of this process made, or the process itself
+ * (MPI_COMM_WORLD's), says that one's rank.
  *
  * @return own rank in newcomm, or MPI_UNDEFINED
  */

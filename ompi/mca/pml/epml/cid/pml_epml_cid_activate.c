@@ -7,7 +7,7 @@
  * @file
  *
  * Putting a new communicator to use, the blocking form: its members set it up, and wait for each
- * other, because nobody may send on a communicator that somebody has not set up.
+ * other, because no member may send on a communicator that another has not set up.
  *
  * libmpi does that by a request, whose steps are run by process-wide progress: all waiting threads
  * of a process walk through the requests of all of them, one at a time.  Here messages along a tree
@@ -53,7 +53,7 @@ static int activate_intra(ompi_communicator_t **newcomm_p, ompi_communicator_t *
     is_ready = OMPI_SUCCESS == rc;
     rc = mca_pml_epml_cid_tree_barrier(&tree, rc, &shares);
     if (OMPI_SUCCESS != rc) {
-        if (is_ready) { /* else nobody has got it */
+        if (is_ready) { /* else no caller has got it */
             mca_pml_epml_comm_leave(newcomm);
         }
         OBJ_RELEASE(newcomm);
@@ -104,7 +104,7 @@ int mca_pml_epml_cid_activate(ompi_communicator_t **newcomm, ompi_communicator_t
     if (OMPI_COMM_CID_INTRA == mode) {
         return mca_pml_epml_cid_participates(*newcomm)
                    ? activate_intra(newcomm, comm, mca_pml_epml_cid_activation_tag())
-                   : OMPI_SUCCESS; /* nothing to activate, and nobody to wait for */
+                   : OMPI_SUCCESS; /* nothing to activate, and no member to wait for */
     }
     return activate_by_request(newcomm, comm, bridgecomm, arg0, arg1, send_first, mode);
 }

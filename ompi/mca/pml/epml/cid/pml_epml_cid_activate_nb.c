@@ -8,8 +8,8 @@
  *
  * Putting a new communicator to use, the nonblocking form.
  *
- * It is libmpi's, but for the choice of messages by which the members wait for each other: nobody
- * may send on a communicator that somebody has not set up.
+ * It is libmpi's, except for the choice of messages by which the members wait for each other: no
+ * member may send on a communicator that another has not set up.
  *
  * Tests: comm_ops, comm_nomem
  */
@@ -129,7 +129,8 @@ static uint64_t activation_key(const ompi_communicator_t *newcomm)
     return context + (context >> 39) * UINT32_C(2654435761);
 }
 
-/** Activate for an endpoint.  Who is no member has nothing to activate and nobody to wait for. */
+/** Activate for an endpoint.  A process that is no member has nothing to activate and waits for no
+ * member. */
 static int activation_begin(ompi_communicator_t **newcomm, ompi_communicator_t *comm,
                             ompi_communicator_t *bridgecomm, const void *arg0, const void *arg1,
                             bool send_first, int mode, ompi_request_t **request)

@@ -28,7 +28,7 @@
 
 /**
  * Is newcomm an intracommunicator of one side of comm?  MPI_Comm_split_type makes one of an
- * intercommunicator where libmpi finds nobody on the other side: an error, of libmpi's, at that
+ * intercommunicator where libmpi finds no member on the other side: an error, of libmpi's, at that
  * member alone.
  */
 static bool cid_is_half(const ompi_communicator_t *newcomm, const ompi_communicator_t *comm)

@@ -52,7 +52,7 @@ int mca_pml_epml_cid_send(ompi_communicator_t *comm, int rank, int tag, const ui
         rc = mca_pml_epml_lost_is(ep, peer)
                  ? MPI_ERR_PROC_FAILED
                  : mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), words, AGREE_BYTES);
-        /* A member that is not told would wait for ever, and this one for its answer.  So a path
+        /* A member that is not told would wait without end, and this one for its answer.  So a path
          * without memory is waited for, and then the pair ends. */
         rc = mca_pml_epml_backlog_judge(ep, peer, rc, &since);
         mca_pml_epml_unlock(ep);
@@ -100,8 +100,8 @@ static int cid_message_take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64
                : OMPI_ERR_WOULD_BLOCK;
 }
 
-/** Is there a way to the one that is waited for?  He will want an answer; and without one this
- * endpoint could not even ask whether it has been given up.  Under the lock.
+/** Is there a way to the one that is waited for?  That peer will need an answer; and without a way
+ * this endpoint could not even ask whether it has been given up.  Under the lock.
  *
  * @param[out] has_way_p  there is a path: if it is lost, the peer is told
  * @return OMPI_ERR_WOULD_BLOCK, or MPI_ERR_PROC_FAILED: never */

@@ -41,8 +41,8 @@ int mca_pml_epml_cid_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t
 
 /**
  * A new communicator, after mca_pml_epml_comm_assign, is about to be freed, because its members'
- * agreement has failed here; elsewhere it may have succeeded.  Tell them, so that nobody waits in
- * it: its collectives fail.  Without memory it waits for some.
+ * agreement has failed here; elsewhere it may have succeeded.  Tell them, so that no member waits
+ * in it: its collectives fail.  Without memory it waits for some.
  */
 void mca_pml_epml_comm_leave(ompi_communicator_t *newcomm);
 

@@ -34,7 +34,7 @@
 #define CID_ANY EPML_CID_ID /* where there is no id to tell of */
 #define CID_WORDS EPML_CID_WORDS
 
-/** In words[CID_STATUS]: somebody has failed, and that because a member is lost. */
+/** In words[CID_STATUS]: a member has failed, and that because a member is lost. */
 enum { FAILED = 0x1, LOST = 0x2 };
 
 static uint64_t status_of(int rc)

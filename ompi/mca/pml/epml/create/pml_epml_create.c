@@ -116,7 +116,7 @@ static int set_info(const mca_pml_epml_creation_t *creation, ompi_communicator_t
     return OMPI_SUCCESS == rc ? mca_pml_epml_hints_copy(comm, creation->info) : rc;
 }
 
-static int dress(const mca_pml_epml_creation_t *creation, ompi_communicator_t *handle)
+static int create_init_handle(const mca_pml_epml_creation_t *creation, ompi_communicator_t *handle)
 {
     int rc = set_info(creation, handle);
 
@@ -130,7 +130,8 @@ static int dress(const mca_pml_epml_creation_t *creation, ompi_communicator_t *h
     return rc;
 }
 
-static const mca_pml_epml_creation_ops_t create_ops = {.short_of = say_short_of, .dress = dress};
+static const mca_pml_epml_creation_ops_t create_ops = {.short_of = say_short_of,
+                                                       .dress = create_init_handle};
 
 /** Every member has its endpoints. */
 static void note_success(const mca_pml_epml_creation_t *creation, ompi_communicator_t **comms)

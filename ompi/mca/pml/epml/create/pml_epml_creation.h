@@ -35,10 +35,10 @@ typedef struct mca_pml_epml_agreement_t {
     int64_t num_ep;       /**< largest count */
     int64_t minus_ep;     /**< minus the smallest count */
     int64_t card_size;    /**< largest card */
-    int64_t no_promise;   /**< somebody does not promise the same count everywhere */
+    int64_t no_promise;   /**< a member does not promise the same count everywhere */
     int64_t context;      /**< of the drawings of the sides' first members; the others give 0 */
-    int64_t lacking_node; /**< somebody needs the node side and has none */
-    int64_t having_node;  /**< somebody has it */
+    int64_t lacking_node; /**< a member needs the node side and has none */
+    int64_t having_node;  /**< a member has it */
 } mca_pml_epml_agreement_t;
 
 struct mca_pml_epml_creation_t;
@@ -82,13 +82,13 @@ typedef struct mca_pml_epml_creation_t {
     mpix_endpoints_error_t error;  /**< what is wrong with this member's arguments; what was */
 
     /* What comes of it. */
-    bool without_node; /**< somebody cannot use the node side: nobody does */
+    bool without_node; /**< a member cannot use the node side: none does */
     mca_pml_epml_agreement_t agreed;
     uint64_t local_context; /**< of own side's communicator, if there are two */
     int first;              /**< number of our endpoint 0, in the order of the members */
     int on_node;            /**< endpoints of this node */
     int64_t failed;         /**< the worst error, and the member that has it */
-    int64_t unreached;      /**< somebody cannot share memory with somebody on its node */
+    int64_t unreached;      /**< a member cannot share memory with one on its node */
 } mca_pml_epml_creation_t;
 
 /**
@@ -133,7 +133,7 @@ enum {
 /** @param[in] rc  of this member */
 int64_t mca_pml_epml_creation_failure(int rc);
 
-/** It has failed with somebody, here or elsewhere.  @param[in,out] rc  of this member */
+/** It has failed at a member, here or elsewhere.  @param[in,out] rc  of this member */
 epml_verdict_t mca_pml_epml_creation_fail(mca_pml_epml_creation_t *creation, int *rc);
 
 /** A member cannot use the node side: then none does, and the network reaches all of them.  Routes

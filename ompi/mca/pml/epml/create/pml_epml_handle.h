@@ -19,7 +19,7 @@
 BEGIN_C_DECLS
 
 /**
- * A communicator of peers, seen from one of them, local: no messages, and nobody may send on it
+ * A communicator of peers, seen from one of them, local: no messages, and no member may send on it
  * before all members have theirs.
  *
  * @param[in]  parent   for instance and error handler; any communicator

@@ -86,14 +86,14 @@ static uint32_t common_job(ompi_group_t *group)
 }
 
 /** The one node on which all members of a group are.  That two names have one hash does no harm:
- * memory cannot be shared then, which everybody will learn. */
+ * memory cannot be shared then, which all members will learn. */
 static uint32_t common_node(ompi_group_t *group)
 {
     return 0 != (mca_pml_epml_group_ways(group) & EPML_WITH_NET) ? HELLO_SEVERAL_NODES
                                                                  : mca_pml_epml_place_own().host;
 }
 
-/** The leader's arguments, which nobody else's need to be like. */
+/** The leader's arguments, which are significant only there. */
 static int check_bridge(const mca_pml_epml_meeting_t *meeting)
 {
     if (ompi_comm_invalid(meeting->bridge) || OMPI_COMM_IS_INTER(meeting->bridge)) {
@@ -133,7 +133,7 @@ static int exchange_hellos(mca_pml_epml_meeting_t *meeting, const own_t *own, in
     return OMPI_SUCCESS == rc && NULL != own ? own->failed : rc;
 }
 
-/** Learn who the others are.
+/** Learn the members of the other side.
  *
  * @param[in]  own        see exchange_hellos
  * @param[in]  bridge_rc  the leader's: what is wrong with the bridge
@@ -154,7 +154,7 @@ static int say_hello(mca_pml_epml_meeting_t *meeting, const own_t *own, int brid
 
 /* ---- the creation ---------------------------------------------------------------------------- */
 
-/** By which ways everybody is reached. */
+/** The ways by which all members are reached. */
 static unsigned int ways_needed(const hello_t *mine, const hello_t *theirs)
 {
     if (HELLO_SEVERAL != mine->process && mine->process == theirs->process
@@ -166,8 +166,8 @@ static unsigned int ways_needed(const hello_t *mine, const hello_t *theirs)
                : EPML_WITH_NODE | EPML_WITH_NET;
 }
 
-/** Is nobody on both sides?  Index 0 of every creation is its parent's member itself. */
-static int fit(const mca_pml_epml_creation_t *creation)
+/** Are the two sides disjoint?  Index 0 of every creation is its parent's member itself. */
+static int intercomm_fit(const mca_pml_epml_creation_t *creation)
 {
     for (int i = 0; i < creation->remote.total; ++i) {
         const mca_pml_epml_card_t *theirs = epml_side_card(&creation->remote, i);
@@ -183,14 +183,16 @@ static int fit(const mca_pml_epml_creation_t *creation)
     return OMPI_SUCCESS;
 }
 
-static int dress(const mca_pml_epml_creation_t *creation, ompi_communicator_t *handle)
+static int intercomm_init_handle(const mca_pml_epml_creation_t *creation,
+                                 ompi_communicator_t *handle)
 {
     snprintf(handle->c_name, MPI_MAX_OBJECT_NAME, "MPI COMM %s INTERCOMM FROM %s",
              ompi_comm_print_cid(handle), ompi_comm_print_cid(creation->parent));
     return OMPI_SUCCESS;
 }
 
-static const mca_pml_epml_creation_ops_t intercomm_ops = {.fit = fit, .dress = dress};
+static const mca_pml_epml_creation_ops_t intercomm_ops = {.fit = intercomm_fit,
+                                                          .dress = intercomm_init_handle};
 
 /** Memory for what a creation makes of a process's endpoints. */
 typedef struct brought_t {
@@ -201,7 +203,8 @@ typedef struct brought_t {
 /** All endpoints of this process.  Without memory it brings none, and its error.
  *
  * @param[out] brought  the caller's, for brought_free */
-static void bring(mca_pml_epml_creation_t *creation, const own_t *own, brought_t *brought)
+static void intercomm_bring_own(mca_pml_epml_creation_t *creation, const own_t *own,
+                                brought_t *brought)
 {
     const size_t room = (size_t) own->count + 1;
 
@@ -235,8 +238,9 @@ static void brought_free(brought_t *brought)
  * @param[in]  own      what this process brings; NULL: the one endpoint of its member
  * @param[in]  failed   see epml_rounds_run
  * @param[out] handles  as many, NULL before */
-static int create(const mca_pml_epml_meeting_t *meeting, const own_t *own, const hello_t hellos[2],
-                  int failed, ompi_communicator_t **handles, mpix_endpoints_error_t *error)
+static int intercomm_make(const mca_pml_epml_meeting_t *meeting, const own_t *own,
+                          const hello_t hellos[2], int failed, ompi_communicator_t **handles,
+                          mpix_endpoints_error_t *error)
 {
     ompi_communicator_t *comm = meeting->comm;
     mca_pml_epml_ep_t *ep = NULL;
@@ -259,7 +263,7 @@ static int create(const mca_pml_epml_meeting_t *meeting, const own_t *own, const
     int rc;
 
     if (NULL != own) {
-        bring(&creation, own, &brought);
+        intercomm_bring_own(&creation, own, &brought);
     } else if (creation.has_eps) {
         ep = mca_pml_epml_comm(comm)->ep;
         mca_pml_epml_ep_retain(ep);
@@ -277,8 +281,9 @@ static int create(const mca_pml_epml_meeting_t *meeting, const own_t *own, const
  * @param[in,out] served     two groups of processes are served, too; see then
  *                           mca_pml_epml_intercomm_create
  * @param[out]    error      likewise */
-static int meet(mca_pml_epml_meeting_t *meeting, const own_t *own, int bridge_rc,
-                ompi_communicator_t **handles, bool *served, mpix_endpoints_error_t *error)
+static int intercomm_meet(mca_pml_epml_meeting_t *meeting, const own_t *own, int bridge_rc,
+                          ompi_communicator_t **handles, bool *served,
+                          mpix_endpoints_error_t *error)
 {
     hello_t hellos[2];
     int rc = say_hello(meeting, own, bridge_rc, hellos);
@@ -292,7 +297,7 @@ static int meet(mca_pml_epml_meeting_t *meeting, const own_t *own, int bridge_rc
     if (hellos[0].job != hellos[1].job || HELLO_SEVERAL == hellos[0].job) {
         mca_pml_epml_context_widen();
     }
-    return create(meeting, own, hellos, rc, handles, error);
+    return intercomm_make(meeting, own, hellos, rc, handles, error);
 }
 
 /** As meet, with the one handle of a member. */
@@ -301,7 +306,7 @@ static int meet_as_member(mca_pml_epml_meeting_t *meeting, int bridge_rc,
                           mpix_endpoints_error_t *error)
 {
     ompi_communicator_t *handle = NULL;
-    const int rc = meet(meeting, NULL, bridge_rc, &handle, served, error);
+    const int rc = intercomm_meet(meeting, NULL, bridge_rc, &handle, served, error);
 
     if (OMPI_SUCCESS == rc && *served) {
         *newcomm = handle;
@@ -359,5 +364,5 @@ int mca_pml_epml_intercomm_bring(ompi_communicator_t *processes, int local_leade
     const own_t all = {.handles = own, .count = count, .failed = failed};
     bool served = true;
 
-    return meet(&meeting, &all, bridge->error, newcomms, &served, error);
+    return intercomm_meet(&meeting, &all, bridge->error, newcomms, &served, error);
 }

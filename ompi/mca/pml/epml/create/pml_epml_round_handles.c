@@ -228,7 +228,7 @@ static epml_verdict_t conclude_handles(void *work, int *rc)
     }
     (void) mca_pml_epml_creation_fail(creation, rc);
     if (EPML_FAILED_NOT == creation->failed) {
-        creation->error = MPIX_ENDPOINTS_ERR_INTERN; /* of a node side that nobody offered */
+        creation->error = MPIX_ENDPOINTS_ERR_INTERN; /* of a node side that no member offered */
     }
     return EPML_VERDICT_FAILED;
 }

@@ -7,7 +7,7 @@
  * @file
  *
  * Rounds: how members that have not met do something together, so that each learns of each what has
- * gone wrong, and nobody waits for one that has stopped.
+ * gone wrong, and no member waits for one that has stopped.
  *
  * In each round a member hears (a collective exchange, or none), does something alone, and tells
  * how it went (one more collective exchange).  Whatever fails with it, it takes part in both, so
@@ -70,7 +70,7 @@ static inline void epml_rounds_undo(const epml_round_t *const *rounds, int begun
 }
 
 /**
- * Take count rounds.  Whoever sets out with the same rounds comes back, if each exchange does.
+ * Take count rounds.  All members that start the same rounds finish them, if each exchange returns.
  *
  * @param[in] owes    does this member lead a side, and has the other one had all that it waited for
  *                    so far?

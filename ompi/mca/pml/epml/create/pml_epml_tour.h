@@ -12,7 +12,7 @@
  * The communicators are a tree: each was found through a member, its root here, which is in the
  * one above as well.  Values go up by a reduction in each communicator, the deepest ones first, and
  * what came of it down by broadcasts, in the opposite order.  All come to their communicators in
- * the same order, so nobody waits in a circle.
+ * the same order, so there is no circular wait.
  *
  * All functions are collective over all members and block.
  *

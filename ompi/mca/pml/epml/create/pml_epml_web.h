@@ -33,9 +33,9 @@ typedef struct epml_web_edge_t {
     int32_t rank; /**< the member's */
 } epml_web_edge_t;
 
-/** Who calls, as callers tell each other. */
+/** A caller, as callers describe themselves to each other. */
 typedef struct epml_web_caller_t {
-    uint64_t name;                        /**< nobody else's */
+    uint64_t name;                        /**< unique */
     uint64_t process;                     /**< where it is */
     epml_web_edge_t edge[EPML_WEB_EDGES]; /**< size 0: none; the first one is one */
 } epml_web_caller_t;
@@ -83,7 +83,7 @@ typedef struct epml_web_t {
 
 /** What the members of a communicator know together. */
 typedef enum epml_web_state_t {
-    EPML_WEB_OPEN,  /**< somebody is missing */
+    EPML_WEB_OPEN,  /**< a caller is missing */
     EPML_WEB_WHOLE, /**< all connected ones are known */
     EPML_WEB_TWICE  /**< likewise, and somebody has called twice */
 } epml_web_state_t;

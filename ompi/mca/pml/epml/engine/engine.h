@@ -6,8 +6,9 @@
 /**
  * @file
  *
- * What turns: one endpoint, all of those that nobody drives, and a thread that waits; clients' work
- * and active messages; the life of an endpoint from its transports to its end; what is counted.
+ * What turns: one endpoint, all of those that no thread drives, and a thread that waits; clients'
+ * work and active messages; the life of an endpoint from its transports to its end; what is
+ * counted.
  *
  * Called by MPI's calls and by Open MPI's progress.
  *

@@ -7,7 +7,7 @@
  * @file
  *
  * Endpoints: their life, up to their destruction (pml_epml_ep_destroy.c).  One turn of their
- * progress: pml_epml_turn.c; the list of all of them, and progress of those that nobody drives:
+ * progress: pml_epml_turn.c; the list of all of them, and progress of those that no thread drives:
  * pml_epml_registry.c.
  *
  * Tests: create, create_loop, left

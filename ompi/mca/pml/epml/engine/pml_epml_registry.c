@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The list of all endpoints of the process, and progress of those that nobody drives.
+ * The list of all endpoints of the process, and progress of those that no thread drives.
  *
  * Process-wide progress runs in whatever thread is in MPI: one that waits for an endpoint of its
  * own and finds nothing, or one in libmpi that knows nothing of endpoints (MPI_Request_get_status,
@@ -367,7 +367,7 @@ static int turn_own(mca_pml_epml_ep_t *ep)
     return events;
 }
 
-/** Help an endpoint of others.  @return number of events; -1: somebody is in */
+/** Help an endpoint of others.  @return number of events; -1: another thread is in */
 static int registry_help(scan_t *scan, mca_pml_epml_ep_t *ep)
 {
     int events;
@@ -399,7 +399,7 @@ static bool registry_leave(scan_t *scan, mca_pml_epml_ep_t *ep, int events)
 {
     --ep->list.visitors;
     if (0 > events) {
-        /* Who is in may look itself; and trying may interrupt it. */
+        /* The thread that is in may do it itself; and trying may interrupt it. */
         ep->list.scan_rest = EPML_SCAN_REST;
     }
     scan->at = ep->list.next; /* others may have come and gone meanwhile */
@@ -456,7 +456,7 @@ static int scan_all(mca_pml_epml_ep_t **dying_p)
 }
 
 /** Push the backlogs of endpoints that have no communicator any more, each in a slice.  They are in
- * no list meanwhile: nobody else can have them. */
+ * no list meanwhile: no other thread can have them. */
 static int push_dying(mca_pml_epml_ep_t *list)
 {
     int events = 0;

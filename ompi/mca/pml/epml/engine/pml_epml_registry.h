@@ -26,7 +26,7 @@ void mca_pml_epml_registry_add(mca_pml_epml_ep_t *ep);
  * @return is it the caller's to destroy?  If not, process-wide progress does it when it can */
 bool mca_pml_epml_registry_remove(mca_pml_epml_ep_t *ep);
 
-/** Free everything; nobody can reach the endpoint any more (pml_epml_ep_destroy.c). */
+/** Free everything; no thread can reach the endpoint any more (pml_epml_ep_destroy.c). */
 void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep);
 
 /** The PML goes: all endpoints are destroyed. */
@@ -58,10 +58,10 @@ bool mca_pml_epml_ep_visit_all(void (*begin)(void *context),
 void mca_pml_epml_visit(mca_pml_epml_ep_t *ep);
 
 /** Call a function with each endpoint of the process, the dying ones included, without waiting for
- * the lock of the list.  Any thread.  @return false: somebody else has that lock */
+ * the lock of the list.  Any thread.  @return false: another thread has that lock */
 bool mca_pml_epml_ep_for_all(void (*function)(mca_pml_epml_ep_t *ep));
 
-/** Registered with opal_progress: progress the calling thread's own endpoints, and what nobody
+/** Registered with opal_progress: progress the calling thread's own endpoints, and what no thread
  * drives. */
 int mca_pml_epml_progress(void);
 

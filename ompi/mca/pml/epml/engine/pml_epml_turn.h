@@ -47,7 +47,7 @@ static inline int mca_pml_epml_ep_poll_messages(mca_pml_epml_ep_t *ep)
 /**
  * One turn of an endpoint by a thread of its own: progress it if there may be something to do.
  *
- * @return number of events; 0 also if somebody else is at it
+ * @return number of events; 0 also if another thread is at it
  */
 static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
 {
@@ -63,7 +63,7 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
 #define EPML_TEST_TRIES 1024
 
 /** One turn as mca_pml_epml_ep_poll, for calls that test: a helper that is in is waited for, a
- * little, or a test would find nothing because it was tried while somebody looked. */
+ * little, or a test would find nothing because it was tried while the helper was in. */
 int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep);
 
 /** Turns of a call that tests, as long as they bring something, but not what was asked for: in four
@@ -89,8 +89,9 @@ void mca_pml_epml_process_progress(void);
 
 /** Let everything else in the process move on.
  *
- * @param[in] ep  what the caller waits for itself: when it has something, nobody else is helped any
- *                more; NULL: more than one, or nothing of ours */
+ * @param[in] ep  what the caller waits for itself: when it has something, no other endpoint is
+ * helped
+ *                any more; NULL: more than one, or nothing of ours */
 void mca_pml_epml_help(const mca_pml_epml_ep_t *ep);
 
 /** Nothing happened: spin, look after the rest of the process now and then, yield if need be.

@@ -9,10 +9,10 @@
  * Work of the engine's clients.
  *
  * Each endpoint has a place for one, which is mostly all there is, and a list for more, with a lock
- * of its own.  Who turns the endpoint takes work out, has it go on a step, with no lock held, and
- * puts it back, into the list at the end, unless it is done.  So one thread is at it at a time, the
- * steps of one are ordered by the place, or by the list's lock, and a step may do what any thread
- * may: send, receive, begin other work.
+ * of its own.  A thread that turns the endpoint takes work out, executes a step of it, with no lock
+ * held, and puts it back, into the list at the end, unless it is done.  So one thread is at it at a
+ * time, the steps of one are ordered by the place, or by the list's lock, and a step may do what
+ * any thread may: send, receive, begin other work.
  *
  * Work holds its communicator, or a request does for it, so the endpoint stays.  A thread that
  * looks for work reads the place and counts works; both show that there is some while a thread
@@ -34,7 +34,7 @@
 /** This thread is in a step: what it calls turns endpoints, but steps no further. */
 static _Thread_local bool stepping;
 
-/** In the place: somebody is at what was there. */
+/** In the place: a thread executes what was there. */
 static mpix_endpoints_work_t taken;
 
 static void work_put(mca_pml_epml_ep_t *ep, mpix_endpoints_work_t *work)

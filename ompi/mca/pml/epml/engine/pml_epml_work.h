@@ -20,7 +20,7 @@ BEGIN_C_DECLS
 
 /** See work_begin and request_begin in mpix_endpoints_engine_t.  With the endpoint's lock or without:
  * work.lock is the inner one.
- * @param[in] comm  of ep, that it holds until it is done; NULL: somebody else holds it for it */
+ * @param[in] comm  of ep, that it holds until it is done; NULL: another reference keeps it */
 void mca_pml_epml_work_begin(mca_pml_epml_ep_t *ep, ompi_communicator_t *comm,
                              mpix_endpoints_work_t *work);
 

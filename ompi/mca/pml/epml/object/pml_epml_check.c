@@ -58,7 +58,7 @@ void mca_pml_epml_check_start(void)
     if (started || NULL == __sanitizer_install_malloc_and_free_hooks) {
         return;
     }
-    /* Nobody can take the functions back: they stay. */
+    /* The functions cannot be taken back: they stay. */
     if (0 != dladdr(&started, &own)) {
         handle = dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     }

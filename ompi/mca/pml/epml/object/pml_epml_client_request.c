@@ -171,7 +171,7 @@ int mca_pml_epml_client_request_start(size_t count, ompi_request_t **requests)
         __atomic_store_n(flag_of(request), REQUEST_PENDING, __ATOMIC_RELAXED);
         rc = request->ops->start(request->context);
         if (MPIX_ENDPOINTS_REQUEST_COMPLETE == rc) {
-            /* Relaxed: nobody else has been told of it. */
+            /* Relaxed: no other thread knows it yet. */
             __atomic_store_n(flag_of(request), REQUEST_COMPLETED, __ATOMIC_RELAXED);
         } else if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
             __atomic_store_n(flag_of(request), REQUEST_COMPLETED, __ATOMIC_RELAXED);

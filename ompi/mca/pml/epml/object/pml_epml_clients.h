@@ -26,7 +26,7 @@ BEGIN_C_DECLS
 /** See client_register in mpix_endpoints_engine_t. */
 int mca_pml_epml_client_register(const mpix_endpoints_client_t *client, int *number_p);
 
-/** @return NULL: nobody has that number.  Any thread */
+/** @return NULL: no client has that number.  Any thread */
 const mpix_endpoints_client_t *mca_pml_epml_clients(int number);
 
 /** A handle is being made: let all clients hang something on it.  Not under the lock.
@@ -44,7 +44,7 @@ static inline void *mca_pml_epml_clients_object(const mca_pml_epml_comm_t *comm,
                : NULL;
 }
 
-/** The PML goes: nobody is a client any more. */
+/** The PML goes: there are no clients any more. */
 void mca_pml_epml_clients_finalize(void);
 
 END_C_DECLS

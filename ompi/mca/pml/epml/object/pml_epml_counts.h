@@ -8,8 +8,8 @@
  *
  * What is counted of an endpoint, and of the process: the performance variables of MPI_T.
  *
- * Nothing is counted on a short message's way: values are worked out when somebody asks, of what
- * the endpoint and its transports keep anyway.
+ * Nothing is counted on a short message's way: values are computed when they are read, of what the
+ * endpoint and its transports keep anyway.
  *
  * Tests: variables
  */

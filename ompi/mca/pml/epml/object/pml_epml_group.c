@@ -32,7 +32,7 @@ static void group_construct(epml_group_t *group)
 }
 
 /** Runs before Open MPI's destructor, which gives up each proc and frees the array: it finds a
- * group of nobody.  A group may end after the PML has, but not after its code is gone. */
+ * group of no members.  A group may end after the PML has, but not after its code is gone. */
 static void group_destruct(epml_group_t *group)
 {
     group->super.grp_proc_count = 0;

@@ -22,14 +22,14 @@ BEGIN_C_DECLS
 void mca_pml_epml_group_init(void);
 
 /** Let a new intracommunicator's group be one that shares its procs with the other handles of this
- * process.  Nobody else may know the communicator yet.  Without memory it stays as it is.
+ * process.  No other thread may know the communicator yet.  Without memory it stays as it is.
  *
  * @param[in] peers  the group's members */
 void mca_pml_epml_group_use_procs(ompi_communicator_t *comm, mca_pml_epml_peers_t *peers);
 
 /** The group of all peers of a list.
  *
- * @param[in] rank  whose group it is, or MPI_UNDEFINED: nobody's (the remote group) */
+ * @param[in] rank  whose group it is, or MPI_UNDEFINED: no member's (the remote group) */
 ompi_group_t *mca_pml_epml_group_new(ompi_group_t *like, mca_pml_epml_peers_t *peers, int rank);
 
 END_C_DECLS

@@ -37,7 +37,7 @@ typedef enum mca_pml_epml_from_t {
     EPML_FROM_UID      /**< it has its endpoint's uid */
 } mca_pml_epml_from_t;
 
-/** A message; the header is whole, and nobody else writes to it. */
+/** A message; the header is whole, and no other thread writes to it. */
 typedef struct mca_pml_epml_message_t {
     const void *hdr;
     const unsigned char *rest;

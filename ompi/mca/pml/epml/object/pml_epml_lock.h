@@ -105,7 +105,7 @@ static inline void mca_pml_epml_lock(mca_pml_epml_ep_t *ep)
     mca_pml_epml_note_lock(1);
 }
 
-/** As a visitor: only if nobody is in. */
+/** As a visitor: only if no thread is in. */
 static inline bool mca_pml_epml_try_visit(mca_pml_epml_ep_t *ep)
 {
     mca_pml_epml_check_outside();

@@ -116,8 +116,8 @@ static void memory_leave(memory_t *memory)
     }
 }
 
-/** Under the lock, so that nobody makes the same again before it has gone: of a file there can be
- * but one of a name. */
+/** Under the lock, so that no thread makes the same again before it has gone: of a file there can
+ * be but one of a name. */
 static void memory_free(memory_t *memory)
 {
     if (NULL == memory->source) {

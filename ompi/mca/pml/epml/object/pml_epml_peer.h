@@ -24,7 +24,8 @@ mca_pml_epml_peer_t *mca_pml_epml_peer_create(ompi_proc_t *proc, uint64_t uid);
 /** The peer is complete and constant from now on: let it be found.  Any thread.
  *
  * @param[in] peer  the caller's reference is taken over
- * @return a reference on the one peer of that endpoint: another one, if somebody was faster; NULL
+ * @return a reference on the one peer of that endpoint: another one, if another thread was faster;
+ * NULL
  *         without memory */
 mca_pml_epml_peer_t *mca_pml_epml_peer_publish(mca_pml_epml_peer_t *peer);
 
@@ -72,7 +73,7 @@ int mca_pml_epml_peers_for_group(ompi_group_t *group, mca_pml_epml_peers_t *firs
  * them can be found as long as they are of the EPML_KEPT last ones.  Any thread. */
 void mca_pml_epml_peers_keep(const mca_pml_epml_peers_t *peers);
 
-/** Nobody asks any more. */
+/** No peer asks any more. */
 void mca_pml_epml_kept_finalize(void);
 
 /** All peers are gone: give up what numbers them. */

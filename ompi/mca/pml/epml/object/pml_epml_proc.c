@@ -163,7 +163,7 @@ static void idle_remove(epml_proc_t *proc)
 /** Give up a proc without users, unless a group has it.  Under the lock. */
 static void idle_free(epml_proc_t *proc)
 {
-    /* If ours is the last reference, nobody can get another one but through the lock. */
+    /* If ours is the last reference, another one can be had only through the lock. */
     if (1 == proc->super.super.super.super.obj_reference_count) {
         idle_remove(proc);
         (void) opal_hash_table_remove_value_uint64(&procs.by_name,

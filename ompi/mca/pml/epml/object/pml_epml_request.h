@@ -31,8 +31,8 @@ typedef struct mca_pml_epml_request_text_t {
 
 /**
  * What the engine asks of a request without knowing what it is.  Each protocol has a table for each
- * of its kinds of requests; nobody else asks for the kind.  All but start are called under the lock
- * of the request's endpoint.  Where it says so a function may be NULL.
+ * of its kinds of requests; no other layer asks for the kind.  All but start are called under the
+ * lock of the request's endpoint.  Where it says so a function may be NULL.
  */
 typedef struct mca_pml_epml_request_ops_t {
     const char *name; /**< "send", for people */
@@ -51,22 +51,22 @@ typedef struct mca_pml_epml_request_ops_t {
      * cannot go on. */
     void (*cut)(struct mca_pml_epml_request_t *request);
 
-    /** Has nobody heard of it yet?  NULL: the peer has. */
+    /** Has the peer received nothing of it yet?  NULL: it has. */
     bool (*is_unheard)(const struct mca_pml_epml_request_t *request);
 
     /** It has a number, and a member of its communicator is lost: end it if it waits for that one.
      * NULL: another request sees to it. */
     void (*lost)(struct mca_pml_epml_request_t *request);
 
-    /** Of a collective that has failed: nobody may want it any more.  It ends, be it later, unless
-     * it has not left yet: then it is to be asked again.  NULL: it is withdrawn another way, or
-     * ends. */
+    /** Of a collective that has failed: the request may not be needed any more.  It ends, be it
+     * later, unless it has not left yet: then it is to be asked again.  NULL: it is withdrawn
+     * another way, or ends. */
     void (*take_back)(struct mca_pml_epml_request_t *request);
 
     /** As lost, of one that waits for a match.  NULL: it goes on waiting. */
     void (*lost_unmatched)(struct mca_pml_epml_request_t *request);
 
-    /** Nobody has sent anything for a while, and it has a number.  NULL: nothing to be done. */
+    /** No message has come for a while, and it has a number.  NULL: nothing to be done. */
     void (*remind)(struct mca_pml_epml_request_t *request);
 
     /** The engine is through with it, and another request, not a user, is to know.  NULL: a
@@ -164,7 +164,7 @@ static inline bool mca_pml_epml_send_is_offered(const mca_pml_epml_request_t *re
     return EPML_SEND_RNDV == request->state || EPML_SEND_WITHDRAWN == request->state;
 }
 
-/** Of a collective that cannot succeed, because somebody is lost, or of a revoked communicator? */
+/** Of a collective that cannot succeed, because a member is lost, or of a revoked communicator? */
 static inline bool mca_pml_epml_request_is_in_vain(const mca_pml_epml_request_t *request)
 {
     return OPAL_UNLIKELY(request->comm->loss.member
@@ -216,7 +216,7 @@ static inline bool mca_pml_epml_is_request(const ompi_request_t *request)
 /** A persistent request is active from now on.  Under the lock. */
 void mca_pml_epml_request_activate(mca_pml_epml_request_t *request);
 
-/** Whom it is for, or came from; NULL: nobody has been found yet. */
+/** The destination, or the source; NULL: not known yet. */
 static inline const mca_pml_epml_peer_t *mca_pml_epml_request_partner(
     const mca_pml_epml_request_t *request)
 {
@@ -233,8 +233,8 @@ void mca_pml_epml_bsend_free(mca_pml_epml_comm_t *comm, void *room);
 /** The engine is through with the request: tell the user.  Under the lock. */
 void mca_pml_epml_request_done(mca_pml_epml_request_t *request);
 
-/** The rare cases of telling: the user has freed the request, or somebody hung a callback or a
- * synchronization object on it. */
+/** The rare cases of telling: the user has freed the request, or libmpi attached a callback or a
+ * synchronization object to it. */
 void mca_pml_epml_request_complete_slow(mca_pml_epml_request_t *request);
 
 /** Give up what extras stands for.  Under the lock.

@@ -113,7 +113,7 @@ typedef struct mca_pml_epml_peers_t {
 
 /** An endpoint's connection to a peer in another process. */
 typedef struct mca_pml_epml_connection_t {
-    uint64_t peer_id; /**< slots are used again: whose connection this is; 0: nobody's */
+    uint64_t peer_id; /**< slots are used again: whose connection this is; 0: none's */
     mca_btl_ep_module_t *module;
     struct mca_btl_base_endpoint_t *endpoint; /**< NULL: none */
     uint32_t slot;
@@ -169,7 +169,7 @@ typedef enum mca_pml_epml_news_t {
 /** How far a member has come with passing such news on. */
 typedef struct mca_pml_epml_passing_t {
     bool over;      /**< all that are to be told by it have been told */
-    bool first;     /**< it tells all members: nobody has told it */
+    bool first;     /**< it tells all members: no member has told it */
     uint32_t count; /**< so many of them so far */
     int32_t lost;   /**< of members that were lost then: after more losses others are to be told */
 } mca_pml_epml_passing_t;
@@ -193,7 +193,7 @@ typedef struct mca_pml_epml_ep_signs_t {
 typedef struct mca_pml_epml_ep_ways_t {
     mca_btl_ep_module_t *shm;
     size_t immediate_limit; /**< header and data that go to a neighbour without a request */
-    mca_btl_ep_module_t *module[EPML_WAYS]; /**< NULL: nobody is to be reached that way */
+    mca_btl_ep_module_t *module[EPML_WAYS]; /**< NULL: no peer is reached that way */
 } mca_pml_epml_ep_ways_t;
 
 /** Lists of requests, and how much this turn may do for them.  object. */
@@ -264,7 +264,7 @@ typedef struct mca_pml_epml_ep_fetch_t {
 
 /** What is known of losses, and asking for them.  loss. */
 typedef struct mca_pml_epml_ep_loss_t {
-    bool ask_soon; /**< do not wait for pml_epml_ask: others have lost somebody */
+    bool ask_soon; /**< do not wait for pml_epml_ask: others have lost a peer */
     /** A peer is lost, or has left: new communicators may have lost members.  Written under the lock;
      * a waiting thread reads it without, as a hint. */
     atomic_bool any;
@@ -281,17 +281,17 @@ typedef struct mca_pml_epml_ep_loss_t {
     struct {
         uint64_t context; /**< 0: none since the last questions */
         int32_t source, tag;
-    } probed; /**< the last probe in vain: it waits for somebody, too */
+    } probed; /**< the last probe in vain: it waits for a peer, too */
 } mca_pml_epml_ep_loss_t;
 
-/** What clients have begun and nobody is at, but for one: pml_epml_work.h.  engine, under a lock of
- * its own. */
+/** What clients have begun and no thread executes, except for one: pml_epml_work.h.  engine, under
+ * a lock of its own. */
 typedef struct mca_pml_epml_ep_work_t {
     opal_mutex_t lock;
     struct mpix_endpoints_work_t *first, *last; /**< the oldest first */
 } mca_pml_epml_ep_work_t;
 
-/** Who it is, and how long.  engine; constant once it is made, but for the references. */
+/** Identity and lifetime.  engine; constant once it is made, except for the references. */
 typedef struct mca_pml_epml_ep_life_t {
     uint64_t uid; /**< unique in the job for ever: names are not, see index 0 */
     mca_pml_epml_peer_t *self;
@@ -342,8 +342,8 @@ _Static_assert(EPML_SAME_LINE(requests, wire.backlogs.first), "what each call an
 _Static_assert(EPML_SAME_LINE(flow.bytes, flow.exhausted), "what a kept message looks at");
 
 /** Context ids have 62 bits (mca_pml_epml_context_ids).  With this one, messages by which members
- * of the communicator agree on another one (pml_epml_cid_message.c), and which no receive of anybody's
- * matches.  The last one is EPML_PART_CONTEXT. */
+ * of the communicator agree on another one (pml_epml_cid_message.c), and which no receive of any
+ * member's matches.  The last one is EPML_PART_CONTEXT. */
 #define EPML_AGREE_CONTEXT (UINT64_C(1) << 62)
 
 /** What hangs from an endpoint communicator (c_pml_comm). */

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Who is where: pml_epml_who.c.
+ * Locality, which process and node a member is on: pml_epml_who.c.
  */
 
 #ifndef MCA_PML_EPML_WHO_H

@@ -320,7 +320,7 @@ void mca_pml_epml_fetch_start(mca_pml_epml_request_t *request)
         mca_pml_epml_backlog_request(request->ep, request->source, request);
     }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc || 0 < request->gets) {
-        /* Nobody names it: it is for a dump to find.  Without memory it does not. */
+        /* No message names it: it is for a dump to find.  Without memory it does not. */
         (void) mca_pml_epml_number_assign(request);
     }
 }

@@ -428,7 +428,7 @@ static void part_recv_fetch(mca_pml_epml_part_t *part, const mca_pml_epml_hdr_pa
         part_recv_account(part, hdr->offset, hdr->length, MPI_ERR_NO_MEM);
         return;
     }
-    piece->free_called = true; /* nobody waits for it */
+    piece->free_called = true; /* no thread waits for it */
     piece->rank = request->rank;
     piece->tag = request->tag;
     piece->buffer = part;

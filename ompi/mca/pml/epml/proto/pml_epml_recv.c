@@ -47,7 +47,7 @@ int mca_pml_epml_recv_start_in_doubt(mca_pml_epml_request_t *request, int src, i
         return MPI_ERR_NO_MEM; /* it might wait for the message that was lost */
     }
     if (0 <= mca_pml_epml_lost_blocks(request->comm, src, tag)) {
-        /* Who receives from any source in a loop gets to see what the others send. */
+        /* A loop of receives from any source thus also gets what the other members send. */
         (void) ep->engine.turn(ep);
     }
     found = epml_match_first(&ep->match, request->comm->context, src, tag, &queue);

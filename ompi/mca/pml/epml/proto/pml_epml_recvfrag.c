@@ -50,8 +50,9 @@ static __attribute__((noinline)) void recvfrag_refuse(mca_pml_epml_ep_t *ep,
 }
 
 /**
- * There is no memory to keep a message.  Whoever waits for it must not wait for ever: a sender that
- * is still there gets an error, and so does every receive of that communicator that would wait.
+ * There is no memory to keep a message.  Neither its sender nor its receiver may wait without end:
+ * a sender that is still there gets an error, and so does every receive of that communicator that
+ * would wait.
  */
 static __attribute__((noinline)) void recvfrag_lose(mca_pml_epml_comm_t *comm,
                                                     const mca_pml_epml_hdr_match_t *match)
@@ -127,7 +128,7 @@ __attribute__((noinline)) void mca_pml_epml_keep(mca_pml_epml_ep_t *ep, uint64_t
         recvfrag_lose(comm, match);
         return;
     }
-    if (0 == (context & EPML_AGREE_CONTEXT)) { /* what members agree on holds nobody up */
+    if (0 == (context & EPML_AGREE_CONTEXT)) { /* messages of agreements hold no sender back */
         mca_pml_epml_flow_kept(ep, sender, message);
     }
 }
@@ -156,7 +157,7 @@ static bool is_from_partner(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *
     return is_from(btl, mca_pml_epml_request_partner(request));
 }
 
-/** Is it from the endpoint of this uid?  Also true if nobody here knows that.  One of the process
+/** Is it from the endpoint of this uid?  Also true if that is not known here.  One of the process
  * itself sends nothing this way. */
 static bool is_from_uid(const mca_btl_base_module_t *btl, uint64_t uid)
 {
@@ -219,8 +220,8 @@ static bool is_sound(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
 
     if (OPAL_UNLIKELY(NULL == comm)) {
         if (EPML_HDR_AM == match->common.kind && mca_pml_epml_context_may_be(match->context)) {
-            return false; /* what a client tells others, whose handles may have gone: nobody misses
-                             it */
+            return false; /* what a client tells others, whose handles may have gone: it is not
+                             missed */
         }
         if (MPI_ANY_TAG > match->tag && mca_pml_epml_context_may_be(match->context)) {
             mca_pml_epml_ep_drop(

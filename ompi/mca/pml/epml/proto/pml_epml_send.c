@@ -95,9 +95,9 @@ void mca_pml_epml_send_returned(void *context, void *token)
     send_complete(token);
 }
 
-/** Has a peer gone in good order, all its communicators freed?  What is sent to it now nobody will
- * receive, as what the network still takes for it, or what is in its inbox already: of a send that
- * does not wait for its receive, the sender does not learn that (MPI 4.1, section 3.4). */
+/** Has a peer gone in good order, all its communicators freed?  What is sent to it now no thread
+ * will receive, as what the network still takes for it, or what is in its inbox already: of a send
+ * that does not wait for its receive, the sender does not learn that (MPI 4.1, section 3.4). */
 static bool has_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
     return NULL != peer->shm

@@ -49,12 +49,12 @@ extern const mca_pml_epml_kind_t mca_pml_epml_cts_kind, mca_pml_epml_done_kind;
  * the peer says so, or as usual if it receives the message.  Under the lock. */
 void mca_pml_epml_withdraw(mca_pml_epml_request_t *request);
 
-/** Throw away a message that nobody will receive.  Where somebody is lost, its sender waits for an
- * answer that otherwise nobody would give any more.  Of a collective that has failed for another
- * reason the sender hears, and asks. Under the lock. */
+/** Throw away a message that will not be received.  If a member is lost, its sender waits for an
+ * answer that would otherwise never be sent.  Of a collective that has failed for another reason
+ * the sender is told, and asks.  Under the lock. */
 void mca_pml_epml_withdraw_kept(mca_pml_epml_comm_t *comm, epml_match_unexpected_t *message);
 
-/** Tell the sender of a rendezvous that nobody fetches it, now or later.  Under the lock. */
+/** Tell the sender of a rendezvous that its data are not fetched, now or later.  Under the lock. */
 void mca_pml_epml_withdraw_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
                                   uint32_t number);
 

@@ -18,14 +18,14 @@
  *
  * So the sender asks (WITHDRAW), and waits for the answer.  There are three cases at the receiver:
  *
- *  - the message waits unmatched: it is thrown away, and FIN says that nobody fetches it;
+ *  - the message waits unmatched: it is thrown away, and FIN says that it is not fetched;
  *  - its communicator is gone, and with it all receives and messages: likewise.  By then the
  *    receiver may have nothing in common with the sender any more, but keeps the members of the
  *    communicator a while (mca_pml_epml_peers_keep);
  *  - it has been matched: CTS or FIN comes anyway, or is on its way.
  *
  * The endpoint may be gone as well.  Of the network its module stays, and its process answers in
- * its place; on the node the sender sees by itself that nobody reads its pipe any more.
+ * its place; on the node the sender detects by itself that its pipe is not read any more.
  *
  * WITHDRAW follows the message on the same way, so that it cannot come before it.  The receiver
  * answers from its progress, as it answers a rendezvous.
@@ -44,7 +44,7 @@
 
 /* ---- the sender's side ----------------------------------------------------------------------- */
 
-/** Is the receiver's endpoint gone, so that nobody is there to answer? */
+/** Is the receiver's endpoint gone, so that no answer can come? */
 static bool is_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
     const mca_pml_epml_connection_t *connection = NULL == peer->shm
@@ -111,7 +111,7 @@ static mca_pml_epml_unexpected_t *find_kept(mca_pml_epml_ep_t *ep, const mca_pml
     return NULL;
 }
 
-/** Throw away what waits unmatched.  @return true: nobody fetches it, now or later */
+/** Throw away what waits unmatched.  @return true: it is not fetched, now or later */
 static bool throw_away_kept(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *sender,
                             const mca_pml_epml_hdr_withdraw_t *hdr)
 {

@@ -70,7 +70,7 @@ static inline void mca_pml_epml_lost_saw(mca_pml_epml_ep_t *ep, uint32_t news)
     ep->wire.lost_seen = news;
 }
 
-/** Whoever is reached by this way is lost.  Under the lock. */
+/** All peers that are reached by this way are lost.  Under the lock. */
 static inline void mca_pml_epml_way_break(mca_pml_epml_ep_t *ep, mca_pml_epml_way_t way)
 {
     ep->wire.broken[way] = true;

@@ -54,7 +54,7 @@ void mca_pml_epml_flow_init(mca_pml_epml_ep_t *ep)
 static void set_full(mca_pml_epml_ep_t *ep, bool full)
 {
     if (NULL == ep->life.self) {
-        return; /* nobody knows it yet */
+        return; /* no other thread knows it yet */
     }
     ep->flow.times_full += full && !ep->flow.full;
     ep->flow.full = full;

@@ -8,16 +8,16 @@
  *
  * Messages without a receive: keeping them, and holding their senders back.
  *
- * An endpoint that keeps more than pml_epml_unexpected_limit bytes of them is full.  Who sends to a
- * full endpoint sends nothing but rendezvous headers, so the data wait with their senders; nothing
- * else changes: order, matching and progress are those of large messages.  At half of the limit the
- * endpoint is full no longer.  Senders know it:
+ * An endpoint that keeps more than pml_epml_unexpected_limit bytes of them is full.  Senders to a
+ * full endpoint send nothing except rendezvous headers, so the data wait with their senders;
+ * nothing else changes: order, matching and progress are those of large messages.  At half of the
+ * limit the endpoint is full no longer.  Senders know it:
  *
  *  - in the same process by the flag full in the endpoint's peer;
  *  - elsewhere by HOLD and GO, one of each per sender, noted in both ends' connections.
  *
- * An endpoint never holds itself back: nobody else could make the room.  docs/progress.md says
- * why nothing is lost and nobody waits for ever.
+ * An endpoint never holds itself back: no other thread could make the room.  docs/progress.md says why
+ * nothing is lost and no sender waits without end.
  */
 
 #ifndef MCA_PML_EPML_FLOW_H

@@ -15,7 +15,7 @@
  * An active message that waits is a control message with data.  A transport that is short of memory
  * may have no buffer for all of it (OMPI_ERR_NOT_AVAILABLE): then it goes in pieces.
  *
- * A control message is somebody's answer: it is never forgotten while the peer is there.  What says
+ * A peer waits for each control message: it is never dropped while the peer is there.  What says
  * that there is no way now (a transport without memory for a connection) is tried again, for
  * pml_epml_way_wait; what says that there never will be one ends the pair at once.
  *
@@ -119,7 +119,7 @@ int mca_pml_epml_send_control_data(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *p
         rc = mca_pml_epml_backlog_judge(ep, peer, rc, &since);
     } else if (OPAL_UNLIKELY(mca_pml_epml_lost_refuses(ep, peer))) {
         /* Its backlog ends, which must not be put off: without memory the answer would go behind
-         * other answers, for ever (mca_pml_epml_backlog_lost). */
+         * other answers, without end (mca_pml_epml_backlog_lost). */
         rc = MPI_ERR_PROC_FAILED;
     }
     if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
@@ -288,7 +288,7 @@ void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
     mca_pml_epml_peer_retain(peer); /* the queue's may be the last one */
     while (NULL != (pending = take_first(ep, peer))) {
         if (NULL == pending->request) {
-            free(pending); /* an answer that nobody waits for any more */
+            free(pending); /* an answer that is not waited for any more */
         } else {
             end_request(pending->request);
         }
@@ -296,7 +296,7 @@ void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
     mca_pml_epml_peer_release(peer);
 }
 
-/** A request of which nobody has heard yet, nor needs to any more? */
+/** A request that no peer has received, nor needs to any more? */
 static bool is_unheard_in_vain(const epml_backlog_thing_t *thing)
 {
     const mca_pml_epml_request_t *request = mca_pml_epml_pending_of(thing)->request;

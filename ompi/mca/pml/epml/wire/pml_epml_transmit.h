@@ -45,7 +45,7 @@ int mca_pml_epml_send_control_data(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *p
  * message is cut into. */
 #define EPML_PIECE MPIX_ENDPOINTS_AM_MAX
 
-/** What becomes of a control message, or of another one that somebody waits for.
+/** What becomes of a control message, or of another one that a peer waits for.
  *
  * @param[in]     rc     of the transport
  * @param[in,out] since  when there was no way for the first time, ns; 0: there has been one
@@ -65,8 +65,8 @@ int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep);
 /** The peer is lost: end what waits for it. */
 void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
 
-/** Ends the sends of collectives in all backlogs that cannot succeed, because somebody is lost, and
- * that nobody has heard of. */
+/** Ends the sends of collectives in all backlogs that cannot succeed, because a member is lost, and
+ * of which the peer has received nothing. */
 void mca_pml_epml_backlog_end_in_vain(mca_pml_epml_ep_t *ep);
 
 /** Forget it all. */

@@ -40,7 +40,7 @@ typedef struct transport_t {
 typedef struct kept_module_t {
     struct kept_module_t *next;
     mca_btl_ep_module_t *module;
-    bool is_new; /**< no endpoint has had it: nobody knows its address, and it needs no progress */
+    bool is_new; /**< no endpoint has had it: no peer knows its address, and it needs no progress */
 } kept_module_t;
 
 static struct {
@@ -123,8 +123,8 @@ static bool provider_named(void)
     return NULL != text && '\0' != *text;
 }
 
-/** Where nobody is out there the network is not opened, and a mistake in its provider would not be
- * seen before the job is larger.  Under the lock, once. */
+/** Without peers on other nodes the network is not opened, and a mistake in its provider would not
+ * be seen before the job is larger.  Under the lock, once. */
 static int check_net(void)
 {
     if (provider_named()) {

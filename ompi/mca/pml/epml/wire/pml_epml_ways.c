@@ -113,7 +113,7 @@ int mca_pml_epml_ways_open(mca_pml_epml_ep_t *ep, unsigned int ways)
         return rc;
     }
     set_limit(ep);
-    /* Not under the lock, which would count for the bias; nobody else has the endpoint yet. */
+    /* Not under the lock, which would count for the bias; no other thread has the endpoint yet. */
     rc = need_ways(ep, ways, false);
     if (OMPI_SUCCESS != rc) {
         mca_pml_epml_ways_close(ep);

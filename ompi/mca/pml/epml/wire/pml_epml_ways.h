@@ -18,7 +18,7 @@
 
 BEGIN_C_DECLS
 
-/** A new endpoint, which nobody else knows yet, gets its inbox, and ways out as by
+/** A new endpoint, which no other thread knows yet, gets its inbox, and ways out as by
  * mca_pml_epml_ep_need.
  * @return OMPI_SUCCESS or an error; then it has none */
 int mca_pml_epml_ways_open(mca_pml_epml_ep_t *ep, unsigned int ways);
@@ -35,7 +35,7 @@ void mca_pml_epml_ways_close(mca_pml_epml_ep_t *ep);
  */
 int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int ways);
 
-/** A new endpoint that nobody has sent to does without the node side after all. */
+/** A new endpoint that has received nothing does without the node side after all. */
 void mca_pml_epml_ep_drop_node(mca_pml_epml_ep_t *ep);
 
 /** What a module has counted; zeros for NULL. */

@@ -67,7 +67,7 @@ OPAL_DECLSPEC extern mca_btl_epofi_component_t mca_btl_epofi_component;
 /**
  * Messages that a module received and threw away, because they were not of this protocol, were
  * damaged, did not prove that they belong to the job, came twice or after one that is lost, or bore
- * a tag for which nobody has registered.
+ * a tag for which no handler is registered.
  *
  * @param[in] module  a module of this component; the caller serializes, as for all module calls
  */

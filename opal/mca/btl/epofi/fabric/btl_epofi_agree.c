@@ -142,7 +142,7 @@ static bool has_address(const ep_net_node_t *node, const ep_net_address_t *wante
     return false;
 }
 
-/** The best of one's own that nobody else has. */
+/** The best network of this node that no other node has. */
 static candidate_t best_of_own(ep_net_node_t *const *nodes, size_t count, size_t own)
 {
     candidate_t best = {.usable = false};

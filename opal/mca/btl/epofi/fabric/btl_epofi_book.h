@@ -53,7 +53,7 @@ void mca_btl_epofi_book_set_lock(mca_btl_epofi_book_t *book, opal_mutex_t *lock)
 int mca_btl_epofi_book_enter(mca_btl_epofi_book_t *book, const mca_btl_epofi_callee_t *callee,
                              mca_btl_epofi_entry_t **entry_p);
 
-/** Somebody needs it no more. */
+/** Drop one reference. */
 void mca_btl_epofi_book_leave(mca_btl_epofi_book_t *book, mca_btl_epofi_entry_t *entry);
 
 END_C_DECLS

@@ -32,7 +32,7 @@ enum {
     RANK_NEVER = -1,
     RANK_LAYERED = 1000,  /**< a core provider under a datagram or message utility provider */
     RANK_TCP = 400,       /**< the one that is everywhere, after all that is hardware */
-    RANK_LOOPBACK = 100,  /**< reaches nobody else */
+    RANK_LOOPBACK = 100,  /**< reaches no other node */
     RANK_OTHER_NET = 50,  /**< not in the network that all nodes take */
     RANK_LINK_LOCAL = 20, /**< reaches some neighbours */
     RANK_IPV6 = 10        /**< where the same interface has an IPv4 address, that one is simpler */
@@ -80,7 +80,7 @@ static bool interface_matches(const struct fi_info *info, const char *wanted)
            && ep_net_listed(wanted, info->nic->device_attr->name, NULL, false);
 }
 
-/** May it be used, where nobody has said which interface it is to be? */
+/** May it be used, where the user has named no interface? */
 static bool is_allowed(const struct fi_info *info, const mca_btl_epofi_net_t *net)
 {
     const void *address = mca_btl_epofi_ip_address(info);

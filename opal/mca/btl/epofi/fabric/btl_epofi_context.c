@@ -115,8 +115,8 @@ int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
     return OPAL_SUCCESS;
 }
 
-/** Register under a key that nobody can guess: otherwise a process that reaches our port could read
- * the memory with it. Where the provider makes the keys, ours is ignored. */
+/** Register under a key that cannot be guessed: otherwise a process that reaches our port could
+ * read the memory with it. Where the provider makes the keys, ours is ignored. */
 static int register_keyed(const mca_btl_epofi_fabric_t *fabric, struct fid_domain *domain,
                           const mca_btl_epofi_secret_t *secret, uint64_t *next_key, void *base,
                           size_t size, uint64_t access, struct fid_mr **mr_p)

@@ -27,7 +27,7 @@ typedef struct mca_btl_epofi_context_t {
     struct fid_av *av;
     struct fid_cq *cq;
     struct fid_ep *ep;
-    struct mca_btl_epofi_gate_t *gate; /**< NULL: nobody greets here */
+    struct mca_btl_epofi_gate_t *gate; /**< NULL: no handshake here */
     mca_btl_epofi_book_t *book;        /**< the peers it knows */
     /** A place in a context that several modules share (../share); NULL: it is the module's own. */
     struct mca_btl_epofi_member_t *member;
@@ -46,7 +46,7 @@ void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context);
 /**
  * Register memory with a context, for its endpoint where regions are bound to one.
  *
- * @param[in]     secret    nobody else can guess the keys that are made with it
+ * @param[in]     secret    the keys that are made with it cannot be guessed without it
  * @param[in,out] next_key  so many have been made; only the registering thread uses it
  * @param[in]     access    libfabric's FI_SEND, FI_RECV, FI_READ, FI_REMOTE_READ
  * @param[out]    mr_p      set on success only

@@ -19,7 +19,7 @@
 
 BEGIN_C_DECLS
 
-/** What the process found out once; constant while anybody holds it. */
+/** What the process found out once; constant while it is referenced. */
 typedef struct mca_btl_epofi_fabric_t {
     struct fi_info *info; /**< the chosen provider and interface */
     struct fid_fabric *fabric;
@@ -40,7 +40,8 @@ typedef struct mca_btl_epofi_fabric_t {
 } mca_btl_epofi_fabric_t;
 
 /**
- * Get the process's fabric, choosing a provider if nobody has yet.  The caller holds the lock.
+ * Get the process's fabric, choosing a provider if none has been chosen yet.  The caller holds the
+ * lock.
  *
  * @return OPAL_SUCCESS; OPAL_ERR_NOT_AVAILABLE (the reason has been said); OPAL_ERR_OUT_OF_RESOURCE
  */

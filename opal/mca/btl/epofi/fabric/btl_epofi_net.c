@@ -65,7 +65,7 @@ static bool is_speaker(pmix_rank_t rank)
     return is;
 }
 
-/** Who speaks for our own node.  @return PMIX_RANK_INVALID: not known */
+/** The process that publishes for this node.  @return PMIX_RANK_INVALID: not known */
 static pmix_rank_t own_speaker(void)
 {
     pmix_rank_t speaker = PMIX_RANK_INVALID;

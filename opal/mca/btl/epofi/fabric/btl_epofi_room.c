@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Room for modules: the process's fabric is asked, which is chosen for that if nobody has yet.
+ * Room for modules: the process's fabric is asked; it is chosen first, if it has not been yet.
  *
  * Tests: static_number
  */

@@ -23,7 +23,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/** Somebody else has it.  Slow path. */
+/** The other thread has it.  Slow path. */
 void mca_btl_epofi_packets_wait(mca_btl_epofi_module_t *module);
 
 static inline bool mca_btl_epofi_packets_try(mca_btl_epofi_module_t *module)

@@ -61,8 +61,8 @@ typedef struct mca_btl_epofi_pair_t {
     bool given_up;       /**< the last endpoint failed, and may be gone: told when it asks */
     uint64_t sent_bytes; /**< of our messages, without this header; but for an open packet's */
     uint64_t packed;     /**< messages that have no number of their own, being in packets */
-    /* Has all arrived that we have sent?  Of what was sent up to here nobody needs to ask: the
-     * other side has said that it has it, or it is such a question itself. */
+    /* Has all arrived that we have sent?  No liveness probe is needed for what was sent up to here:
+     * the other side has said that it has it, or it is such a question itself. */
     uint64_t settled;
     uint64_t noticed;       /**< out.sequence when that was looked at last */
     uint32_t asked;         /**< questions since the last answer */
@@ -241,7 +241,7 @@ typedef struct mca_btl_epofi_module_t {
     unsigned char *inject_buffer;
     uint32_t peer_queue;    /**< most operations under way to one peer */
     uint32_t inflight;      /**< operations under way to all peers */
-    uint32_t own_ends;      /**< completions of our own messages since somebody counted */
+    uint32_t own_ends;      /**< completions of our own messages since the last count */
     uint32_t idle;          /**< looks at the completion queue since the last completion */
     uint32_t idle_start;    /**< idle at the last look at the clock */
     uint64_t idle_ns;       /**< time of the first look since the last completion */

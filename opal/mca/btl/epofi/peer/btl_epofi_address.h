@@ -21,13 +21,13 @@ BEGIN_C_DECLS
 /** Fill in the module's ep_address from its enabled libfabric endpoint. */
 int mca_btl_epofi_address_publish(mca_btl_epofi_module_t *module);
 
-/** Check an address that somebody sent us, as far as that can be done without using it.
+/** Check an address that a peer has sent, as far as that can be done without using it.
  * @param[out] address  a copy, with zeros behind it
  * @return OPAL_SUCCESS; OPAL_ERR_BAD_PARAM; OPAL_ERR_UNREACH, said why */
 int mca_btl_epofi_address_check(const mca_btl_epofi_module_t *module, const void *blob,
                                 size_t length, mca_btl_epofi_address_t *address);
 
-/** Who the peer is, and its address, for people.
+/** The peer and its address as text, for messages to the user.
  * @param[in]  endpoint  NULL: the one that is being connected to, at address
  * @return text */
 const char *mca_btl_epofi_describe(mca_btl_epofi_module_t *module,

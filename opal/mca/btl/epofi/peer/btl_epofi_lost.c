@@ -191,7 +191,7 @@ static bool is_refusing(const mca_btl_epofi_attempts_t *attempts)
                   > EPOFI_REFUSED_NS;
 }
 
-/* Nobody listens at the peer's address.  That it has ended follows only if there has been a
+/* No socket listens at the peer's address.  That it has ended follows only if there has been a
  * connection, which has ended then, since another one is tried; and not if the launcher says that
  * its process lives.  (A connection may have been reset, and others refused, by what is between the
  * two.)  Where the launcher says that it is dead, the owner knows that now. */

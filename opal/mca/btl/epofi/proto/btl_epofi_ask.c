@@ -93,7 +93,7 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
     result = fi_sendmsg(module->fi.ep, &message, FI_INJECT | FI_COMPLETION);
     if (0 == result) {
         if (pair->settled == pair->out.sequence) {
-            ++pair->settled; /* whether this one arrives is nobody's concern */
+            ++pair->settled; /* no later question has to cover this one */
         }
         mca_btl_epofi_pair_sent(pair);
         if (EPOFI_TAG_ASK == tag && 0 == endpoint->question) {
@@ -106,7 +106,7 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
         ++module->inflight;
         ++endpoint->inflight;
     } else if (!endpoint->failed) {
-        /* It may be that we shall never get through: then nobody else would find out. */
+        /* It may be that we shall never get through: then no other path would detect it. */
         (void) mca_btl_epofi_endpoint_refused(endpoint, result);
     }
 }
@@ -159,7 +159,7 @@ void mca_btl_epofi_ask_answer(mca_btl_epofi_module_t *module, mca_btl_epofi_pair
     const uint64_t heard = pair->expected - 1;
 
     if (NULL == endpoint) {
-        return; /* nobody here knows it any more */
+        return; /* no module here knows it any more */
     }
     if (endpoint->failed || pair->lost || pair->given_up) {
         send_own(endpoint, EPOFI_TAG_GONE, NULL, 0);

@@ -25,7 +25,7 @@ void mca_btl_epofi_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint
 /** Tell a peer that it has been given up, if it can be told. */
 void mca_btl_epofi_ask_farewell(struct mca_btl_base_endpoint_t *endpoint);
 
-/** Somebody asks: answer. */
+/** A peer asks: answer. */
 void mca_btl_epofi_ask_answer(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair);
 
 /** A message of these tags has come.

@@ -13,8 +13,8 @@
  * gone, a message waits in a packet, until
  *
  *   - the packet is full, or something follows that does not go into one (in order);
- *   - the thread waits or tests in MPI, or anybody else progresses the module: at the beginning and
- *     at the end of a progress;
+ *   - the thread waits or tests in MPI, or another thread progresses the module: at the
+ *     beginning and at the end of a progress;
  *   - none of this happens: then the postman sends it (btl_epofi_postman.c), as MPI has said of a
  *     small message that it is sent, and its thread may compute for long, or never come back.
  *
@@ -59,7 +59,8 @@
 
 void mca_btl_epofi_packets_init(mca_btl_epofi_module_t *module)
 {
-    atomic_flag_clear_explicit(&module->packet_lock, memory_order_relaxed); /* nobody has it yet */
+    /* Relaxed: no other thread has it yet. */
+    atomic_flag_clear_explicit(&module->packet_lock, memory_order_relaxed);
     module->packets.next = &module->packets;
     module->packets.previous = &module->packets;
     module->packet_size = 0;
@@ -116,7 +117,7 @@ static inline void packet_append(mca_btl_epofi_packet_t *packet, const void *hea
                                        .tag = tag};
     const size_t size = mca_btl_epofi_part_size(part.length);
 
-    memset(place + size - 8, 0, 8); /* what fills it up is nobody's old data */
+    memset(place + size - 8, 0, 8); /* the padding carries no old data */
     memcpy(place, &part, sizeof(part));
     memcpy(place + sizeof(part), header, header_size);
     if (0 < payload_size) {
@@ -154,7 +155,7 @@ static ssize_t packet_post(mca_btl_epofi_module_t *module, mca_btl_epofi_packet_
     return result;
 }
 
-/** The owner sees that the packet has gone.  What was in it is nobody else's any more.
+/** The owner sees that the packet has gone.  No other thread uses its contents any more.
  * @param[in] late  by the postman */
 static void packet_closed(struct mca_btl_base_endpoint_t *endpoint, bool late)
 {

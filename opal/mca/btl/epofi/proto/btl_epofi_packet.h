@@ -61,7 +61,7 @@ static inline void mca_btl_epofi_packets_look(mca_btl_epofi_module_t *module)
     }
 }
 
-/** Send those that nobody has sent for a while.  Called by the postman, at any time.
+/** Send those that have not been sent for a while.  Called by the postman, at any time.
  * @return are there any? */
 bool mca_btl_epofi_packets_collect(mca_btl_epofi_module_t *module);
 

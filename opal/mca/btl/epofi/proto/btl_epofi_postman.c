@@ -127,7 +127,7 @@ static bool postman_start(void)
 
 /** The process ends without MPI_Finalize, and libfabric's destructors come next, as we depend on
  * it: the postman must not look any more.  In the child of a fork there is no postman, but perhaps
- * its lock: so nobody waits for long. */
+ * its lock: so the wait for it is short. */
 static __attribute__((destructor)) void postman_halt(void)
 {
     struct timespec until;

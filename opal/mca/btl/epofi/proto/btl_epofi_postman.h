@@ -18,7 +18,7 @@
 
 BEGIN_C_DECLS
 
-/** One more module has packets that somebody is to look after.  By its owner.
+/** One more module has packets that the thread has to send when they are late.  By its owner.
  * @return false: there is no thread for it */
 bool mca_btl_epofi_postman_take(void);
 
@@ -28,15 +28,15 @@ void mca_btl_epofi_postman_watch(mca_btl_epofi_module_t *module);
 /** There is a packet where there was none. */
 static inline void mca_btl_epofi_postman_tell(mca_btl_epofi_module_t *module)
 {
-    /* Either we see that nobody watches us, or the postman sees the packet: partner is the fence in
-     * has_none (btl_epofi_postman.c). */
+    /* Either this thread sees that the module is not watched, or the postman sees the packet:
+     * partner is the fence in has_none (btl_epofi_postman.c). */
     atomic_thread_fence(memory_order_seq_cst);
     if (OPAL_UNLIKELY(!atomic_load_explicit(&module->watched, memory_order_relaxed))) {
         mca_btl_epofi_postman_watch(module);
     }
 }
 
-/** The module goes: nobody looks after it any more when this returns. */
+/** The module goes: the thread does not use it any more when this returns. */
 void mca_btl_epofi_postman_leave(mca_btl_epofi_module_t *module);
 
 END_C_DECLS

@@ -29,7 +29,7 @@
 /** So many times its receive buffers a module may have when all of them are held. */
 #define EPOFI_RECVS_MOST 16
 
-/** A receive failed.  Nobody knows whose message it was; the buffer is posted again. */
+/** A receive failed.  The sender of its message is not known; the buffer is posted again. */
 static void say_failed(const mca_btl_epofi_module_t *module, int error, const char *detail)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -95,8 +95,8 @@ static inline bool hand_on(mca_btl_epofi_module_t *module, const mca_btl_epofi_p
     return true;
 }
 
-/** Take a packet apart, where it lies.  What makes no sense is a loss, of which both sides learn:
- * somebody may wait for what it was to be. */
+/** Take a packet apart, where it lies.  Contents that make no sense are a loss, of which both sides
+ * learn: a receive may wait for the message. */
 static void deliver_packet(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
                            unsigned char *data, size_t size)
 {

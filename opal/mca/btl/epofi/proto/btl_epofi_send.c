@@ -142,7 +142,7 @@ static void descriptor_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op
 {
     mca_btl_epofi_frag_t *frag = EPOFI_CONTAINER(op, mca_btl_epofi_frag_t, op);
     struct mca_btl_base_endpoint_t *endpoint = frag->endpoint;
-    /* Read now: the callback may free the descriptor, and somebody may get it again. */
+    /* Read now: the callback may free the descriptor, and the pool may hand it out again. */
     const uint32_t flags = frag->base.des_flags;
 
     (void) length;

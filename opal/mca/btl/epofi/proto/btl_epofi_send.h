@@ -36,7 +36,7 @@ int mca_btl_epofi_ep_answer(mca_btl_ep_module_t *module, const void *address, si
 void mca_btl_epofi_inject_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,
                                    size_t length, int status);
 
-/** Completion of a fragment that nobody but us knows of. */
+/** Completion of a fragment that only this module knows of. */
 void mca_btl_epofi_frag_complete(mca_btl_epofi_module_t *module, mca_btl_epofi_op_t *op,
                                  size_t length, int status);
 

@@ -284,7 +284,7 @@ int mca_btl_epofi_context_get(const mca_btl_epofi_fabric_t *fabric,
         }
     }
     rc = share_join(share_emptiest(), context);
-    if (OPAL_SUCCESS != rc && NULL != share) { /* new, and nobody's */
+    if (OPAL_SUCCESS != rc && NULL != share) { /* new, without a member */
         share_close(share);
     }
     return rc;

@@ -55,7 +55,7 @@ bool mca_btl_epofi_context_drop(mca_btl_epofi_context_t *context);
 void mca_btl_epofi_context_keep(mca_btl_epofi_context_t *context, void (*bury)(void *object),
                                 void *object);
 
-/** How many contexts there are, for people.  @param[out] modules  in those that are shared */
+/** How many contexts there are, for reports.  @param[out] modules  in those that are shared */
 void mca_btl_epofi_context_count(unsigned int *own, unsigned int *shared, unsigned int *modules);
 
 END_C_DECLS

@@ -109,7 +109,7 @@ static ssize_t member_recv(struct fid_ep *ep, void *bytes, size_t size, void *de
     ssize_t result;
 
     (void) desc; /* the provider does not see it */
-    (void) from; /* anybody, always */
+    (void) from; /* any source, always */
     opal_mutex_lock(&share->lock);
     result = mca_btl_epofi_buffers_supply(share, member->receives + 1, size);
     slot = OPAL_LIKELY(0 == result) ? mca_btl_epofi_slot_get(member, user) : NULL;

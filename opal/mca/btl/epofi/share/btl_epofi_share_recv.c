@@ -227,7 +227,7 @@ static bool share_recv_keep(mca_btl_epofi_member_t *member, const unsigned char 
  * The member that a message is addressed to.  The number is removed from the message, so that the
  * module sees what it would see on a context of its own.
  *
- * @param[in] looking  gets what can be nobody's: it says so
+ * @param[in] looking  gets messages that can be no member's, and reports them
  *
  * @return NULL: to a member that has left
  */

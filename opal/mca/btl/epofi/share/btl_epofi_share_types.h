@@ -90,13 +90,13 @@ typedef struct mca_btl_epofi_kept_t {
 
 /** A context that several modules share. */
 typedef struct mca_btl_epofi_share_t {
-    /** Around every call of the provider's for this context, and all that follows.  Whoever has it
-     * calls nobody but the provider, so of ours it is the last one that is taken. */
+    /** Around every call of the provider's for this context, and all that follows.  Its holder
+     * calls only the provider, so it is the innermost of our locks. */
     opal_mutex_t lock;
     const mca_btl_epofi_fabric_t *fabric;
     mca_btl_epofi_context_t fi;
     mca_btl_epofi_address_t own; /**< its secret is all members'; the gate knows it by this */
-    struct mca_btl_epofi_member_t *members[EPOFI_NUMBER_MOST + 1]; /**< by number; 0: nobody */
+    struct mca_btl_epofi_member_t *members[EPOFI_NUMBER_MOST + 1]; /**< by number; 0: none */
     unsigned int last;                                             /**< number given last */
 
     mca_btl_epofi_slot_t *free; /**< slots */
@@ -109,7 +109,7 @@ typedef struct mca_btl_epofi_share_t {
     mca_btl_epofi_buffer_t *last_post; /**< the one that was posted last */
     bool probing;                      /**< members want to know whether a buffer waits */
     uint64_t next_key;                 /**< for regions of our own */
-    uint64_t dropped;                  /**< messages to nobody, or for which there was no memory */
+    uint64_t dropped;                  /**< messages to no member, or without memory for them */
 
     /* Under the component's lock. */
     unsigned int count;                  /**< places taken, ... */

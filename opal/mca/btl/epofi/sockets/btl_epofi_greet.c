@@ -73,7 +73,7 @@ typedef struct held_t {
 } held_t;
 
 struct mca_btl_epofi_gate_t {
-    const mca_btl_epofi_address_t *own; /**< its secret is there before anybody can connect */
+    const mca_btl_epofi_address_t *own; /**< its secret is there before a peer can connect */
     int listener;                       /**< -1: not known, or not any more, */
     int set;                            /**< ... the epoll set by which libfabric watches it, ... */
     struct epoll_event event;           /**< ... and with what */

@@ -29,7 +29,7 @@
 #define EPOFI_GREETING_MAGIC UINT64_C(0x000167705265E90F) /**< its upper half: version 1 */
 #define EPOFI_ANSWER_MAGIC UINT64_C(0x000168657245E90F)
 
-/** Who connects says: */
+/** The greeting, sent by the connecting side of the handshake. */
 typedef struct mca_btl_epofi_greeting_t {
     uint64_t magic;    /**< EPOFI_GREETING_MAGIC in its byte order */
     uint64_t nonce[2]; /**< random, new for each connection */
@@ -65,7 +65,8 @@ static inline int mca_btl_epofi_greeting_make(const mca_btl_epofi_secret_t *secr
     return OPAL_SUCCESS;
 }
 
-/** Can these first bytes of what somebody says still become a greeting?  @param[in] got  1 to 32 */
+/** Can these first bytes of what the connecting side sends still become a greeting?  @param[in] got
+ * 1 to 32 */
 static inline bool mca_btl_epofi_greeting_begins(const mca_btl_epofi_greeting_t *greeting,
                                                  size_t got)
 {
@@ -115,11 +116,12 @@ typedef struct mca_btl_epofi_attempts_t {
 /** One has ended with an errno, or stands (0). */
 void mca_btl_epofi_attempts_note(mca_btl_epofi_attempts_t *attempts, int error);
 
-/** Whom a module may connect to: part of what it has of a peer, and known to its gate meanwhile. */
+/** A peer to which a module may connect: part of the module's state of that peer, and registered
+ * with its gate meanwhile. */
 typedef struct mca_btl_epofi_callee_t {
     uint32_t order; /**< so many were met before this one */
     mca_btl_epofi_address_t name;
-    mca_btl_epofi_attempts_t *attempts; /**< NULL: nobody asks */
+    mca_btl_epofi_attempts_t *attempts; /**< NULL: not counted */
 } mca_btl_epofi_callee_t;
 
 /** What a module needs to greet and to be greeted. */
@@ -140,13 +142,14 @@ int mca_btl_epofi_gate_open(const mca_btl_epofi_address_t *own, mca_btl_epofi_ga
 /** After the endpoint has been enabled: has that gone as it should?  May be NULL. */
 bool mca_btl_epofi_gate_stands(const mca_btl_epofi_gate_t *gate);
 
-/** Close it, after all that it was for; or before, and nobody greets any more.  May be NULL. */
+/** Close it, after all that it was for; or before, and there is no handshake any more.  May be
+ * NULL. */
 void mca_btl_epofi_gate_close(mca_btl_epofi_gate_t *gate);
 
 /**
  * This peer is greeted; no effect without a gate.  Of two at one host and port the one that was met
- * first is gone, and nobody needs its secret.  A connection that has begun keeps the secret that
- * was there then.
+ * first is gone, and its secret is not needed any more.  A connection that has begun keeps the
+ * secret that was there then.
  *
  * @return OPAL_SUCCESS or OPAL_ERR_OUT_OF_RESOURCE
  */
@@ -180,8 +183,8 @@ typedef struct mca_btl_epofi_caller_t mca_btl_epofi_caller_t;
 /** @return NULL: no memory.  Freed with free. */
 mca_btl_epofi_caller_t *mca_btl_epofi_caller_new(const struct sockaddr *address);
 
-/** libfabric watches it from now on, by the epoll set of this gate's module; NULL: by somebody
- * else's.  Whom it leads to is known now, and may be forgotten before it stands. */
+/** libfabric watches it from now on, by the epoll set of this gate's module; NULL: by another one.
+ * The peer that it leads to is known now, and may be forgotten before it stands. */
 void mca_btl_epofi_caller_watched(mca_btl_epofi_caller_t *caller, mca_btl_epofi_gate_t *gate);
 
 /** The connection stands: greet.  @return 0; an errno, also if it is a module's and its peer is

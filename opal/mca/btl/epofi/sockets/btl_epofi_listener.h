@@ -49,7 +49,7 @@ static inline void mca_btl_epofi_listener_of(const void *bytes, mca_btl_epofi_li
     }
 }
 
-/** Whom a gate knows by this listener.  @return NULL: nobody */
+/** The peer that a gate knows by this listener.  @return NULL: none */
 const mca_btl_epofi_callee_t *mca_btl_epofi_gate_callee(mca_btl_epofi_gate_t *gate,
                                                         const mca_btl_epofi_listener_t *listener);
 

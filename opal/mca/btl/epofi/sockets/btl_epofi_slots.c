@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Leading a library's calls of libc here, by its call slots (common_ep_slots.h).  Nobody else's calls
- * are touched.
+ * Leading a library's calls of libc here, by its call slots (common_ep_slots.h).  No other
+ * library's calls are touched.
  *
  * Where that cannot be done (another architecture, a libfabric that is linked statically), all goes
  * on without btl_epofi_calls.c.

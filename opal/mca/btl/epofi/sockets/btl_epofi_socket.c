@@ -88,7 +88,7 @@ void mca_btl_epofi_socket_unwatch(mca_btl_epofi_socket_t *entry)
     entry->last.row = 0; /* if it was a set */
 }
 
-/** A number is nobody's any more. */
+/** A number has no entry any more. */
 static void socket_leave(mca_btl_epofi_socket_t *entry)
 {
     atomic_store_explicit(&entry->inode, 0, memory_order_relaxed);

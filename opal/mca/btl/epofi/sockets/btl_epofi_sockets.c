@@ -86,7 +86,7 @@ bool mca_btl_epofi_sockets_unanswered(struct sockaddr_storage *peer)
     const uint64_t now = mca_btl_epofi_now();
     uint64_t next = atomic_load_explicit(&next_ns, memory_order_relaxed);
 
-    /* One thread at a time, and nobody waits for it: relaxed. */
+    /* One thread at a time, and no thread waits for it: relaxed. */
     if (0 == ms || now < next
         || !atomic_compare_exchange_strong_explicit(&next_ns, &next, now + 1000000u * ms / 2,
                                                     memory_order_relaxed, memory_order_relaxed)) {

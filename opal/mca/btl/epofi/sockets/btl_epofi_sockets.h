@@ -47,7 +47,7 @@ extern _Atomic uint32_t mca_btl_epofi_sockets_held;
 /** Bytes for the text of a host. */
 #define EPOFI_HOST_TEXT 64
 
-/** Who is at the other end, for people.  @return text */
+/** The address of the other end as text.  @return text */
 const char *mca_btl_epofi_sockets_peer(int fd, char text[EPOFI_HOST_TEXT]);
 
 /**

@@ -257,14 +257,14 @@ void mca_btl_epshm_node_packet_notify(epshm_node_peer_t *peer, uint8_t kind);
 /** Take back packets that have been read, looking at so many. */
 void mca_btl_epshm_node_packets_reclaim(epshm_node_module_t *module, uint32_t most);
 
-/** Those that are on their way to a peer may arrive, and do not concern the module any more.
- * NULL: to anybody, and it needs no more. */
+/** Packets in flight to a peer may still arrive; the module does not track them any more.  NULL:
+ * packets to all peers, and the module makes no more. */
 void mca_btl_epshm_node_packets_retire(epshm_node_module_t *module, const epshm_node_peer_t *peer);
 
 /* ---- btl_epshm_node_lost.c: connections that are given up ------------------------------------ */
 
 /** Whatever leads to a peer and from it is of no use any more: it is told, the owner is told, and
- * mostly somebody tells the user.
+ * mostly the user gets a message.
  *
  * @param[in] why  name of a help text, with the peer in words as its argument */
 void mca_btl_epshm_node_lose(epshm_node_peer_t *peer, const char *why);
@@ -281,7 +281,8 @@ void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_neighbour
 /** Likewise, to all modules: a door has led nowhere.  The owner gets it as a result of progress. */
 void mca_btl_epshm_node_break_door(epshm_node_module_t *module);
 
-/** Everybody is refused: tell those whose pipes lead here.  Not while a message is delivered. */
+/** All senders are refused: tell the producers of the pipes that lead here.  Not while a message is
+ * delivered. */
 void mca_btl_epshm_node_refuse_pipes(epshm_node_module_t *module);
 
 /** Likewise, for a peer that cannot be sent to, as the owner knows: it is told. */

@@ -82,7 +82,8 @@ static _Atomic uint64_t *element_open(epshm_node_module_t *module, uint64_t word
     return element_open_pipe(element, &pipe) ? &pipe.pipe->next : NULL;
 }
 
-/** Has the pipe been taken in before?  Then somebody's list of announcements bites its tail. */
+/** Has the pipe been taken in before?  Then a producer's list of announcements leads back into
+ * itself. */
 static bool is_known(const epshm_node_module_t *module, const epshm_pipe_t *pipe)
 {
     for (uint32_t i = 0; i < module->in_count; ++i) {

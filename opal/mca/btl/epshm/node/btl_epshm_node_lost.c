@@ -9,11 +9,11 @@
  * Connections that are given up: because the other process has ended, or because the memory between
  * the two holds what makes no sense.
  *
- * A pair of endpoints is lost as a whole, both ways, and on both sides.  Whoever finds out writes
- * it where the other looks: into the end of the pipe that leads there (EPSHM_PIPE_GIVEN_UP), or, if
- * there is none, into a packet (EPSHM_PACKET_GIVE_UP), and into the place by which a consumer says
- * that it reads no more (EPSHM_PIPE_REFUSED), of the pipe and of packets, those included that come
- * later.  There may be only one of the two; either will do.
+ * A pair of endpoints is lost as a whole, both ways, and on both sides.  The side that detects the
+ * loss writes it where the other side reads: into the end of the pipe that leads there
+ * (EPSHM_PIPE_GIVEN_UP), or, if there is none, into a packet (EPSHM_PACKET_GIVE_UP), and into the
+ * place by which a consumer says that it reads no more (EPSHM_PIPE_REFUSED), of the pipe and of
+ * packets, those included that come later.  There may be only one of the two; either will do.
  *
  * Tests: unit/test_epshm_broken, unit/test_epshm_packets, corrupt, death
  */
@@ -41,7 +41,8 @@ static void condemn_pipes(epshm_node_module_t *module, uint64_t sender)
 static void refuse_all(epshm_node_module_t *module)
 {
     module->broken = true;
-    /* Relaxed: nothing is published by it.  Those whose words are lost with it look here, too. */
+    /* Relaxed: it publishes nothing.  Consumers of words that are lost with it read this flag, too.
+     */
     atomic_store_explicit(&module->door->last, EPSHM_DOOR_BROKEN, memory_order_relaxed);
 }
 
@@ -85,8 +86,8 @@ static bool node_lost_remember(epshm_node_module_t *module, uint64_t sender, boo
     return true;
 }
 
-/** Better all than a sender that waits for ever, if there is no memory to note the one.  The owner
- * learns of it by the next ep_progress. */
+/** Without memory to note the one sender all senders are given up: otherwise that one would wait
+ * without end.  The owner learns of it by the next ep_progress. */
 static void node_lost_condemn(epshm_node_module_t *module, uint64_t sender, bool corrupt)
 {
     condemn_pipes(module, sender);

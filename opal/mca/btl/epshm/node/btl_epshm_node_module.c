@@ -73,14 +73,14 @@ static int node_module_finalize(mca_btl_base_module_t *btl)
     epshm_node_module_t *module = (epshm_node_module_t *) btl;
 
     mca_btl_epshm_node_leave(module);
-    if (!module->broken) { /* or somebody is still to see that it is */
+    if (!module->broken) { /* otherwise a producer still has to see that it is */
         mca_btl_epshm_segment_put(&module->door_block);
     }
     mca_btl_epshm_node_packets_retire(module, NULL);
     OBJ_DESTRUCT(&module->frag);
     lists_free(module);
     free(module);
-    /* Relaxed: only counts; the component is closed when nobody creates any more. */
+    /* Relaxed: only counts; the component is closed after the last creation of a module. */
     atomic_fetch_sub_explicit(&mca_btl_epshm_component.node_modules, 1, memory_order_relaxed);
     return OPAL_SUCCESS;
 }
@@ -127,8 +127,8 @@ static void fill_module(epshm_node_module_t *module, void *context)
 
 int mca_btl_epshm_node_module_create(void *context, mca_btl_ep_module_t **module_p)
 {
-    /* Counted from the segment's stamp on, which is random: nobody else's number, nor, but for a
-     * chance of 2^-64 each, 0. */
+    /* Counted from the segment's stamp on, which is random: no other module's number, nor 0, except
+     * with a probability of 2^-64 each. */
     static _Atomic uint64_t last_addressee = 0;
     epshm_node_address_t address;
     epshm_node_module_t *module;

@@ -50,7 +50,7 @@ static int node_peer_attach(const void *blob, size_t length, epshm_node_address_
     if (OPAL_SUCCESS != rc) {
         return rc;
     }
-    /* Relaxed: the door was made before its address was given to anybody. */
+    /* Relaxed: the door was made before its address was given to a peer. */
     if (neighbour->size != address->size || neighbour->size < address->door + sizeof(epshm_door_t)
         || atomic_load_explicit(neighbour->used, memory_order_relaxed)
                < address->door + sizeof(epshm_door_t)) {

@@ -91,8 +91,8 @@ static bool close_idle(epshm_node_module_t *module)
     return false;
 }
 
-/** Push it into the consumer's door.  Where that is broken the pipe is as if it had been refused,
- * and where nobody is behind it any more, as if it had been left. */
+/** Push it into the consumer's door.  If the door is broken the pipe counts as refused; if its
+ * consumer has gone, as left. */
 static void node_pipe_announce(epshm_node_peer_t *peer)
 {
     const uint64_t word = peer->own_word | peer->memory->block.offset / EPSHM_PIPE_LINE;

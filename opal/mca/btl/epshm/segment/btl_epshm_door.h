@@ -10,10 +10,11 @@
  *
  * A door is one word in the consumer's segment: the head of a list, linked through the segments of
  * all senders, newest first.  Producers push with a compare-and-swap, the consumer takes the whole
- * list with an exchange, so a producer that dies between two instructions delays nobody.  An element
- * of the list is a pipe (btl_epshm_pipe.h) or a packet, one message with its header.  Both lie in
- * their producer's segment and begin alike.  Messages of one producer are in the list in the order
- * in which they were pushed: a pipe's messages follow the packets that were pushed before it.
+ * list with an exchange, so a producer that dies between two instructions delays no other process.
+ * An element of the list is a pipe (btl_epshm_pipe.h) or a packet, one message with its header.
+ * Both lie in their producer's segment and begin alike.  Messages of one producer are in the list
+ * in the order in which they were pushed: a pipe's messages follow the packets that were pushed
+ * before it.
  *
  * The consumer writes EPSHM_WORD_SEEN into the link of each element that it has found.  A list that
  * leads back into itself therefore ends.
@@ -144,7 +145,7 @@ static inline void epshm_door_leave(epshm_door_t *door)
  * @return EPSHM_WORD_SEEN: it has been found before */
 static inline uint64_t epshm_word_follow(_Atomic uint64_t *next)
 {
-    /* Relaxed: acquired with the word that led here; nobody else touches it until the consumer has
+    /* Relaxed: acquired with the word that led here; nothing else touches it until the consumer has
      * left the element. */
     const uint64_t word = atomic_load_explicit(next, memory_order_relaxed);
 
@@ -153,7 +154,7 @@ static inline uint64_t epshm_word_follow(_Atomic uint64_t *next)
 }
 
 /**
- * Look at a packet that somebody says to be at offset of a segment; nothing is believed.
+ * Validate a packet that a producer says to be at offset of a segment; nothing is trusted.
  *
  * @param[in]  segment, size, used  as in epshm_pipe_open
  * @param[out] envelope             a copy: the producer may write to its own at any time

@@ -66,7 +66,7 @@ bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour);
  * MPI has a way to try.  Any thread. */
 void mca_btl_epshm_neighbours_count(int *all_p, int *unreadable_p);
 
-/** Nobody uses them any more: unmap all. */
+/** They are not used any more: unmap all. */
 void mca_btl_epshm_neighbours_forget(void);
 
 /* ---- btl_epshm_proof.c ----------------------------------------------------------------------- */

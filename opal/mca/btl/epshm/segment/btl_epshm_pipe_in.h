@@ -17,7 +17,7 @@
 #include "btl_epshm_pipe.h"
 
 /**
- * Look at a pipe that somebody says to be at offset of a segment; nothing is believed.
+ * Validate a pipe that a producer says to be at offset of a segment; nothing is trusted.
  *
  * @param[in] segment  the producer's memory
  * @param[in] size     bytes of it that are mapped
@@ -60,7 +60,7 @@ static inline bool epshm_pipe_pending(const epshm_pipe_in_t *in)
 
 /** Could what stands where the next message begins have been written by a producer?  It is its
  * number, or, until it comes, that of a message that began there laps ago, or none.  Anything else
- * would be waited at for ever; and so would one that is not there when its producer has gone. */
+ * would be waited at without end; and so would one that is not there when its producer has gone. */
 static inline bool epshm_pipe_is_sound(const epshm_pipe_in_t *in)
 {
     /* Acquire pairs with the release in epshm_pipe_close: a thread that sees it sees all

@@ -17,7 +17,7 @@
 #include "btl_epshm_pipe.h"
 
 /**
- * Make a pipe in memory of epshm_pipe_bytes(cells) bytes, on a cache line, that nobody else knows.
+ * Make a pipe in memory of epshm_pipe_bytes(cells) bytes, on a cache line, not published yet.
  *
  * @param[in] cells      a power of two, EPSHM_PIPE_CELLS_LEAST and more
  * @param[in] addressee  see epshm_pipe_t
@@ -182,8 +182,8 @@ static inline int epshm_pipe_reserve(epshm_pipe_out_t *out, uint64_t size, uint6
             out->area_limit = head + out->area_size;
         }
         /* All of an empty area is free, what is skipped at its end included; or else a piece that
-         * fits neither behind the last one nor before it would wait for ever.  No limit for others:
-         * if this piece is forgotten, nothing is skipped. */
+         * fits neither behind the last one nor before it would wait without end.  No limit for
+         * others: if this piece is forgotten, nothing is skipped. */
         if (position + need > out->area_limit && head != out->area_tail) {
             return EPSHM_PIPE_NOTHING;
         }

@@ -52,7 +52,7 @@ int mca_btl_epshm_proof_make(epshm_copy_proof_t *proof)
         }
         own.registration = MCA_SMSC_CALL(register_region, own.secret, sizeof(own.secret));
         if (NULL == own.registration) {
-            return 0; /* nobody will copy from here */
+            return 0; /* no process will copy from here */
         }
         memcpy(proof->handle, own.registration, (size_t) size);
         proof->handle_size = (uint32_t) size;

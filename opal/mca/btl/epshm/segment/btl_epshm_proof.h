@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * By what the others see whose memory it is that they read.
+ * How other processes verify which process's memory they read.
  */
 
 #ifndef MCA_BTL_EPSHM_PROOF_H
@@ -18,9 +18,9 @@
 
 BEGIN_C_DECLS
 
-/** By which others see that memory that they read is this process's: bytes that nobody else has at
- * that place.  A process id, by which CMA names a process, may mean another one to them, in another
- * namespace or once the process has ended. */
+/** By which others see that memory that they read is this process's: bytes that no other process
+ * has at that place.  A process id, by which CMA names a process, may mean another one to them, in
+ * another namespace or once the process has ended. */
 typedef struct epshm_copy_proof_t {
     uint64_t secret[2];
     uint64_t address;     /**< of the same bytes in memory of the process's own; 0: none */
@@ -29,7 +29,8 @@ typedef struct epshm_copy_proof_t {
     unsigned char handle[MCA_BTL_EP_ADDRESS_MAX];
 } epshm_copy_proof_t;
 
-/** Prove to others whose memory this process's is.  Under the segment's lock.
+/** Publish what proves to other processes that they read this process's memory.  Under the
+ * segment's lock.
  * @return 0 or an error number */
 int mca_btl_epshm_proof_make(epshm_copy_proof_t *proof);
 

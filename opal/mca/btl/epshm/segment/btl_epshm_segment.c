@@ -11,7 +11,7 @@
  *
  * The file has its full size from the beginning, but memory is taken only as needed, by
  * posix_fallocate: where there is none, that fails, while a page that is merely touched would kill
- * the process.  How far there is memory is in the header; nobody looks beyond.
+ * the process.  How far there is memory is in the header; no process looks beyond.
  *
  * The file itself, and whose life it is tied to: btl_epshm_segment_file.c.  The segments of others:
  * btl_epshm_neighbour.c.
@@ -158,7 +158,7 @@ static uint64_t size_allowed(void)
     return size & ~(EPSHM_SEGMENT_STEP - 1);
 }
 
-/** A file, under a name that nobody has.
+/** A file, under a name that no other has.
  * @param[out] fd_p, path_p  on success
  * @return 0 or an error number */
 static int file_new(uint64_t *stamp_p, int *fd_p, char **path_p)
@@ -381,7 +381,7 @@ static bool block_again(epshm_block_kind_t kind, uint64_t size, epshm_block_t *b
     return false;
 }
 
-/** Memory that nobody has had.  Under the lock. */
+/** Memory that has not been given out before.  Under the lock. */
 static bool block_new(epshm_block_kind_t kind, uint64_t size, unsigned int spare,
                       epshm_block_t *block)
 {

@@ -93,10 +93,10 @@ bool mca_btl_epshm_segment_secret(uint64_t stamp, ep_secret_t *secret);
  * thread. */
 void mca_btl_epshm_segment_describe(uint64_t *size_p, bool *failed_p);
 
-/** Bytes that nobody can guess.  @return 0 or an error number */
+/** Bytes that cannot be guessed.  @return 0 or an error number */
 int mca_btl_epshm_random(void *bytes, size_t size);
 
-/** Nobody uses it any more, nor those of others: unmap all, remove the file. */
+/** Neither it nor the others' segments are used any more: unmap all, remove the file. */
 void mca_btl_epshm_segment_close(void);
 
 /** Memory of the own segment, whole lines, not cleared.  Any thread.

@@ -45,15 +45,15 @@
 
 #include <linux/magic.h>
 
-/** Names that are looked at for what other jobs have left: somebody else may have put any number of
- * files there, and nobody is to wait for that. */
+/** Names that are looked at for what other jobs have left: another user may have put any number of
+ * files there, which must not cause a wait. */
 #define SWEEP_NAMES_MOST 20000
 
 /** Attempts to open a file of several: another job may have taken it for one that was left. */
 #define SHARE_TRIES 1000
 
 /** What names of segments look like: user, job, process, and the random number that makes it a name
- * that nobody can have taken before. */
+ * that no other file can have. */
 #define NAME_FORMAT "epshm.%u.%x.%u.%016" PRIx64
 #define NAME_SIZE 80
 
@@ -117,7 +117,7 @@ static int segment_file_own(int fd)
     if (0 != fstat(fd, &stat)) {
         return errno;
     }
-    return 0 < stat.st_nlink ? 0 : EAGAIN; /* somebody has found it before it was locked */
+    return 0 < stat.st_nlink ? 0 : EAGAIN; /* another process has found it before it was locked */
 }
 
 /** Remove the file of a process that has ended, if it is one. */
@@ -161,7 +161,7 @@ static int segment_file_hold(int fd)
     struct stat stat;
 
     if (0 != fcntl(fd, F_SETLK, &lock)) {
-        return EACCES == errno ? EAGAIN : errno; /* somebody is about to remove it */
+        return EACCES == errno ? EAGAIN : errno; /* another process is about to remove it */
     }
     if (0 != fstat(fd, &stat)) {
         return errno;

@@ -35,8 +35,8 @@ int mca_btl_epshm_segment_file_create(const char *path);
 int mca_btl_epshm_segment_file_open(int folder, const char *path);
 
 /** The file of memory that several processes make together: opened, or made, and of that size, with
- * memory behind the first bytes of it, cleared.  Nobody takes it for one that was left as long as the
- * descriptor is open; closing any of this process's for it ends that.
+ * memory behind the first bytes of it, cleared.  No process takes it for one that was left as long
+ * as the descriptor is open; closing any of this process's for it ends that.
  *
  * @param[in] filled  bytes that have memory; size: all of them
  * @return its descriptor, or -1 with errno set; EINVAL: it has another size */

@@ -8,9 +8,9 @@
  *
  * Pools of buffers for messages that do not fit in the cells.
  *
- * Only the owner draws; anybody puts back.  The owner's free lists are private, so drawing costs no
- * atomic; receivers push onto a shared stack, which the owner empties in one exchange when a free
- * list runs dry.  Taking the whole stack at once leaves no room for the ABA problem.
+ * Only the owner draws; any thread puts back.  The owner's free lists are private, so drawing costs
+ * no atomic; receivers push onto a shared stack, which the owner empties in one exchange when a
+ * free list runs dry.  Taking the whole stack at once leaves no room for the ABA problem.
  *
  * One inbox may have three quarters of them, so that a receiver that keeps what it was sent does
  * not keep its senders from sending to others.  Fragments in place of loans are not counted: there

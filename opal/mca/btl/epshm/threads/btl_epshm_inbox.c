@@ -152,7 +152,7 @@ static void inbox_unregister(struct mca_btl_base_endpoint_t *inbox)
 
 _Atomic uint32_t mca_btl_epshm_inboxes_closed = 0;
 
-/** Return the fragments that nobody will receive any more to their pools. */
+/** Return fragments that will not be received any more to their pools. */
 static void drain_ring(struct mca_btl_base_endpoint_t *inbox)
 {
     epshm_ring_t *ring = &inbox->ring;

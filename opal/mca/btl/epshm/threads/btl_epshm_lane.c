@@ -6,7 +6,8 @@
 /**
  * @file
  *
- * Lanes: rings of one sender, beside the one ring of an inbox that all senders share.
+ * Lanes: SPSC rings, each of one sender, in addition to the MPSC ring of an inbox that all senders
+ * share.
  *
  * Cells of the shared ring are claimed by a compare-and-swap, before which a core first waits for
  * its earlier stores, the last message among them, to reach the other core's cache.  In a lane
@@ -16,7 +17,7 @@
  *
  * Order.  A sender's messages go through the shared ring until it has opened a lane, which it
  * announces there; the receiver reads a lane only from its announcement on, behind which the
- * messages in the lane belong.  A sender that wants the place for a lane to somebody else gives one
+ * messages in the lane belong.  A sender that needs the place for a lane to another inbox gives one
  * up only when the receiver has taken everything out of it.  A sender that goes leaves its lanes as
  * they are, and the receiver frees them when they are empty.
  *

@@ -15,9 +15,9 @@
  *
  * A cell is a word and 24 bytes.  A message is one cell or several in a row; the word of the first
  * is written last and has the position in its lower half, so the consumer knows by it that the
- * message is there.  The words of the other cells are written as well, with a position that nobody
- * looks for: what is left in a cell from earlier is therefore never older than one lap, and half a
- * word is enough to tell laps apart.
+ * message is there.  The words of the other cells are written as well, with a position that is
+ * never looked for: what is left in a cell from earlier is therefore never older than one lap, and
+ * half a word is enough to tell laps apart.
  *
  * More than a few cells' bytes go beside them: the ring has an area with a line for each cell, made
  * for the first of them, and a message has the lines of its cells there, in one piece.  So it takes
@@ -280,7 +280,7 @@ static inline void epshm_lane_continue(epshm_lane_writer_t *writer, uint64_t cou
 {
     for (uint64_t i = 1; i < count; ++i) {
         /* The consumer looks for tail + i + 1 there, if ever.  Relaxed: ordered by
-         * epshm_lane_publish, before which nobody looks. */
+         * epshm_lane_publish, before which it is not read. */
         atomic_store_explicit(&epshm_lane_cell(writer, i)->word, (uint32_t) (writer->tail + i),
                               memory_order_relaxed);
     }

@@ -23,8 +23,8 @@
  * several times as long as a receiver that is there takes. */
 #define EPSHM_LOAN_TURNS 64
 
-/** Who turns the endpoint now and then only, testing, need not do it as often: so many ticks of the
- * clock (4 us and more) have passed, which is looked at every fourth turn. */
+/** A thread that only tests, and so progresses the endpoint rarely, does it after so many ticks of
+ * the clock instead (4 us and more).  The clock is read every fourth turn. */
 #define EPSHM_LOAN_TICKS 16384
 #define EPSHM_LOAN_LOOK 4
 

@@ -17,7 +17,7 @@
  * what is to be copied, and claims a piece by a compare-and-swap of the ticket: if that succeeds
  * the copy is still the same one, and stays open until the piece is done.  Between copies the
  * ticket is closed (a piece number that no copy has), so what is to be copied changes only while
- * nobody can claim.
+ * no thread can claim.
  *
  * Standalone: C11 atomics, no Open MPI.
  *

@@ -56,7 +56,7 @@ typedef struct epshm_envelope_t {
 
 /** Whose a lane is. */
 enum {
-    EPSHM_LANE_FREE = 0,  /**< nobody's */
+    EPSHM_LANE_FREE = 0,  /**< no sender's */
     EPSHM_LANE_TAKEN = 1, /**< a sender's */
     EPSHM_LANE_LEFT = 2   /**< its sender has gone; the receiver frees it when it is empty */
 };
@@ -68,7 +68,7 @@ typedef struct epshm_lane_t {
 } epshm_lane_t;
 
 /**
- * A BTL endpoint: the receiving side of a module.  Lives as long as somebody is connected to it,
+ * A BTL endpoint: the receiving side of a module.  Lives as long as a sender is connected to it,
  * which may be longer than the module.
  */
 struct mca_btl_base_endpoint_t {
@@ -77,7 +77,7 @@ struct mca_btl_base_endpoint_t {
     struct mca_btl_base_endpoint_t *next;  /**< in the registry, under its lock */
     /** One reference of the module, one per ep_connect, one per sender that has a lane. */
     _Atomic uint32_t references;
-    /** The module is gone: nobody will read the rings. */
+    /** The module is gone: the rings will not be read any more. */
     _Atomic bool closed;
 
     /* Line 1 and on, read by the receiver, written when lanes come and go. */
@@ -195,8 +195,8 @@ void mca_btl_epshm_inbox_release(struct mca_btl_base_endpoint_t *inbox);
 bool mca_btl_epshm_lane_consider(mca_btl_epshm_module_t *module,
                                  struct mca_btl_base_endpoint_t *inbox);
 
-/** Give up the lanes to inboxes that have been closed: nothing else would let go of their memory as
- * long as nobody else wants the place.  Sender only.
+/** Give up the lanes to inboxes that have been closed: their memory would otherwise be kept until
+ * another lane needs the place.  Sender only.
  * @param[in] closed  mca_btl_epshm_inboxes_closed, read with acquire */
 void mca_btl_epshm_lanes_forget(mca_btl_epshm_module_t *module, uint32_t closed);
 
