@@ -95,7 +95,7 @@ static void handle_free(MPI_Comm comm, void *object)
     atomic_fetch_sub(&handles, 1);
 }
 
-/** Find the leaders: who is the first of its process?  @return how many are on this node */
+/** Find the leaders: the first member of each process.  @return how many are on this node */
 static int find_leaders(handle_t *handle, int size)
 {
     mpix_endpoints_locality_t place, other;
@@ -431,7 +431,7 @@ static void go_on_later(barrier_t *barrier)
     }
 }
 
-/** Who comes last, and needs no message, is through with it at once. */
+/** The last member, if it needs no message, completes at once. */
 static int start(void *context)
 {
     barrier_t *barrier = context;

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * A client of the engine, for tests and as an example: a barrier that knows who shares memory.
- * See docs/engine.md.
+ * A client of the engine, for tests and as an example: a barrier that knows which members share
+ * memory. See docs/engine.md.
  */
 
 #ifndef EP_TEST_EPCLIENT_H

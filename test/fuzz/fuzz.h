@@ -179,7 +179,7 @@ void fuzz_part_data(const mca_pml_epml_part_t *part, uint64_t offset, size_t pay
 void fuzz_part_rndv(const mca_pml_epml_part_t *part, uint64_t offset, uint64_t length);
 void fuzz_finished(mca_pml_epml_hdr_kind_t kind, uint32_t number, uint32_t round);
 
-/** The flags of one who has memory to be fetched from, or can fetch. */
+/** The flags of a peer that has memory to be fetched from, or can fetch. */
 uint8_t fuzz_can_get(void);
 
 /** What kind of request is it, by the name that a dump would show?  (The tables are the PML's own,

@@ -102,7 +102,7 @@ void *fuzz_changing_begin(const void *message, size_t size)
     }
     FUZZ_CHECK(changing.page_size >= size, "%zu bytes", size);
     (void) mprotect(changing.page, changing.page_size, PROT_READ | PROT_WRITE);
-    /* At the end of the page, so that who reads beyond is seen, but aligned, as in a pipe. */
+    /* At the end of the page, so that a read beyond it is seen, but aligned, as in a pipe. */
     changing.message = changing.page + ((changing.page_size - size) & ~(size_t) 7);
     changing.size = size;
     changing.random = size;

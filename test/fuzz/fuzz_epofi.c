@@ -44,7 +44,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static mca_btl_epofi_module_t module;
-static mca_btl_epofi_pair_t *sender; /**< who sends what is right */
+static mca_btl_epofi_pair_t *sender; /**< the peer that sends what is right */
 static const unsigned char *arrived; /**< in the receive buffer, the wire header first */
 static size_t arrived_size;
 static unsigned int handed_on;

@@ -458,7 +458,7 @@ void fuzz_net_deliver_changing(const void *message, size_t size)
 
 void fuzz_net_deliver(const void *message, size_t size)
 {
-    /* Of exactly this size, so that who reads beyond is seen. */
+    /* Of exactly this size, so that a read beyond it is seen. */
     void *copy = malloc(0 < size ? size : 1);
 
     FUZZ_CHECK(NULL != copy, "no memory");

@@ -9,7 +9,7 @@
  * A fabric with few contexts: preloaded in front of libfabric by tests (LD_PRELOAD).
  *
  * EPT_CONTEXTS=N: providers say that they have N endpoints, and this process gets no more at a
- * time: who opens one more than that gets -FI_EBUSY, and the process says so at its end, as it
+ * time: an open of one more than that gets -FI_EBUSY, and the process says so at its end, as it
  * should have known.  EPT_CONTEXTS_SAID=M: they say that they have M, as if others had taken the
  * rest meanwhile.
  *

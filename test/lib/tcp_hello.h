@@ -28,7 +28,7 @@ typedef struct tcp_hello_t {
 
 _Static_assert(40 == sizeof(tcp_hello_t), "as it travels");
 
-/** "I am the one who listens on that port." */
+/** "I am the listener on that port." */
 static inline tcp_hello_t tcp_hello(uint16_t port)
 {
     return (tcp_hello_t){.version = 3,

@@ -10,7 +10,7 @@
  * mca_pml_epml_request_complete does; another one tests them by functions that look as libmpi's do,
  * the flag first, without an order, and then the status.  What it is told of has the new status,
  * and the data are there.  A third one has put the functions into their table, as
- * mca_pml_epml_wait_install does: who finds them finds the originals.
+ * mca_pml_epml_wait_install does: a thread that finds them finds the originals.
  *
  * MODEL_FUNCTION: 0 test, 1 test_any, 2 test_all, 3 test_some.  To be found: MODEL_STOCK, without
  * pml_epml_seen.c; MODEL_UNFENCED, without the fence in front of the originals.  For a checker

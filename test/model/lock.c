@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Model of the endpoint's lock (pml_epml_biased_lock.h): who is in is alone, and sees what was done
- * before.
+ * Model of the endpoint's lock (pml_epml_biased_lock.h): the thread inside is alone, and sees what
+ * was done before.
  *
  * membarrier(2) is modelled in two ways.
  *
@@ -92,7 +92,8 @@ static long barrier(void)
         if (i != self) {
             const int now = 1 + atomic_fetch_add_explicit(&asked[i], 1, memory_order_relaxed);
 
-            /* One who has ended is not asked.  Two callers at once wait for the later answer. */
+            /* A thread that has ended is not asked.  Two callers at once wait for the later
+             * answer. */
             __VERIFIER_assume(now <= atomic_load_explicit(&answered[i], memory_order_relaxed));
         }
     }
@@ -114,7 +115,7 @@ static void model_setup(void)
 #if !defined(MODEL_CHECKER)
     may_bias = epml_lock_setup();
 #endif
-    epml_lock_init(&lock, 1); /* who leaves has the bias */
+    epml_lock_init(&lock, 1); /* the thread that leaves has the bias */
     inside = entries = 0;
 }
 

@@ -7,7 +7,7 @@
  * @file
  *
  * Model of a pool of buffers (btl_epshm_frag.c): its owner sends two, then goes; two receivers read
- * one each and give it back.  Each buffer is freed once, and so is the pool, by whoever is last.
+ * one each and give it back.  Each buffer is freed once, and so is the pool, by the last thread.
  *
  * The variant MODEL_AGAIN: the owner looks for what has come back before it sends the second one,
  * which may be the first one's buffer.

@@ -123,7 +123,7 @@ static void case_errors(MPI_Comm comm, struct ept *t)
 
 static pthread_barrier_t meeting;
 
-/* They come and go at once; who is refused finds another level. */
+/* They come and go at once; a thread that is refused finds another level. */
 static void *crowd(void *arg)
 {
     const struct other *other = arg;

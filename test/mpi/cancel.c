@@ -23,7 +23,7 @@ struct victim {
     pthread_t thread;
     struct ept *t;
     int way;
-    int from; /**< whom its message is from */
+    int from; /**< the sender of its message */
     char *buffer;
     atomic_bool started;
     bool through; /**< it came out of MPI */

@@ -54,7 +54,7 @@ void test_process_begin(void)
     }
 }
 
-/* ---- who is where ---------------------------------------------------------------------------- */
+/* ---- places --------------------------------------------------------------------------------- */
 
 typedef struct said_t {
     int proc, node;
@@ -269,7 +269,7 @@ static void await_kept(MPI_Comm comm, struct ept *t)
     }
 }
 
-/** What libmpi hangs on a request stays until the request goes, whoever ends it when. */
+/** What libmpi hangs on a request stays until the request is freed, by any thread at any time. */
 static void kept(MPI_Comm comm, struct ept *t)
 {
     const bool is_last = t->rank == t->size - 1;
@@ -496,7 +496,7 @@ static void process_memory(MPI_Comm comm, struct ept *t)
         EPT_EQ(t, t->nlocal, bytes[size - 1]);
         EPT_OK(t, epclient_barrier(comm));
         epclient_engine->memory_put(memory);
-        EPT_OK(t, epclient_barrier(comm)); /* else who is slow finds none, and makes another one */
+        EPT_OK(t, epclient_barrier(comm)); /* else a slow rank finds none, and makes another one */
     }
     EPT_CLASS(t, MPI_ERR_ARG,
               epclient_engine->memory_get(comm, MPIX_ENDPOINTS_SCOPE_PROCESS, epclient_number(),

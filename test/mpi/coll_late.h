@@ -91,7 +91,7 @@ static inline int late_one(const struct late *l)
     return (int) (ept_mix(l->t->seed, late_time(l) / 64, 6, 0) % (uint64_t) l->t->size);
 }
 
-/** A root: any; who runs ahead, from one; who is late, to one.  Common. */
+/** A root: any; a rank that runs ahead, from one; a late rank, to one.  Common. */
 static inline int late_root(struct late *l)
 {
     const int any = late_below(l, l->size);

@@ -200,7 +200,7 @@ static int start(MPI_Request *request)
     return MPI_REQUEST_NULL == *request ? MPI_ERR_NO_MEM : MPI_Start(request);
 }
 
-/** Twice each, what is small and what has arrays; who has got none has an error already. */
+/** Twice each, what is small and what has arrays; a rank without one has an error already. */
 static void persistent(round_t *r)
 {
     MPI_Request requests[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -443,7 +443,7 @@ static void neighbors(round_t *r)
         check_ring(r, out);
     }
     (void) MPI_Neighbor_alltoall_init(in, 1, MPI_INT, out, 1, MPI_INT, r->comm, MPI_INFO_NULL,
-                                      &again); /* who has got none has an error already */
+                                      &again); /* a rank without one has an error already */
     for (int round = 0; round < 2; ++round) {
         out[0] = out[1] = -1;
         rc = start(&again);

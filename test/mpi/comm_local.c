@@ -38,7 +38,7 @@ static void case_names(MPI_Comm comm, struct ept *t)
 
 /* ---- attributes ---------------------------------------------------------------------------- */
 
-/** An attribute's value: who made it, and what the callbacks saw. */
+/** An attribute's value: the rank that made it, and what the callbacks saw. */
 struct attribute {
     MPI_Comm comm; /* the callbacks' communicator must be this */
     int key;

@@ -7,7 +7,7 @@
  * @file
  *
  * Faults of the fabric: what is retried, what ends with an error, whom it touches, what is said.
- * Who does what is in fault.h.
+ * The part of each rank is in fault.h.
  *
  * Guards: pml_epml_books.c, pml_epml_lost.c, pml_epml_lost_ask.c, pml_epml_connection.c,
  * common_ep_help.c, btl/epofi, pml_epml_fetch.c

@@ -10,7 +10,7 @@
  * memory per message that is asserted; and where the receiver is full (--limit BYTES, the value of
  * pml_epml_unexpected_limit), their data wait with the senders, while everything else goes on.
  *
- * Rank 0 is the one who is flooded.  Senders of a correct program may block in MPI_Send once it is
+ * Rank 0 is flooded.  Senders of a correct program may block in MPI_Send once it is
  * full, so what is sent before rank 0 receives is then sent with MPI_Isend, or with another rank's
  * help.  exhausted (--exhaust 1): rank 0 has no memory for messages.
  *

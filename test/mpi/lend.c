@@ -156,7 +156,7 @@ static void case_many(MPI_Comm comm, struct ept *t)
     free(out);
 }
 
-/** A send that only ever is tested for, to one who does not look: it completes by itself. */
+/** A send that only ever is tested for, to a rank that does not look: it completes by itself. */
 static void case_tested(MPI_Comm comm, struct ept *t)
 {
     const int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;

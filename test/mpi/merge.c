@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * MPIX_Comm_merge: who is in what comes of it, in which order, and that it can be used.
+ * MPIX_Comm_merge: the members of the result, in which order, and that it can be used.
  *
  *   --webs N   by chance (default 12)
  *
@@ -86,7 +86,7 @@ static void check_members(struct ept *t, MPI_Comm comm, MPI_Comm merged, const b
     EPT_OK(t, MPI_Group_free(&group));
 }
 
-/* Whoever has which rank. */
+/* In any order of ranks. */
 static void use_and_free(struct ept *t, MPI_Comm *merged, int size)
 {
     int rank = -1;

@@ -423,7 +423,7 @@ static void case_transfer(MPI_Comm comm, struct ept *t)
 
 /* ---- backlogs -------------------------------------------------------------------------------- */
 
-/* The first rank of a process floods the second, who is not there. */
+/* The first rank of a process floods the second, which is not there. */
 static void case_backlog(MPI_Comm comm, struct ept *t)
 {
     enum { MANY = 40, BYTES = 3000 };

@@ -7,7 +7,7 @@
  * @file
  *
  * MPI that begins by a call of each thread of a process, with an endpoint for each that wants one:
- * ranks follow the threads' numbers, whoever comes first.  Threads come after random times.
+ * ranks follow the threads' numbers, in any order of arrival.  Threads come after random times.
  *
  *   --threads N     of each process, as the launcher was told
  *   --every N       which ones want an endpoint, by their number in the job; 0: the first of process 0

@@ -114,7 +114,7 @@ static void case_attribute(MPI_Comm comm, struct ept *t)
     EPT_EQ(t, 1, flag);
 }
 
-/* Nobody gets more; and who asks is told so. */
+/* No process gets more; a call that asks for more returns an error that says so. */
 static void case_maximum(MPI_Comm comm, struct ept *t)
 {
     const int most = (int) ept_option_long("number", 0);

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * MPI from the beginning with endpoints: the four communicators, who is in them, and that groups of
+ * MPI from the beginning with endpoints: the four communicators, their members, and that groups of
  * all of them name the same members; messages, duplicates, attributes and info, and that MPI_Finalize
  * begins by deleting the former; where all processes use MPIX_Init_endpoint, with other numbers
  * each or none, where some use MPI_Init or MPI_Init_thread, and where all do (static.h has the

@@ -232,7 +232,8 @@ our @ENTRIES = (
               launcher => $RECOVER, survivors => 1,
               args => "--how recv --child $_ --end leave", status => 0,
               says => $FOUND, never => 'written after' } } qw(fork spawn)),
-    # The job may end before the launcher has printed who is dead; then the error alone says it.
+    # The job may end before the launcher has printed the dead process; then the error alone says
+    # it.
     { program => 'death', variant => 'told_fatal', kind => 'death', plain => 0,
       configs => ['2x2/tcp'], quick => [], launcher => $NOTIFY, status => '0|75',
       args => '--how stream --errors fatal', mca => $PATIENT,

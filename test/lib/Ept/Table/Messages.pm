@@ -233,7 +233,7 @@ our @ENTRIES = (
       longer => [qw(1x2 2x1 2x2)], quick => [], args => '--seed 12 --epochs 2 --messages 120 --max 1500000',
       plain => 0 },
 
-    # The smallest rings, windows and numbers of buffers: whoever sends must wait its turn.
+    # The smallest rings, windows and numbers of buffers: senders must wait for each other.
     { program => 'random_traffic', variant => 'few', configs => [qw(1x4 2x2)],
       longer => [qw(1x2 4x4)], quick => [qw(2x2/tcp 2x2/node)], args => '--seed 13', mca => $FEW,
       plain => 0 },
@@ -341,7 +341,7 @@ our @ENTRIES = (
     { program => 'single_copy', variant => 'other', configs => ['2x2/node'], plain => 0,
       preload => 'other_process' },
 
-    # A process writes nonsense into the memory that it shares with another: who says what.
+    # A process writes nonsense into the memory that it shares with another: the messages of each.
     (map { +{ program => 'corrupt', variant => $_->[0], configs => ['2x2/node'], plain => 0,
               quick => 'first' eq $_->[0] ? ['2x2/node'] : [], args => "--how $_->[0]",
               says => $_->[1] } }

@@ -17,7 +17,7 @@ my %CLUSTER_ARGS = (random_traffic => '--seed 31 --epochs 1', comm_inter => '--c
                     create => '--case parents', comm_bridge => '--case processes');
 
 our @ENTRIES = (
-    # Who is where, with more than one node.
+    # The places of ranks, with more than one node.
     { program => 'comm_bridge', variant => 'hosts', hosts => 1,
       configs => ['4x2/node'], longer => [qw(2x2/tcp 4x2/tcp)], quick => [], plain => 0 },
     { program => 'comm_ops', variant => 'hosts', hosts => 1, configs => [qw(4x2/tcp 4x2/node)], long => 1,
@@ -56,7 +56,7 @@ our @ENTRIES = (
       quick => [], args => '--down 5000', plain => 0,
       mca => 'pml_epml_ask 300 btl_epofi_unanswered 1',
       says => 'does not answer.*Host: +ept-\w.*Peer: +(?:rank \d on host ept|unknown).*10\.77\.0\.' },
-    # A process that is not in MPI, and many who want to connect to it.
+    # A process that is not in MPI, and many that connect to it.
     { program => 'cluster', variant => 'away', cluster => 'narrow', configs => ['3x8/node'],
       quick => [], args => '--away 5', plain => 0, mca => 'pml_epml_ask 100' },
     # Longer, and what else a link can have: with and without traffic meanwhile.
