@@ -431,7 +431,7 @@ static void go_on_later(barrier_t *barrier)
     }
 }
 
-/** Who comes last, and needs no message, is through with it at once. */
+/** The last member, if it needs no message, completes at once. */
 static int start(void *context)
 {
     barrier_t *barrier = context;

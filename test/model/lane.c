@@ -10,7 +10,7 @@
  * of one cell and of two by turns: each cell starts a message and continues one.  With MODEL_BESIDE
  * every other message is two lines beside the cells, in an area that comes with the first.
  *
- * Who the producer is, and when it changes: places.c.
+ * The choice of the producer, and its change: places.c.
  *
  * Guards: btl_epshm_lane.h
  */

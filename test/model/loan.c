@@ -67,7 +67,7 @@ static long barrier(void)
 
     atomic_thread_fence(memory_order_seq_cst);
     now = 1 + atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed);
-    /* Who has ended is not asked. */
+    /* A thread that has ended is not asked. */
     __VERIFIER_assume(now <= atomic_load_explicit(&answered, memory_order_relaxed));
     atomic_thread_fence(memory_order_seq_cst);
 #    endif

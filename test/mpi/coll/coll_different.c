@@ -323,7 +323,8 @@ static void try_one(MPI_Comm comm, struct ept *t, const struct pair *pair, int o
     EPT_OK(t, MPI_Comm_set_errhandler(broken, MPI_ERRORS_RETURN));
     make_use(broken, t);
     EPT_OK(t, MPI_Barrier(broken));
-    /* Who is still in a call gets the error of a later one, too: wait until all have left it. */
+    /* A rank that is still in a call gets the error of a later one, too: wait until all have left
+     * it. */
     EPT_OK(t, MPI_Barrier(comm));
     got[0] = class_of(do_call(broken, odd == t->rank ? &pair->odd : &pair->most));
     got[1] = MPI_SUCCESS == got[0] ? fails_after(broken, pair->no_long) : got[0];
@@ -331,7 +332,7 @@ static void try_one(MPI_Comm comm, struct ept *t, const struct pair *pair, int o
     for (int i = 0; i < t->size && !blind; ++i) {
         failed += MPI_SUCCESS != all[2 * i];
         EPT_CHECK(t, MPI_SUCCESS != all[2 * i + 1], "rank %d never gets an error: %s", i, t->phase);
-        /* Who has gone on may have seen another kind of call there. */
+        /* A rank that has gone on may have seen another kind of call there. */
         EPT_CHECK(t,
                   pair->class == all[2 * i + 1]
                       || (!pair->all && MPI_SUCCESS == all[2 * i]

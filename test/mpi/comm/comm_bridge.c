@@ -339,7 +339,7 @@ static void case_limit(MPI_Comm comm, struct ept *t)
     EPT_CLASS(t, MPIX_ERR_ENDPOINTS,
               MPI_Intercomm_create(side, 0, comm, 0 == t->local ? 1 : 0, 24, &inter));
     if (0 == t->local) {
-        /* Who asks for none gets none, without complaint. */
+        /* A rank that asks for none gets none, without an error. */
         EPT_OK(t, MPIX_Comm_create_endpoints(side, 0, MPI_INFO_NULL, &none));
     }
     EPT_OK(t, MPI_Comm_free(&side));

@@ -144,7 +144,7 @@ static void case_sides(MPI_Comm comm, struct ept *t)
     free_halves(t, &h);
 }
 
-/* Who is on this node is not changed by an intercommunicator with them. */
+/* The set of ranks on this node is not changed by an intercommunicator with them. */
 static void case_locality(MPI_Comm comm, struct ept *t)
 {
     struct halves h = make_halves(comm, t);

@@ -17,7 +17,7 @@
 /** Requests of an operation, and the most elements of a vector of it. */
 enum { REQUESTS = 2, LENGTH = 4000 };
 
-/** Who an operation is among. */
+/** The members of an operation. */
 struct members {
     int rank, size;  /**< own, of the own group */
     int remote_size; /**< of the other group; 0: an intracommunicator */
@@ -66,7 +66,7 @@ static inline int sum_of(const struct operation *operation, int size, int i)
     return size * (operation->key + i) + 7 * (size * (size - 1) / 2);
 }
 
-/** Whom a collective's result is from. */
+/** The rank that a collective's result is from. */
 static inline int senders(const struct operation *operation)
 {
     return 0 < operation->members.remote_size ? operation->members.remote_size

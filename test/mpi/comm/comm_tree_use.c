@@ -37,7 +37,7 @@ void tree_check_words(struct world *w, const uint64_t *words, int num, uint64_t 
     atomic_fetch_add(&w->t->checks, 1);
 }
 
-/* Whom rank r of a side sends to when all send by a shift; -1 is never among them. */
+/* The rank that rank r of a side sends to when all send by a shift; -1 is never among them. */
 static int shifted(const struct model *m, int side, int r, int shift)
 {
     int to = m->inter ? 1 - side : 0;

@@ -86,7 +86,7 @@ static void check_members(struct ept *t, MPI_Comm comm, MPI_Comm merged, const b
     EPT_OK(t, MPI_Group_free(&group));
 }
 
-/* Whoever has which rank. */
+/* In any order of ranks. */
 static void use_and_free(struct ept *t, MPI_Comm *merged, int size)
 {
     int rank = -1;

@@ -8,7 +8,7 @@
  *
  * Whatever ends a connection between two that live, in whatever state: the messages of both
  * arrive, or both get errors, and neither waits.  And: no descriptors for a connection; connections
- * on which nobody talks.  Who does what is in fault.h.
+ * on which nobody talks.  The part of each rank is in fault.h.
  *
  * Guards: pml_epml_cid_message.c, pml_epml_leave.c, pml_epml_left.c, pml_epml_lost.c, pml_epml_withdraw.c,
  * pml_epml_connection.c, btl/epofi, pml_epml_cid.c, pml_epml_fetch.c

@@ -131,7 +131,8 @@ void go_on(survivor_t *s)
     MPI_Group_free(&all);
 }
 
-/** Two who have nothing to do with the dead: every byte is checked, until well after the death. */
+/** Two ranks that have nothing to do with the dead one: every byte is checked, until well after the
+ * death. */
 void stand_by(survivor_t *s)
 {
     const double stop = MPI_Wtime() + 1e-3 * after_ms + 1.5;

@@ -13,7 +13,7 @@
  * before each, in which the ranks of a process do not always follow each other.  Processes have two
  * endpoints or three.
  *
- * Who survives gets its result, and that is right, or MPI_ERR_PROC_FAILED; where
+ * A survivor gets its result, and that is right, or MPI_ERR_PROC_FAILED; where
  * the call waits for all, and not all of the dead had come, nobody gets a result.  The next call
  * fails at all, and the communicator can be freed.
  *

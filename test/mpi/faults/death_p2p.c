@@ -37,7 +37,7 @@ int way_irecv(survivor_t *s)
     MPI_Status statuses[3];
     int rc, class = MPI_SUCCESS;
 
-    /* The first one is from somebody who lives, and arrives. */
+    /* The first one is from a living rank, and arrives. */
     MPI_Irecv(s->buffer, 1, MPI_CHAR, s->rank, TAG + 1, s->comm, &requests[0]);
     MPI_Irecv(s->buffer + 8, 8, MPI_CHAR, s->partner, TAG, s->comm, &requests[1]);
     MPI_Irecv(s->buffer + 16, 8, MPI_CHAR, s->partner, MPI_ANY_TAG, s->comm, &requests[2]);
@@ -105,7 +105,7 @@ int way_stream(survivor_t *s)
     return rc;
 }
 
-/** Messages that the one who dies receives. */
+/** Messages that the dying rank receives. */
 int way_flood(survivor_t *s)
 {
     int rc;

@@ -10,7 +10,7 @@
  * a filetype that interleaves them, or in order.  One process after the other dies, the last one
  * first; those that are left make a communicator and a file of their own before each.
  *
- * Who survives has success, or MPI_ERR_PROC_FAILED; then the next call fails as
+ * A survivor has success, or MPI_ERR_PROC_FAILED; then the next call fails as
  * well, and the file can be closed, of which nothing is left then.  In the file is what POSIX makes
  * of the writes: the bytes of all calls that were successful anywhere, and of the one that failed
  * here and there the old or the new ones.

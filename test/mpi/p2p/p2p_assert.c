@@ -214,8 +214,8 @@ static void case_neighbours(MPI_Comm comm, struct ept *t)
     }
 }
 
-/* Who breaks a promise is served all the same: messages that came before and after, in order; and
- * no promise is taken of a wildcard that is posted. */
+/* A rank that breaks a promise is served all the same: messages that came before and after, in
+ * order; and no promise is taken of a wildcard that is posted. */
 static void case_broken(MPI_Comm comm, struct ept *t)
 {
     int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;

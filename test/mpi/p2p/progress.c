@@ -366,8 +366,8 @@ static void case_side_by_side(MPI_Comm comm, struct ept *t)
     }
 }
 
-/* Who does nothing but test a request of the run's communicator moves the ordinary ones on as well:
- * what is tested for is sent when an ordinary message has gone through. */
+/* A rank that does nothing but test a request of the run's communicator moves the ordinary ones on
+ * as well: what is tested for is sent when an ordinary message has gone through. */
 static void case_tests_only(MPI_Comm comm, struct ept *t)
 {
     enum { LARGE = 1 << 20, TAG = 40, WAYS = 2 };

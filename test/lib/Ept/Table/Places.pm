@@ -17,7 +17,7 @@ my %CLUSTER_ARGS = (random_traffic => '--seed 31 --epochs 1', comm_inter => '--c
                     create => '--case parents', comm_bridge => '--case processes');
 
 our @ENTRIES = (
-    # Who is where, with more than one node.
+    # The places of ranks, with more than one node.
     { program => 'comm_bridge', variant => 'hosts', hosts => 1,
       configs => ['4x2/node'], longer => [qw(2x2/tcp 4x2/tcp)], quick => [], plain => 0 },
     { program => 'comm_ops', variant => 'hosts', hosts => 1, configs => [qw(4x2/tcp 4x2/node)], long => 1,

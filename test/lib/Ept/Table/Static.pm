@@ -21,7 +21,8 @@ my $ASYNC = 'OMPI_MCA_pmix_base_async_modex=1 OMPI_MCA_pmix_base_collect_data=0'
 my $SPAWN = 'PMIX_MCA_mca_base_param_files=none';
 
 our @ENTRIES = (
-    # Who is there, by how each process has begun: s MPIX_Init_endpoint, i MPI_Init, t MPI_Init_thread.
+    # The ranks that exist, by how each process has begun: s MPIX_Init_endpoint, i MPI_Init, t
+    # MPI_Init_thread.
     (map { my ($variant, $configs, $args, @longer) = @$_;
            +{ program => 'static_world', variant => $variant, configs => $configs, args => $args,
               longer => \@longer,

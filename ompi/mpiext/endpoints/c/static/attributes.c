@@ -169,7 +169,7 @@ int mpix_endpoints_attribute_set(mpix_endpoint_t *endpoint, int number,
 }
 
 /** The level that threads have at the endpoint now, or NULL.  A thread that has never attached
- * is on the first endpoint and is not counted: one is always allowed, at its own level. */
+ * is on the first endpoint and is not counted: one is always allowed, at the endpoint's level. */
 static const int *current_level(const mpix_endpoint_t *endpoint)
 {
     static const int levels[] = {
