@@ -17,6 +17,7 @@
 
 #include "../data/data.h"
 #include "between.h"
+#include "coll_epcoll_now.h"
 
 #include "mpi.h"
 
@@ -124,11 +125,11 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
     }
     ++wide->calls;
     if (!has_own(call->kind)) {
-        rc = mca_coll_epcoll_program_run(handle, call);
+        rc = mca_coll_epcoll_now_run(handle, call);
     } else if (mca_coll_epcoll_is_short(call) || mca_coll_epcoll_is_tray(handle, call)) {
         rc = mca_coll_epcoll_short_run(handle, call);
     } else {
-        rc = mca_coll_epcoll_long_run(handle, call);
+        rc = mca_coll_epcoll_now_run(handle, call);
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         mca_coll_epcoll_break_all(handle, rc);

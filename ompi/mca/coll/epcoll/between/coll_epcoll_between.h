@@ -49,7 +49,6 @@ bool mca_coll_epcoll_is_tray(const mca_coll_epcoll_handle_t *handle,
 /** A handle goes, and its trays. */
 void mca_coll_epcoll_tray_put(mca_coll_epcoll_more_t *more);
 int mca_coll_epcoll_short_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
-int mca_coll_epcoll_long_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
 
 /** The process of a root. */
 static inline uint32_t mca_coll_epcoll_home(const mca_coll_epcoll_handle_t *handle,
