@@ -328,7 +328,7 @@ int mca_coll_epcoll_short_run(mca_coll_epcoll_handle_t *handle, const mca_coll_e
                                .start = mca_coll_epcoll_layout(handle)->index_of[call->root],
                                .rail = turn},
                      .leader = mca_coll_epcoll_leader(handle, call) + turn,
-                     .is_tray = !mca_coll_epcoll_is_short(call)};
+                     .is_tray = EPCOLL_ALGORITHM_TRAYS == call->algorithm};
 
     brief.data = brief.slot;
 
