@@ -14,8 +14,8 @@
  *
  *   --form N  0: blocking calls (default), 1: nonblocking, 2: persistent ones
  *
- * Guards: coll_epcoll_layout.c, coll_epcoll_between.c, coll_epcoll_short.c, coll_epcoll_long.c,
- * coll_epcoll_carry.c, coll_epcoll_exchange.c, coll_epcoll_party.c, coll_epcoll_rails.c,
+ * Guards: coll_epcoll_layout.c, coll_epcoll_between.c, coll_epcoll_short.c, coll_epcoll_now.c,
+ * coll_epcoll_carry.c, coll_epcoll_exchange.c, coll_epcoll_rails.c,
  * coll_epcoll_program.c, coll_epcoll_step.c, coll_epcoll_stage.c, coll_epcoll_builders.c,
  * coll_epcoll_build_fold.c, coll_epcoll_build_move.c,
  * coll_epcoll_build_direct.c, coll_epcoll_build_gatherv.c, coll_epcoll_build_scan.c,

@@ -11,7 +11,7 @@
  * nodes takes, whichever node the processes of which ranks are on; within nodes there are none
  * where leaders meet in memory.
  *
- * Guards: coll_epcoll_layout.c, coll_epcoll_party.c, coll_epcoll_stage.c,
+ * Guards: coll_epcoll_layout.c, coll_epcoll_now.c, coll_epcoll_stage.c,
  * coll_epcoll_build_gatherv.c, coll_epcoll_leaders.c, coll_epcoll_near.c
  */
 

@@ -59,10 +59,10 @@ static void more_release(mca_coll_epcoll_handle_t *handle)
     mca_coll_epcoll_more_t *more = mca_coll_epcoll_has_more(handle);
 
     if (NULL != more) {
-        mca_coll_epcoll_program_put(handle);
         mca_coll_epcoll_tray_put(more);
-        free(more->room[0].memory);
-        free(more->room[1].memory);
+        for (uint32_t i = 0; i < EPCOLL_PROGRAM_ROOMS; ++i) {
+            free(more->room[i].memory);
+        }
         free(more);
     }
 }

@@ -85,6 +85,9 @@ typedef struct mca_coll_epcoll_room_t {
     size_t size;
 } mca_coll_epcoll_room_t;
 
+/** Rooms of a call between processes. */
+#define EPCOLL_PROGRAM_ROOMS 3
+
 /** What most handles never need.  Made with the first call that is nonblocking or persistent, or
  * that does not fit in slots (mca_coll_epcoll_more). */
 typedef struct mca_coll_epcoll_more_t {
@@ -93,8 +96,7 @@ typedef struct mca_coll_epcoll_more_t {
     uint32_t carried[EPCOLL_KINDS_IN_SLOTS];
     struct mca_coll_epcoll_pending_t
         *pending;                   /**< what is under way; NULL: nothing has been, yet */
-    mca_coll_epcoll_room_t room[2]; /**< see coll_epcoll_exchange.h */
-    struct mca_coll_epcoll_program_t *program; /**< of blocking calls; NULL: there was none yet */
+    mca_coll_epcoll_room_t room[EPCOLL_PROGRAM_ROOMS]; /**< of blocking calls */
     mpix_endpoints_memory_t *trays; /**< of the process: coll_epcoll_short.c; NULL: none yet */
     uint32_t tray_calls;            /**< that have used them: the same at all members */
     uint32_t direct_inits; /**< persistent ones of the layer direct: the same at all members */

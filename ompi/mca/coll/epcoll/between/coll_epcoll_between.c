@@ -17,6 +17,7 @@
 
 #include "../data/data.h"
 #include "between.h"
+#include "coll_epcoll_now.h"
 
 #include "mpi.h"
 
@@ -51,13 +52,37 @@ bool mca_coll_epcoll_between_has(const mca_coll_epcoll_handle_t *handle,
     }
 }
 
-bool mca_coll_epcoll_between_serves(mca_coll_epcoll_handle_t *handle,
-                                    const mca_coll_epcoll_call_t *call)
+/** How does a call go?  Each question is asked once, here. */
+static mca_coll_epcoll_algorithm_t between_choose(const mca_coll_epcoll_wide_t *wide,
+                                                  const mca_coll_epcoll_call_t *call)
+{
+    if (mca_coll_epcoll_is_ahead(wide, call)) {
+        return EPCOLL_ALGORITHM_AHEAD;
+    }
+    if (mca_coll_epcoll_is_near(wide, call)) {
+        return EPCOLL_ALGORITHM_NEAR;
+    }
+    if (!mca_coll_epcoll_program_serves(&wide->super, call)) {
+        return EPCOLL_ALGORITHM_BELOW;
+    }
+    if (!has_own(call->kind)) {
+        return EPCOLL_ALGORITHM_PROGRAM;
+    }
+    if (mca_coll_epcoll_is_short(call)) {
+        return EPCOLL_ALGORITHM_SLOTS;
+    }
+    return mca_coll_epcoll_is_tray(&wide->super, call) ? EPCOLL_ALGORITHM_TRAYS
+                                                       : EPCOLL_ALGORITHM_PROGRAM;
+}
+
+bool mca_coll_epcoll_between_serves(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_call_t *call)
 {
     mca_coll_epcoll_near_next(handle, call);
-    /* Else it is a block of one process, and broken. */
-    return !handle->is_wide || mca_coll_epcoll_is_near(mca_coll_epcoll_wide(handle), call)
-           || mca_coll_epcoll_program_serves(handle, call);
+    if (OPAL_UNLIKELY(!handle->is_wide)) { /* it is a block of one process, and broken */
+        return true;
+    }
+    call->algorithm = between_choose(mca_coll_epcoll_wide(handle), call);
+    return EPCOLL_ALGORITHM_BELOW != call->algorithm;
 }
 
 /** Calls of a communicator that would use shelves before it gets them. */
@@ -66,11 +91,12 @@ bool mca_coll_epcoll_between_serves(mca_coll_epcoll_handle_t *handle,
 /** Memory of the node for long data: all meet in one barrier for it. */
 static int shelf_make(mca_coll_epcoll_wide_t *wide)
 {
-    const mca_coll_epcoll_call_t barrier = {.kind = EPCOLL_BARRIER};
+    mca_coll_epcoll_call_t barrier = {.kind = EPCOLL_BARRIER};
     int rc;
 
     mca_coll_epcoll_shelf_begin(wide);
-    if (mca_coll_epcoll_is_near(wide, &barrier)) {
+    barrier.algorithm = between_choose(wide, &barrier);
+    if (EPCOLL_ALGORITHM_NEAR == barrier.algorithm) {
         rc = mca_coll_epcoll_near_run(wide, &barrier);
         rc = OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(&wide->super, rc);
     } else {
@@ -100,7 +126,7 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
     mca_coll_epcoll_wide_t *wide = mca_coll_epcoll_wide(handle);
     int rc = MPI_SUCCESS;
 
-    if (mca_coll_epcoll_is_near(wide, call) || mca_coll_epcoll_is_ahead(wide, call)) {
+    if (EPCOLL_ALGORITHM_NEAR == call->algorithm || EPCOLL_ALGORITHM_AHEAD == call->algorithm) {
         mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_SMALL);
         rc = mca_coll_epcoll_near_run(wide, call);
         if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) { /* the others may come another way next */
@@ -123,13 +149,8 @@ int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
         return rc;
     }
     ++wide->calls;
-    if (!has_own(call->kind)) {
-        rc = mca_coll_epcoll_program_run(handle, call);
-    } else if (mca_coll_epcoll_is_short(call) || mca_coll_epcoll_is_tray(handle, call)) {
-        rc = mca_coll_epcoll_short_run(handle, call);
-    } else {
-        rc = mca_coll_epcoll_long_run(handle, call);
-    }
+    rc = EPCOLL_ALGORITHM_PROGRAM == call->algorithm ? mca_coll_epcoll_now_run(handle, call)
+                                                     : mca_coll_epcoll_short_run(handle, call);
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         mca_coll_epcoll_break_all(handle, rc);
     }

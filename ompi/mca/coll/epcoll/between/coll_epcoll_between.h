@@ -32,8 +32,7 @@ bool mca_coll_epcoll_between_has(const mca_coll_epcoll_handle_t *handle,
 
 /** A call of such a kind begins: do we serve it?  The same answer at all members.  If not: the
  * components below.  Once in a call. */
-bool mca_coll_epcoll_between_serves(mca_coll_epcoll_handle_t *handle,
-                                    const mca_coll_epcoll_call_t *call);
+bool mca_coll_epcoll_between_serves(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_call_t *call);
 
 /** All of a call.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_between_run(mca_coll_epcoll_handle_t *handle,
@@ -49,7 +48,6 @@ bool mca_coll_epcoll_is_tray(const mca_coll_epcoll_handle_t *handle,
 /** A handle goes, and its trays. */
 void mca_coll_epcoll_tray_put(mca_coll_epcoll_more_t *more);
 int mca_coll_epcoll_short_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
-int mca_coll_epcoll_long_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
 
 /** The process of a root. */
 static inline uint32_t mca_coll_epcoll_home(const mca_coll_epcoll_handle_t *handle,

@@ -6,8 +6,10 @@
 /**
  * @file
  *
- * Programs of reduce and allreduce: what coll_epcoll_short.c and coll_epcoll_long.c do,
- * in steps.
+ * Programs of reduce and allreduce.  Each rail has a slice of the vector: within the process its
+ * part is put together in its own buffer, from where its messages go to the same rail of other
+ * processes; in the end members copy from the rails' buffers.  What fits in a slot goes to the
+ * leader, and back; blocking calls have coll_epcoll_short.c for that.
  *
  * Called by coll_epcoll_program.c.
  *

@@ -38,33 +38,6 @@ int mca_coll_epcoll_party_rank(const mca_coll_epcoll_party_t *party, uint32_t pr
     return (int) mca_coll_epcoll_layout_rank(layout, process, index);
 }
 
-static int tag_of(const mca_coll_epcoll_party_t *party)
-{
-    return (int) (mca_coll_epcoll_wide(party->handle)->calls & EPCOLL_TAGS_BLOCKING);
-}
-
-int mca_coll_epcoll_send_to(const mca_coll_epcoll_party_t *party,
-                            const mca_coll_epcoll_vector_t *vector, int rank,
-                            ompi_request_t **request)
-{
-    *request = MPI_REQUEST_NULL;
-    return mca_coll_epcoll_component.engine->isend(party->handle->comm,
-                                                   mca_coll_epcoll_component.client,
-                                                   vector->address, vector->count, vector->type,
-                                                   rank, tag_of(party), request);
-}
-
-int mca_coll_epcoll_receive(const mca_coll_epcoll_party_t *party,
-                            const mca_coll_epcoll_vector_t *vector, int rank,
-                            ompi_request_t **request)
-{
-    *request = MPI_REQUEST_NULL;
-    return mca_coll_epcoll_component.engine->irecv(party->handle->comm,
-                                                   mca_coll_epcoll_component.client,
-                                                   vector->address, vector->count, vector->type,
-                                                   rank, tag_of(party), request);
-}
-
 bool mca_coll_epcoll_is_complete(ompi_request_t *request)
 {
     /* Acquire: the data; partner: the thread that completes it, in the engine.  libmpi's flag is no
@@ -123,41 +96,6 @@ int mca_coll_epcoll_wait_for(mca_coll_epcoll_handle_t *handle, ompi_request_t **
     return MPI_SUCCESS == rc ? end : rc;
 }
 
-int mca_coll_epcoll_exchange(const mca_coll_epcoll_party_t *party,
-                             const mca_coll_epcoll_vector_t *send, uint32_t to,
-                             const mca_coll_epcoll_vector_t *recv, uint32_t from)
-{
-    ompi_request_t *receives, *sends = MPI_REQUEST_NULL;
-    int rc = mca_coll_epcoll_receive(party, recv, mca_coll_epcoll_party_rank(party, from),
-                                     &receives);
-
-    if (MPI_SUCCESS == rc) {
-        rc = mca_coll_epcoll_send_to(party, send, mca_coll_epcoll_party_rank(party, to), &sends);
-    }
-    rc = mca_coll_epcoll_wait_for(party->handle, &receives, rc);
-    return mca_coll_epcoll_wait_for(party->handle, &sends, rc);
-}
-
-int mca_coll_epcoll_send_one(const mca_coll_epcoll_party_t *party,
-                             const mca_coll_epcoll_vector_t *vector, uint32_t to)
-{
-    ompi_request_t *request;
-    const int rc = mca_coll_epcoll_send_to(party, vector, mca_coll_epcoll_party_rank(party, to),
-                                           &request);
-
-    return mca_coll_epcoll_wait_for(party->handle, &request, rc);
-}
-
-int mca_coll_epcoll_receive_one(const mca_coll_epcoll_party_t *party,
-                                const mca_coll_epcoll_vector_t *vector, uint32_t from)
-{
-    ompi_request_t *request;
-    const int rc = mca_coll_epcoll_receive(party, vector, mca_coll_epcoll_party_rank(party, from),
-                                           &request);
-
-    return mca_coll_epcoll_wait_for(party->handle, &request, rc);
-}
-
 /* ---- temporary elements ---------------------------------------------------------------------- */
 
 void *mca_coll_epcoll_room_of(mca_coll_epcoll_room_t *room, const ompi_datatype_t *type,
@@ -183,14 +121,6 @@ void *mca_coll_epcoll_room_of(mca_coll_epcoll_room_t *room, const ompi_datatype_
     return (char *) (((uintptr_t) room->memory + 15) / 16 * 16) - (low - (low % 16 + 16) % 16);
 }
 
-void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const ompi_datatype_t *type,
-                           size_t count)
-{
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
-
-    return NULL == more ? NULL : mca_coll_epcoll_room_of(&more->room[which], type, count);
-}
-
 mca_coll_epcoll_vector_t mca_coll_epcoll_part_of(const mca_coll_epcoll_vector_t *vector,
                                                  size_t first, size_t count)
 {
@@ -200,6 +130,17 @@ mca_coll_epcoll_vector_t mca_coll_epcoll_part_of(const mca_coll_epcoll_vector_t 
                                                                       (ptrdiff_t) first * extent),
                                       .count = count,
                                       .type = vector->type};
+}
+
+mca_coll_epcoll_vector_t mca_coll_epcoll_share_of(const mca_coll_epcoll_vector_t *vector,
+                                                  uint32_t process, uint32_t processes)
+{
+    const size_t first = vector->count / processes * process
+                         + vector->count % processes * process / processes;
+    const size_t end = vector->count / processes * (process + 1)
+                       + vector->count % processes * (process + 1) / processes;
+
+    return mca_coll_epcoll_part_of(vector, first, end - first);
 }
 
 void mca_coll_epcoll_room_trim(mca_coll_epcoll_room_t *room, size_t most)

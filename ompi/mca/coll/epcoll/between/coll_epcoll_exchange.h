@@ -58,9 +58,6 @@ typedef struct mca_coll_epcoll_vector_t {
 /** The rank of a process's member of the party. */
 int mca_coll_epcoll_party_rank(const mca_coll_epcoll_party_t *party, uint32_t process);
 
-/** Which room: of messages that have come, and of what a call puts together. */
-enum { EPCOLL_ROOM_COME, EPCOLL_ROOM_CALL };
-
 /** Bytes of a vector that are worked on at a time, for a rail: so rooms are no larger, but for
  * larger elements, and for a bcast of a type with gaps, whose slice is packed as a whole. */
 #define EPCOLL_ROOM_MOST ((size_t) 256 * 1024)
@@ -79,25 +76,8 @@ static inline size_t mca_coll_epcoll_room_elements(const ompi_datatype_t *type)
 void *mca_coll_epcoll_room_of(mca_coll_epcoll_room_t *room, const ompi_datatype_t *type,
                               size_t count);
 
-/** Room for elements of a type, of the handle, until the next time.  @return NULL: no memory */
-void *mca_coll_epcoll_room(mca_coll_epcoll_handle_t *handle, int which, const ompi_datatype_t *type,
-                           size_t count);
-
 /** The next time may be far away: a room of more bytes goes. */
 void mca_coll_epcoll_room_trim(mca_coll_epcoll_room_t *room, size_t most);
-
-/** Send and receive.  @param to, from  processes; of a vector of no elements as well */
-int mca_coll_epcoll_exchange(const mca_coll_epcoll_party_t *party,
-                             const mca_coll_epcoll_vector_t *send, uint32_t to,
-                             const mca_coll_epcoll_vector_t *recv, uint32_t from);
-
-/* Parts of an exchange.  A request is MPI_REQUEST_NULL if there is nothing to wait for. */
-int mca_coll_epcoll_send_to(const mca_coll_epcoll_party_t *party,
-                            const mca_coll_epcoll_vector_t *vector, int rank,
-                            ompi_request_t **request);
-int mca_coll_epcoll_receive(const mca_coll_epcoll_party_t *party,
-                            const mca_coll_epcoll_vector_t *vector, int rank,
-                            ompi_request_t **request);
 
 /** Wait for what has begun.  @param rc  how that has been so far  @return likewise, in the end */
 int mca_coll_epcoll_wait_for(mca_coll_epcoll_handle_t *handle, ompi_request_t **request, int rc);
@@ -105,14 +85,13 @@ int mca_coll_epcoll_wait_for(mca_coll_epcoll_handle_t *handle, ompi_request_t **
 /** Is a message over? */
 bool mca_coll_epcoll_is_complete(ompi_request_t *request);
 
-int mca_coll_epcoll_send_one(const mca_coll_epcoll_party_t *party,
-                             const mca_coll_epcoll_vector_t *vector, uint32_t to);
-int mca_coll_epcoll_receive_one(const mca_coll_epcoll_party_t *party,
-                                const mca_coll_epcoll_vector_t *vector, uint32_t from);
-
 /** A part of a vector. */
 mca_coll_epcoll_vector_t mca_coll_epcoll_part_of(const mca_coll_epcoll_vector_t *vector,
                                                  size_t first, size_t count);
+
+/** The part of a process, of a vector that is divided among all. */
+mca_coll_epcoll_vector_t mca_coll_epcoll_share_of(const mca_coll_epcoll_vector_t *vector,
+                                                  uint32_t process, uint32_t processes);
 
 END_C_DECLS
 

@@ -9,7 +9,7 @@
  * Leaders of a node's processes, in its memory: by coll_epcoll_meet.h.
  *
  * Up to EPCOLL_FAN processes are put together as the tree of messages does it
- * (coll_epcoll_party.c).  Of more, what shows in which order it was put together goes by messages.
+ * (coll_epcoll_stage.c).  Of more, what shows in which order it was put together goes by messages.
  *
  * Called by coll_epcoll_short.c.
  *

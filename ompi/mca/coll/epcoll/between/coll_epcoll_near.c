@@ -317,6 +317,6 @@ int mca_coll_epcoll_near_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll
     if (EPCOLL_BARRIER == call->kind) {
         return mca_coll_epcoll_ended(near, epcoll_barrier(&near->member));
     }
-    return mca_coll_epcoll_is_ahead(wide, call) ? mca_coll_epcoll_ahead_run(near, call)
-                                                : mca_coll_epcoll_small_run(near, call);
+    return EPCOLL_ALGORITHM_AHEAD == call->algorithm ? mca_coll_epcoll_ahead_run(near, call)
+                                                     : mca_coll_epcoll_small_run(near, call);
 }

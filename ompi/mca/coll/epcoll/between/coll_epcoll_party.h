@@ -37,10 +37,6 @@ static inline uint32_t mca_coll_epcoll_process_at(uint32_t place, uint32_t pairs
     return place < pairs ? 2 * place + 1 : place + pairs;
 }
 
-/** The part of a process, of a vector that is divided among all. */
-mca_coll_epcoll_vector_t mca_coll_epcoll_share_of(const mca_coll_epcoll_vector_t *vector,
-                                                  uint32_t process, uint32_t processes);
-
 /** The process that a call's trees lead to: the root's, but where the order of processes matters.
  * @param op  that puts vectors together, or NULL */
 static inline uint32_t mca_coll_epcoll_party_top(const mca_coll_epcoll_party_t *party,
@@ -48,25 +44,6 @@ static inline uint32_t mca_coll_epcoll_party_top(const mca_coll_epcoll_party_t *
 {
     return NULL == op || ompi_op_is_commute(op) ? party->home : 0;
 }
-
-/* Collectives of the party; all return MPI_SUCCESS or an error code. */
-
-int mca_coll_epcoll_party_barrier(const mca_coll_epcoll_party_t *party);
-
-/** From the root's process to all.
- * @param meanwhile  called when the vector is here, and goes on to others: does not change it.
- *                   NULL: nothing */
-int mca_coll_epcoll_party_bcast(const mca_coll_epcoll_party_t *party,
-                                const mca_coll_epcoll_vector_t *vector,
-                                int (*meanwhile)(void *context), void *context);
-
-/** The vector is the own part, and becomes the result at all.  The same bits everywhere. */
-int mca_coll_epcoll_party_allreduce(const mca_coll_epcoll_party_t *party,
-                                    const mca_coll_epcoll_vector_t *vector, ompi_op_t *op);
-
-/** Likewise at the root's process; elsewhere it is overwritten. */
-int mca_coll_epcoll_party_reduce(const mca_coll_epcoll_party_t *party,
-                                 const mca_coll_epcoll_vector_t *vector, ompi_op_t *op);
 
 /** The first index of a process's members that a rail stands for. */
 static inline uint32_t mca_coll_epcoll_rail_begin(uint32_t members, uint32_t rails, uint32_t rail)

@@ -15,7 +15,7 @@
 
 #include "ompi_config.h"
 
-#include "coll_epcoll_between.h"
+#include "coll_epcoll_now.h"
 #include "coll_epcoll_step.h"
 
 #include "mpi.h"
@@ -76,9 +76,9 @@ static mca_coll_epcoll_buffer_t buffer_of(const mca_coll_epcoll_vector_t *vector
                                       .type = vector->type};
 }
 
-void mca_coll_epcoll_program_local(mca_coll_epcoll_program_t *program,
-                                   const mca_coll_epcoll_call_t *call,
-                                   const mca_coll_epcoll_plan_t *plan)
+void mca_coll_epcoll_append_local(mca_coll_epcoll_program_t *program,
+                                  const mca_coll_epcoll_call_t *call,
+                                  const mca_coll_epcoll_plan_t *plan)
 {
     void *array = program->part;
     mca_coll_epcoll_step_t *step = program_append(program, EPCOLL_STEP_LOCAL, 0);
@@ -102,8 +102,8 @@ void mca_coll_epcoll_program_local(mca_coll_epcoll_program_t *program,
     }
 }
 
-void mca_coll_epcoll_program_send(mca_coll_epcoll_program_t *program,
-                                  const mca_coll_epcoll_vector_t *vector, int rank)
+void mca_coll_epcoll_append_send(mca_coll_epcoll_program_t *program,
+                                 const mca_coll_epcoll_vector_t *vector, int rank)
 {
     mca_coll_epcoll_step_t *step = program_append(program, EPCOLL_STEP_SEND, rank);
 
@@ -112,8 +112,8 @@ void mca_coll_epcoll_program_send(mca_coll_epcoll_program_t *program,
     }
 }
 
-void mca_coll_epcoll_program_receive(mca_coll_epcoll_program_t *program,
-                                     const mca_coll_epcoll_vector_t *vector, int rank)
+void mca_coll_epcoll_append_receive(mca_coll_epcoll_program_t *program,
+                                    const mca_coll_epcoll_vector_t *vector, int rank)
 {
     mca_coll_epcoll_step_t *step = program_append(program, EPCOLL_STEP_RECEIVE, rank);
 
@@ -122,14 +122,14 @@ void mca_coll_epcoll_program_receive(mca_coll_epcoll_program_t *program,
     }
 }
 
-void mca_coll_epcoll_program_wait(mca_coll_epcoll_program_t *program)
+void mca_coll_epcoll_append_wait(mca_coll_epcoll_program_t *program)
 {
     (void) program_append(program, EPCOLL_STEP_WAIT, 0);
 }
 
-void mca_coll_epcoll_program_reduce(mca_coll_epcoll_program_t *program,
-                                    const mca_coll_epcoll_vector_t *from,
-                                    const mca_coll_epcoll_vector_t *into)
+void mca_coll_epcoll_append_reduce(mca_coll_epcoll_program_t *program,
+                                   const mca_coll_epcoll_vector_t *from,
+                                   const mca_coll_epcoll_vector_t *into)
 {
     mca_coll_epcoll_step_t *step = program_append(program, EPCOLL_STEP_REDUCE, 0);
 
@@ -139,9 +139,9 @@ void mca_coll_epcoll_program_reduce(mca_coll_epcoll_program_t *program,
     }
 }
 
-void mca_coll_epcoll_program_copy(mca_coll_epcoll_program_t *program,
-                                  const mca_coll_epcoll_buffer_t *into,
-                                  const mca_coll_epcoll_buffer_t *from, size_t offset, size_t size)
+void mca_coll_epcoll_append_copy(mca_coll_epcoll_program_t *program,
+                                 const mca_coll_epcoll_buffer_t *into,
+                                 const mca_coll_epcoll_buffer_t *from, size_t offset, size_t size)
 {
     mca_coll_epcoll_step_t *step = program_append(program, EPCOLL_STEP_COPY, 0);
 
@@ -156,7 +156,11 @@ void mca_coll_epcoll_program_copy(mca_coll_epcoll_program_t *program,
 void *mca_coll_epcoll_program_room(mca_coll_epcoll_program_t *program, uint32_t which,
                                    const ompi_datatype_t *type, size_t count)
 {
-    void *address = mca_coll_epcoll_room_of(&program->room[which], type, 0 == count ? 1 : count);
+    mca_coll_epcoll_room_t *room = program->is_now ? mca_coll_epcoll_now_rooms(program)
+                                                   : program->room;
+    void *address = NULL == room
+                        ? NULL
+                        : mca_coll_epcoll_room_of(&room[which], type, 0 == count ? 1 : count);
 
     if (NULL == address) {
         program->error = MPI_ERR_NO_MEM;
@@ -173,11 +177,12 @@ int mca_coll_epcoll_program_begin(mca_coll_epcoll_program_t *program,
 {
     int rc;
 
+    program->is_now = false;
     program->handle = handle;
     program->call = call;
     program->builder = mca_coll_epcoll_builders[call->kind];
     program->channel = channel;
-    program->member = NULL == channel ? &handle->member : &program->own;
+    program->member = &program->own;
     program->tag = tag;
     program->round = program->locals = 0;
     program->rounds = 1;
@@ -198,8 +203,7 @@ void mca_coll_epcoll_program_enter(mca_coll_epcoll_program_t *program)
 /** It fails: nothing more is begun, and what has begun ends.  @return the error code */
 static void program_fail(mca_coll_epcoll_program_t *program, int rc)
 {
-    rc = NULL == program->channel ? mca_coll_epcoll_ended(program->handle, rc)
-                                  : mca_coll_epcoll_failed(program->handle, program->member, rc);
+    rc = mca_coll_epcoll_failed(program->handle, program->member, rc);
     mca_coll_epcoll_break_all(program->handle, rc);
     program->error = rc;
     if (program->is_shown) {
@@ -286,35 +290,7 @@ int mca_coll_epcoll_program_step(mca_coll_epcoll_program_t *program, uint32_t mo
     return give_up(program);
 }
 
-/* ---- blocking calls -------------------------------------------------------------------------- */
-
-/** A look in vain. */
-static void wait_for_it(mca_coll_epcoll_program_t *program, uint32_t *looks)
-{
-    mca_coll_epcoll_handle_t *handle = program->handle;
-    int rc;
-
-    if (!program->is_shown) {
-        /* Messages end by themselves. */
-        (void) mca_coll_epcoll_wait_turn(handle);
-        return;
-    }
-    rc = epcoll_look(program->member, looks);
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        program_fail(program, rc);
-    }
-}
-
-/** That of the handle's blocking calls.  @return NULL: no memory */
-static mca_coll_epcoll_program_t *program_of(mca_coll_epcoll_handle_t *handle)
-{
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
-
-    if (OPAL_LIKELY(NULL != more) && OPAL_UNLIKELY(NULL == more->program)) {
-        more->program = calloc(1, sizeof(*more->program));
-    }
-    return NULL == more ? NULL : more->program;
-}
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /** It is over: steps as many as the group has processes are not kept. */
 static void trim_steps(mca_coll_epcoll_program_t *program)
@@ -324,31 +300,6 @@ static void trim_steps(mca_coll_epcoll_program_t *program)
         program->step = NULL;
         program->step_room = program->steps = program->at = program->open = 0;
     }
-}
-
-int mca_coll_epcoll_program_run(mca_coll_epcoll_handle_t *handle,
-                                const mca_coll_epcoll_call_t *call)
-{
-    mca_coll_epcoll_program_t *program = program_of(handle);
-    uint32_t looks = 0;
-    int rc = MPI_ERR_NO_MEM;
-
-    if (OPAL_LIKELY(NULL != program)) {
-        rc = mca_coll_epcoll_program_begin(program, handle, call, NULL,
-                                           (int) (mca_coll_epcoll_wide(handle)->calls
-                                                  & EPCOLL_TAGS_BLOCKING));
-    }
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        return mca_coll_epcoll_ended(handle, rc);
-    }
-    while (EPCOLL_NOTHING == (rc = mca_coll_epcoll_program_step(program, UINT32_MAX))
-           || EPCOLL_SOME == rc) {
-        if (EPCOLL_NOTHING == rc) {
-            wait_for_it(program, &looks);
-        }
-    }
-    trim_steps(program);
-    return mca_coll_epcoll_ended(handle, rc);
 }
 
 void mca_coll_epcoll_program_trim(mca_coll_epcoll_program_t *program)
@@ -366,14 +317,4 @@ void mca_coll_epcoll_program_end(mca_coll_epcoll_program_t *program)
     }
     free(program->step);
     free(program->part);
-}
-
-void mca_coll_epcoll_program_put(mca_coll_epcoll_handle_t *handle)
-{
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_has_more(handle);
-
-    if (NULL != more && NULL != more->program) {
-        mca_coll_epcoll_program_end(more->program);
-        free(more->program);
-    }
 }

@@ -14,11 +14,14 @@
  * one round after the other, each when the one before is over.  What it may do, and must:
  *
  *  - It looks at mca_coll_epcoll_layout(handle), rank, size, member.index and member.count, and at
- *    the call; it waits for nothing, sends nothing, and keeps nothing but in program->state and in
- *    rooms.
- *  - Steps are appended by the functions below.  None returns an error: a member without memory
- *    gets the error at the program's end.  Vectors and buffers are copied into the step, what they
- *    point to is not.
+ *    the call; it keeps nothing but in program->state and in rooms.
+ *  - All else it does by the operations below, in the order in which they are to be done: local,
+ *    send, receive, wait, reduce and copy.  They have two backends.  A blocking call does them at
+ *    once (coll_epcoll_now.h); a nonblocking or persistent one appends them as steps, and does them
+ *    later (coll_epcoll_step.h).  So there is one text of each algorithm.
+ *  - No operation returns an error: it is in the program, whose later operations do nothing.
+ *    Vectors and buffers are copied into the step, what they point to is not.  A builder must not
+ *    read data that an operation brings.
  *  - LOCAL: a call among the members of this process, by their block, roots by index.  *All*
  *    members of the process have the same ones, in the same order, as many as locals says.  The
  *    others may be done by one member alone.  Of a process of one member there need not be any.
@@ -48,9 +51,6 @@ typedef struct mca_coll_epcoll_part_t mca_coll_epcoll_part_t;
 /** Bytes of a builder's own. */
 #define EPCOLL_PROGRAM_STATE 256
 
-/** Rooms of a program. */
-#define EPCOLL_PROGRAM_ROOMS 3
-
 /** Makes programs of a kind. */
 typedef struct mca_coll_epcoll_builder_t {
     /** Is a call served?  The same answer at all members.  NULL: each */
@@ -59,7 +59,7 @@ typedef struct mca_coll_epcoll_builder_t {
      * for state, which is what the program before has left.  @return MPI_SUCCESS or an error
      * code */
     int (*begin)(mca_coll_epcoll_program_t *program);
-    /** Append the steps of program->round. */
+    /** The operations of program->round. */
     void (*round)(mca_coll_epcoll_program_t *program);
 } mca_coll_epcoll_builder_t;
 
@@ -75,9 +75,15 @@ struct mca_coll_epcoll_program_t {
     uint64_t locals; /**< LOCAL steps of all rounds: the same at all members of the process */
     alignas(16) unsigned char state[EPCOLL_PROGRAM_STATE];
 
+    /* of blocking calls */
+    bool is_now;              /**< operations are done at once: coll_epcoll_now.h */
+    uint32_t request_room;    /**< how many fit; open says how many have begun */
+    ompi_request_t **request; /**< see coll_epcoll_now.h */
+
     /* the program's own */
     const mca_coll_epcoll_builder_t *builder;
-    mca_coll_epcoll_channel_t *channel; /**< where its LOCAL steps have numbers; NULL: blocking */
+    mca_coll_epcoll_channel_t
+        *channel; /**< where its LOCAL steps have numbers; NULL: it has not entered */
     epcoll_member_t own, *member;       /**< its view of the block; its own, of a channel */
     int tag;                            /**< of its messages */
     int error;                          /**< why it fails: it only ends what it has begun */
@@ -94,32 +100,110 @@ struct mca_coll_epcoll_program_t {
     mca_coll_epcoll_room_t room[EPCOLL_PROGRAM_ROOMS];
 };
 
+/* ---- the two backends of operations: coll_epcoll_now.c, coll_epcoll_program.c ------------------ */
+
+void mca_coll_epcoll_now_local(mca_coll_epcoll_program_t *program,
+                               const mca_coll_epcoll_call_t *call,
+                               const mca_coll_epcoll_plan_t *plan);
+void mca_coll_epcoll_now_send(mca_coll_epcoll_program_t *program,
+                              const mca_coll_epcoll_vector_t *vector, int rank);
+void mca_coll_epcoll_now_receive(mca_coll_epcoll_program_t *program,
+                                 const mca_coll_epcoll_vector_t *vector, int rank);
+void mca_coll_epcoll_now_wait(mca_coll_epcoll_program_t *program);
+void mca_coll_epcoll_now_reduce(mca_coll_epcoll_program_t *program,
+                                const mca_coll_epcoll_vector_t *from,
+                                const mca_coll_epcoll_vector_t *into);
+void mca_coll_epcoll_now_copy(mca_coll_epcoll_program_t *program,
+                              const mca_coll_epcoll_buffer_t *into,
+                              const mca_coll_epcoll_buffer_t *from, size_t offset, size_t size);
+void mca_coll_epcoll_append_local(mca_coll_epcoll_program_t *program,
+                                  const mca_coll_epcoll_call_t *call,
+                                  const mca_coll_epcoll_plan_t *plan);
+void mca_coll_epcoll_append_send(mca_coll_epcoll_program_t *program,
+                                 const mca_coll_epcoll_vector_t *vector, int rank);
+void mca_coll_epcoll_append_receive(mca_coll_epcoll_program_t *program,
+                                    const mca_coll_epcoll_vector_t *vector, int rank);
+void mca_coll_epcoll_append_wait(mca_coll_epcoll_program_t *program);
+void mca_coll_epcoll_append_reduce(mca_coll_epcoll_program_t *program,
+                                   const mca_coll_epcoll_vector_t *from,
+                                   const mca_coll_epcoll_vector_t *into);
+void mca_coll_epcoll_append_copy(mca_coll_epcoll_program_t *program,
+                                 const mca_coll_epcoll_buffer_t *into,
+                                 const mca_coll_epcoll_buffer_t *from, size_t offset, size_t size);
+
+/** Rooms of blocking calls.  @return NULL: no memory */
+mca_coll_epcoll_room_t *mca_coll_epcoll_now_rooms(const mca_coll_epcoll_program_t *program);
+
 /* ---- for builders ---------------------------------------------------------------------------- */
 
 /** @param call  copied; root, if it has one: an index of this process
  *  @param plan  copied: what members do instead of what the kind says; NULL: nothing else */
-void mca_coll_epcoll_program_local(mca_coll_epcoll_program_t *program,
-                                   const mca_coll_epcoll_call_t *call,
-                                   const mca_coll_epcoll_plan_t *plan);
+static inline void mca_coll_epcoll_program_local(mca_coll_epcoll_program_t *program,
+                                                 const mca_coll_epcoll_call_t *call,
+                                                 const mca_coll_epcoll_plan_t *plan)
+{
+    if (program->is_now) {
+        mca_coll_epcoll_now_local(program, call, plan);
+    } else {
+        mca_coll_epcoll_append_local(program, call, plan);
+    }
+}
 
 /** @param rank  of the communicator */
-void mca_coll_epcoll_program_send(mca_coll_epcoll_program_t *program,
-                                  const mca_coll_epcoll_vector_t *vector, int rank);
-void mca_coll_epcoll_program_receive(mca_coll_epcoll_program_t *program,
-                                     const mca_coll_epcoll_vector_t *vector, int rank);
+static inline void mca_coll_epcoll_program_send(mca_coll_epcoll_program_t *program,
+                                                const mca_coll_epcoll_vector_t *vector, int rank)
+{
+    if (program->is_now) {
+        mca_coll_epcoll_now_send(program, vector, rank);
+    } else {
+        mca_coll_epcoll_append_send(program, vector, rank);
+    }
+}
+
+static inline void mca_coll_epcoll_program_receive(mca_coll_epcoll_program_t *program,
+                                                   const mca_coll_epcoll_vector_t *vector, int rank)
+{
+    if (program->is_now) {
+        mca_coll_epcoll_now_receive(program, vector, rank);
+    } else {
+        mca_coll_epcoll_append_receive(program, vector, rank);
+    }
+}
 
 /** Until all messages that were begun are over. */
-void mca_coll_epcoll_program_wait(mca_coll_epcoll_program_t *program);
+static inline void mca_coll_epcoll_program_wait(mca_coll_epcoll_program_t *program)
+{
+    if (program->is_now) {
+        mca_coll_epcoll_now_wait(program);
+    } else {
+        mca_coll_epcoll_append_wait(program);
+    }
+}
 
 /** into = from op into, with the call's op; of into->count elements.  They do not overlap. */
-void mca_coll_epcoll_program_reduce(mca_coll_epcoll_program_t *program,
-                                    const mca_coll_epcoll_vector_t *from,
-                                    const mca_coll_epcoll_vector_t *into);
+static inline void mca_coll_epcoll_program_reduce(mca_coll_epcoll_program_t *program,
+                                                  const mca_coll_epcoll_vector_t *from,
+                                                  const mca_coll_epcoll_vector_t *into)
+{
+    if (program->is_now) {
+        mca_coll_epcoll_now_reduce(program, from, into);
+    } else {
+        mca_coll_epcoll_append_reduce(program, from, into);
+    }
+}
 
 /** Packed bytes, as mca_coll_epcoll_copy_part. */
-void mca_coll_epcoll_program_copy(mca_coll_epcoll_program_t *program,
-                                  const mca_coll_epcoll_buffer_t *into,
-                                  const mca_coll_epcoll_buffer_t *from, size_t offset, size_t size);
+static inline void mca_coll_epcoll_program_copy(mca_coll_epcoll_program_t *program,
+                                                const mca_coll_epcoll_buffer_t *into,
+                                                const mca_coll_epcoll_buffer_t *from, size_t offset,
+                                                size_t size)
+{
+    if (program->is_now) {
+        mca_coll_epcoll_now_copy(program, into, from, offset, size);
+    } else {
+        mca_coll_epcoll_append_copy(program, into, from, offset, size);
+    }
+}
 
 /**
  * Room for elements of a type, until the program is over, or the same room is asked for again with
@@ -145,7 +229,6 @@ bool mca_coll_epcoll_program_serves(const mca_coll_epcoll_handle_t *handle,
  * Begin one.
  *
  * @param program  all 0, or one that is over: what it has of memory is used again
- * @param channel  NULL: the handle's first block, by program_run
  * @param tag      of its messages, the same at all members
  *
  * @return MPI_SUCCESS or an error; then nothing has begun
@@ -169,18 +252,11 @@ void mca_coll_epcoll_program_enter(mca_coll_epcoll_program_t *program);
  */
 int mca_coll_epcoll_program_step(mca_coll_epcoll_program_t *program, uint32_t most);
 
-/** All of it, by the thread of the handle.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_program_run(mca_coll_epcoll_handle_t *handle,
-                                const mca_coll_epcoll_call_t *call);
-
 /** It is over, and another one may begin some time: gives back what is large. */
 void mca_coll_epcoll_program_trim(mca_coll_epcoll_program_t *program);
 
 /** Gives back its memory, but for the program itself. */
 void mca_coll_epcoll_program_end(mca_coll_epcoll_program_t *program);
-
-/** A handle goes, and its blocking calls' program. */
-void mca_coll_epcoll_program_put(mca_coll_epcoll_handle_t *handle);
 
 /* ---- builders -------------------------------------------------------------------------------- */
 

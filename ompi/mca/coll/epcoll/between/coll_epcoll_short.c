@@ -21,9 +21,13 @@
 #include "../data/data.h"
 #include "coll_epcoll_between.h"
 #include "coll_epcoll_leaders.h"
-#include "coll_epcoll_party.h"
+#include "coll_epcoll_now.h"
+#include "coll_epcoll_stage.h"
 
 #include "mpi.h"
+
+/** The room of what comes in messages. */
+#define ROOM_COME 0
 
 typedef struct short_t {
     mca_coll_epcoll_handle_t *handle;
@@ -199,17 +203,23 @@ static int short_exchange(short_t *brief)
     const mca_coll_epcoll_vector_t packed = {.address = brief->data,
                                              .count = call->bytes,
                                              .type = MPI_BYTE};
+    mca_coll_epcoll_now_t now;
 
+    mca_coll_epcoll_now_begin(&now, brief->handle, call);
     switch (call->kind) {
     case EPCOLL_ALLREDUCE:
-        return mca_coll_epcoll_party_allreduce(&brief->party, &reduced, call->op);
+        mca_coll_epcoll_stage_allreduce(&now.program, &brief->party, &reduced, ROOM_COME);
+        break;
     case EPCOLL_REDUCE:
-        return mca_coll_epcoll_party_reduce(&brief->party, &reduced, call->op);
+        mca_coll_epcoll_stage_reduce(&now.program, &brief->party, &reduced, ROOM_COME);
+        break;
     case EPCOLL_BCAST:
-        return mca_coll_epcoll_party_bcast(&brief->party, &packed, NULL, NULL);
+        mca_coll_epcoll_stage_bcast(&now.program, &brief->party, &packed);
+        break;
     default:
-        return mca_coll_epcoll_party_barrier(&brief->party);
+        mca_coll_epcoll_stage_barrier(&now.program, &brief->party);
     }
+    return mca_coll_epcoll_now_end(&now);
 }
 
 /** The leaders' part, where those of a node meet in its memory: the member that stands for the node
@@ -318,7 +328,7 @@ int mca_coll_epcoll_short_run(mca_coll_epcoll_handle_t *handle, const mca_coll_e
                                .start = mca_coll_epcoll_layout(handle)->index_of[call->root],
                                .rail = turn},
                      .leader = mca_coll_epcoll_leader(handle, call) + turn,
-                     .is_tray = !mca_coll_epcoll_is_short(call)};
+                     .is_tray = EPCOLL_ALGORITHM_TRAYS == call->algorithm};
 
     brief.data = brief.slot;
 

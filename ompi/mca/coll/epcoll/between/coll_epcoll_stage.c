@@ -6,10 +6,15 @@
 /**
  * @file
  *
- * Stages: what coll_epcoll_party.c does at once, as steps of a program.  Processes are put together
- * in the same order.
+ * Stages: what a member of each process exchanges with the others, by the operations of a program:
+ * a blocking call does them at once, another one appends them to its steps.
  *
- * Called by builders.
+ * Processes of a node meet first, then one of each (coll_epcoll_nodes.h).  Reductions put processes
+ * together in one order for a layout, whichever message comes first.  Those that may be used for
+ * ops that do not commute (recursive doubling, and a tree to process 0) keep the order of
+ * processes: x0 op x1 op ...
+ *
+ * Called by builders and coll_epcoll_short.c.
  *
  * Tests: coll_layout, coll_nodes
  */
@@ -24,6 +29,15 @@
 
 /** Messages that are under way together, or some more. */
 #define BATCH 32
+
+/** The nodes of a party's call: of one that has met, each with the process that stands for it. */
+static mca_coll_epcoll_nodes_t stage_nodes(const mca_coll_epcoll_party_t *party, ompi_op_t *op)
+{
+    mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(party->handle, op);
+
+    nodes.size = party->has_met ? 1 : nodes.size;
+    return nodes;
+}
 
 static void stage_swap(mca_coll_epcoll_vector_t *a, mca_coll_epcoll_vector_t *b)
 {
@@ -104,7 +118,7 @@ static void barrier_up(mca_coll_epcoll_program_t *program, const mca_coll_epcoll
 void mca_coll_epcoll_stage_barrier(mca_coll_epcoll_program_t *program,
                                    const mca_coll_epcoll_party_t *party)
 {
-    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(program->handle, NULL);
+    const mca_coll_epcoll_nodes_t nodes = stage_nodes(party, NULL);
     const mca_coll_epcoll_vector_t nothing = {.type = MPI_BYTE};
     mca_coll_epcoll_tree_t across, within;
 
@@ -126,7 +140,7 @@ void mca_coll_epcoll_stage_bcast(mca_coll_epcoll_program_t *program,
                                  const mca_coll_epcoll_party_t *party,
                                  const mca_coll_epcoll_vector_t *vector)
 {
-    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(program->handle, NULL);
+    const mca_coll_epcoll_nodes_t nodes = stage_nodes(party, NULL);
     mca_coll_epcoll_tree_t across, within;
 
     mca_coll_epcoll_trees_of(&nodes, party->home, &across, &within);
@@ -247,7 +261,7 @@ void mca_coll_epcoll_stage_allgather(mca_coll_epcoll_program_t *program,
 {
     gather_t gather = {.program = program,
                        .party = party,
-                       .nodes = mca_coll_epcoll_nodes_of(program->handle, NULL),
+                       .nodes = stage_nodes(party, NULL),
                        .all = {.address = address,
                                .count = count * mca_coll_epcoll_size(program->handle),
                                .type = type},
@@ -307,7 +321,12 @@ static void stage_doubling(mca_coll_epcoll_program_t *program, const mca_coll_ep
     }
 }
 
-/** To the root of a tree, in the order of numbers: as reduce_up in coll_epcoll_party.c. */
+/**
+ * To the root of a tree, in the order of numbers.
+ *
+ * @param result  the own part; becomes what it is together with all below, and may change places
+ *                with the room
+ */
 static void reduce_up(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
                       const mca_coll_epcoll_tree_t *tree, mca_coll_epcoll_vector_t *result,
                       mca_coll_epcoll_vector_t *room)
@@ -329,8 +348,7 @@ static void reduce_up(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_
 static void by_nodes(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
                      const mca_coll_epcoll_vector_t *vector, mca_coll_epcoll_vector_t room)
 {
-    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(program->handle,
-                                                                   program->call->op);
+    const mca_coll_epcoll_nodes_t nodes = stage_nodes(party, program->call->op);
     mca_coll_epcoll_tree_t across, within;
     mca_coll_epcoll_vector_t result = *vector;
 
@@ -344,6 +362,8 @@ static void by_nodes(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_p
     bcast_down(program, party, &within, vector);
 }
 
+/** In a ring each process's part of the vector goes once round, and is put together on its way;
+ * then again, to reach all.  Processes of a node follow each other in it. */
 static void stage_ring(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_party_t *party,
                        const mca_coll_epcoll_vector_t *vector, void *room)
 {
@@ -396,10 +416,9 @@ void mca_coll_epcoll_stage_reduce(mca_coll_epcoll_program_t *program,
                                   const mca_coll_epcoll_party_t *party,
                                   const mca_coll_epcoll_vector_t *vector, uint32_t which)
 {
-    const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(program->handle,
-                                                                   program->call->op);
+    const mca_coll_epcoll_nodes_t nodes = stage_nodes(party, program->call->op);
     const uint32_t home = party->home, own = nodes.layout->own;
-    const uint32_t root = ompi_op_is_commute(program->call->op) ? home : 0;
+    const uint32_t root = mca_coll_epcoll_party_top(party, program->call->op);
     mca_coll_epcoll_vector_t result = *vector, room = *vector;
     mca_coll_epcoll_tree_t across, within;
 

@@ -27,12 +27,9 @@
 
 /* ---- among the members of the process -------------------------------------------------------- */
 
-/** May the others see it now?  A blocking call waits for that. */
+/** May the others see it now? */
 static int may_show(mca_coll_epcoll_program_t *program)
 {
-    if (NULL == program->channel) {
-        return epcoll_begin(program->member);
-    }
     return mca_coll_epcoll_channel_may_begin(program->channel, program->member->number)
                ? MPI_SUCCESS
                : EPCOLL_NOTHING;
@@ -45,14 +42,7 @@ static void local_over(mca_coll_epcoll_program_t *program)
     const bool all_came = program->running.seen == member->count;
 
     program->is_shown = false;
-    if (NULL != program->channel) {
-        mca_coll_epcoll_channel_over(program->channel, member->number++, all_came);
-        return;
-    }
-    if (all_came) {
-        epcoll_all_came(member);
-    }
-    epcoll_end(member);
+    mca_coll_epcoll_channel_over(program->channel, member->number++, all_came);
 }
 
 static int step_local(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step_t *step,
@@ -75,7 +65,7 @@ static int step_local(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_
         program->is_shown = true;
     }
     rc = mca_coll_epcoll_local_step(&program->running, most);
-    if (NULL != program->running.family && EPCOLL_NOTHING != rc && NULL != program->channel) {
+    if (NULL != program->running.family && EPCOLL_NOTHING != rc) {
         program->is_enough = true;
     }
     if (MPI_SUCCESS == rc) {
@@ -136,7 +126,7 @@ static size_t step_now(mca_coll_epcoll_program_t *program, size_t all, size_t ea
 {
     const size_t left = all - program->done, chunk = CHUNK / (0 == each ? 1 : each) + 1;
 
-    if (NULL == program->channel || left * each < CHUNK_LITTLE) {
+    if (left * each < CHUNK_LITTLE) {
         return left;
     }
     program->is_enough = true;

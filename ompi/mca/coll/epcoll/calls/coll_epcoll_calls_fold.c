@@ -23,26 +23,29 @@ static const mca_coll_epcoll_call_t barrier = {.kind = EPCOLL_BARRIER};
 int mca_coll_epcoll_barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
+    mca_coll_epcoll_call_t call;
 
     (void) comm;
     if (OPAL_LIKELY(handle->is_local)) {
         mca_coll_epcoll_count(handle, EPCOLL_BARRIER, EPCOLL_WAY_SMALL);
         return mca_coll_epcoll_ended(handle, epcoll_barrier(&handle->member));
     }
-    (void) mca_coll_epcoll_between_serves(handle, &barrier);
-    return handle->run(handle, &barrier);
+    call = barrier;
+    (void) mca_coll_epcoll_between_serves(handle, &call);
+    return handle->run(handle, &call);
 }
 
 int mca_coll_epcoll_ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request_p,
                              mca_coll_base_module_t *module)
 {
     mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
+    mca_coll_epcoll_call_t call = barrier;
 
     (void) comm;
     if (NULL != mca_coll_epcoll_layout(handle)) {
-        (void) mca_coll_epcoll_between_serves(handle, &barrier);
+        (void) mca_coll_epcoll_between_serves(handle, &call);
     }
-    return mca_coll_epcoll_component.begin(handle, &barrier, request_p);
+    return mca_coll_epcoll_component.begin(handle, &call, request_p);
 }
 
 int mca_coll_epcoll_barrier_init(struct ompi_communicator_t *comm, struct ompi_info_t *info,

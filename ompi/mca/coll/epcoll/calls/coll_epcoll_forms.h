@@ -24,14 +24,14 @@
 /** Do the components below serve a blocking call?  (One process's communicator that has failed is
  * not local, and has none below.) */
 static inline bool mca_coll_epcoll_run_is_below(mca_coll_epcoll_handle_t *handle,
-                                                const mca_coll_epcoll_call_t *call)
+                                                mca_coll_epcoll_call_t *call)
 {
     return OPAL_UNLIKELY(!handle->is_local && !mca_coll_epcoll_between_serves(handle, call));
 }
 
 /** Likewise a nonblocking one. */
 static inline bool mca_coll_epcoll_begin_is_below(mca_coll_epcoll_handle_t *handle,
-                                                  const mca_coll_epcoll_call_t *call)
+                                                  mca_coll_epcoll_call_t *call)
 {
     return OPAL_UNLIKELY(handle->is_wide && !mca_coll_epcoll_between_serves(handle, call));
 }

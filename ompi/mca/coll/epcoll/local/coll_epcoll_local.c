@@ -41,10 +41,15 @@ int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_e
     return mca_coll_epcoll_pieces_run(handle, call);
 }
 
+bool mca_coll_epcoll_local_fits(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
+{
+    return EPCOLL_BARRIER == call->kind || is_small(member, call);
+}
+
 void mca_coll_epcoll_local_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
                                 const mca_coll_epcoll_call_t *call)
 {
-    if (EPCOLL_BARRIER == call->kind || is_small(member, call)) {
+    if (mca_coll_epcoll_local_fits(member, call)) {
         mca_coll_epcoll_small_show(running, member, call);
     } else {
         mca_coll_epcoll_pieces_show(running, member, call);

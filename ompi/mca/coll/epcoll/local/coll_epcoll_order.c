@@ -127,7 +127,7 @@ static void fold_tree(const work_t *work, char **value, uint32_t count)
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-/** mca_coll_epcoll_party_allreduce: doubling; the first ones are in pairs, so that a power of two
+/** mca_coll_epcoll_stage_allreduce: doubling; the first ones are in pairs, so that a power of two
  * is left. */
 static void put_all(work_t *work, char *result)
 {

@@ -99,6 +99,10 @@ bool mca_coll_epcoll_small_may_go_on(mca_coll_epcoll_running_t *running);
 
 /* Small or not: coll_epcoll_local.c. */
 
+/** Does a call among the members of a block go in slots?  Else in pieces.  The same answer at all
+ * members. */
+bool mca_coll_epcoll_local_fits(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call);
+
 /** As what it counts: the same for each start of a persistent one. */
 mca_coll_epcoll_way_t mca_coll_epcoll_local_way(const mca_coll_epcoll_handle_t *handle,
                                                 const mca_coll_epcoll_call_t *call);
