@@ -184,7 +184,7 @@ sub _fortran_task
     my ($out, $source, @command) = @_;
     my $headers = $source =~ s{[^/]*$}{}r;
 
-    return { out => $out, from => [$source, on_path('epmpifort'), glob("${headers}../*/fortran*.inc")],
+    return { out => $out, from => [$source, on_path('epmpifort'), glob("${headers}fortran*.inc")],
              compiles => 1, command => [@command, '-c', '-o', $out, $source] };
 }
 
@@ -194,7 +194,7 @@ sub _fortran_tasks
     my ($source, $build, $way, $program) = @_;
     my $folder = $source =~ s{/[^/]*$}{}r;
     # Modules of a program's own are its objects' neighbours.
-    my @fc = ('epmpifort', @FORTRAN_FLAGS, '-DTEST_' . uc $way, "-J$build/$way", "-I$folder", "-I$folder/..");
+    my @fc = ('epmpifort', @FORTRAN_FLAGS, '-DTEST_' . uc $way, "-J$build/$way", "-I$folder");
     my (@objects, @tasks);
 
     for my $file ($source, map { "$folder/$_" } declared($source, 'PARTS')) {

@@ -9,7 +9,7 @@
 !
 ! Guards: world_f2c.c, comm_world.c
 
-#include "languages/fortran.inc"
+#include "fortran.inc"
 
 module counted_world
   implicit none
