@@ -38,7 +38,9 @@ typedef struct party_t {
     uint32_t ended;         /**< likewise */
     uint64_t told[2];       /**< deaths that it knows of */
     uint32_t flag[ROUNDS];  /**< contributed */
+    uint64_t id[ROUNDS];    /**< contributed: its own */
     uint32_t value[ROUNDS]; /**< decided */
+    uint64_t ids[ROUNDS];   /**< likewise */
     uint64_t failed[ROUNDS][2], acked[ROUNDS][2];
     int dies_at; /**< the sends until it dies; -1: it does not while it sends */
 } party_t;
@@ -109,7 +111,8 @@ static void see_end(uint32_t who)
     const epcoll_consensus_t *c = p->consensus;
 
     if (!p->dead && p->ended < p->begun && EPCOLL_CONSENSUS_ENDED == c->phase) {
-        p->value[p->ended] = c->value.flag;
+        p->value[p->ended] = (uint32_t) c->value.flag;
+        p->ids[p->ended] = c->value.id;
         memcpy(p->failed[p->ended], c->value.failed, c->words * sizeof(uint64_t));
         memcpy(p->acked[p->ended], c->value.acked, c->words * sizeof(uint64_t));
         p->gone = ROUNDS == ++p->ended;
@@ -127,7 +130,9 @@ static bool happen(uint32_t who)
     }
     if (p->begun == p->ended && 0 == draw(4)) {
         p->flag[p->begun] = draw(UINT32_MAX);
-        epcoll_consensus_begin(p->consensus, p->flag[p->begun++], p->told);
+        p->id[p->begun] = (uint64_t) draw(UINT32_MAX) * MOST + who;
+        epcoll_consensus_begin(p->consensus, p->flag[p->begun], p->id[p->begun], p->told);
+        ++p->begun;
         return true;
     }
     if (party[other].dead && !epcoll_consensus_has(p->told, other) && 0 == draw(4)) {
@@ -178,16 +183,19 @@ static void end(void)
 static void check_round(uint32_t round)
 {
     uint32_t least = UINT32_MAX, most = UINT32_MAX;
+    uint64_t highest = UINT64_MAX; /* that the id may be: the least of the living */
     const party_t *one = NULL;
+    bool is_ones = false;
 
     for (uint32_t i = 0; i < parties; ++i) {
         const party_t *p = &party[i];
 
         least &= round < p->begun ? p->flag[round] : UINT32_MAX;
         most &= !p->dead ? p->flag[round] : UINT32_MAX;
+        highest = !p->dead && p->id[round] < highest ? p->id[round] : highest;
         if (round < p->ended) {
             one = NULL == one ? p : one;
-            TAP_CHECK(one->value[round] == p->value[round]
+            TAP_CHECK(one->value[round] == p->value[round] && one->ids[round] == p->ids[round]
                           && 0 == memcmp(one->failed[round], p->failed[round], 16)
                           && 0 == memcmp(one->acked[round], p->acked[round], 16),
                       "round %u: two values", round);
@@ -200,6 +208,10 @@ static void check_round(uint32_t round)
     }
     TAP_CHECK(0 == (one->value[round] & ~most) && least == (one->value[round] & least),
               "round %u: a flag that is no AND of contributions", round);
+    for (uint32_t i = 0; i < parties; ++i) {
+        is_ones = is_ones || (round < party[i].begun && one->ids[round] == party[i].id[round]);
+    }
+    TAP_CHECK(is_ones && one->ids[round] <= highest, "round %u: an id that is nobody's", round);
     for (uint32_t i = 0; i < parties; ++i) {
         TAP_CHECK(party[i].dead || !epcoll_consensus_has(one->failed[round], i),
                   "round %u: %u is said to have failed", round, i);

@@ -14,7 +14,8 @@
  *   --ep N     endpoints per process
  *   --seed N   of the moments
  *
- * Guards: coll_epcoll_agreement.c, coll_epcoll_consensus.c, coll_epcoll_module.c
+ * Guards: coll_epcoll_agreement.c, coll_epcoll_consensus.c, coll_epcoll_parties.c,
+ * coll_epcoll_module.c
  */
 
 #include "ulfm_kit.h"

@@ -258,6 +258,8 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
         mca_coll_base_module_t *guard = mca_coll_epcoll_guard_new(module);
 
         module = NULL == guard ? module : guard;
+    } else if (OMPI_COMM_IS_INTER(comm)) {
+        module = mca_coll_epcoll_module_inter(comm);
     }
     return module;
 }

@@ -71,14 +71,17 @@ static bool serves_pending(const mca_coll_epcoll_handle_t *handle, mca_coll_epco
 
 #if OPAL_ENABLE_FT_MPI
 
-/** MPIX_Comm_iagree, and what libmpi's own shrinking agrees by: one integer, ANDed. */
+/** MPIX_Comm_iagree: one integer, ANDed.  Shrinking: mpix_endpoints_agreed_t. */
 static int module_iagree(void *contrib, mca_coll_epcoll_count_t count, struct ompi_datatype_t *type,
-                         struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
-                         ompi_communicator_t *comm, ompi_request_t **request,
-                         mca_coll_base_module_t *module)
+                  struct ompi_op_t *op, struct ompi_group_t **group, bool grow,
+                  ompi_communicator_t *comm, ompi_request_t **request,
+                  mca_coll_base_module_t *module)
 {
     (void) module;
     *request = MPI_REQUEST_NULL;
+    if (MPIX_ENDPOINTS_AGREED_COUNT == count && MPI_UINT64_T == type && MPI_BAND == op) {
+        return mca_coll_epcoll_agreement_begin_id(comm, contrib, group, grow, request);
+    }
     return 1 == count && MPI_INT == type && MPI_BAND == op
                ? mca_coll_epcoll_agreement_begin(comm, contrib, group, grow, request)
                : MPI_ERR_UNSUPPORTED_OPERATION;
@@ -255,4 +258,33 @@ mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *han
     module->super.coll_module_disable = module_disable;
     set_functions(module, handle);
     return &module->super;
+}
+
+/* ---- intercommunicators ---------------------------------------------------------------------- */
+
+static int inter_enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
+{
+    (void) module;
+    agree_set(comm);
+    return OMPI_SUCCESS;
+}
+
+static int inter_disable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
+{
+    (void) module;
+    (void) comm;
+    return OMPI_SUCCESS;
+}
+
+mca_coll_base_module_t *mca_coll_epcoll_module_inter(ompi_communicator_t *comm)
+{
+    mca_coll_base_module_t *module = mca_coll_epcoll_agreement_has(comm)
+                                         ? OBJ_NEW(mca_coll_base_module_t)
+                                         : NULL;
+
+    if (NULL != module) {
+        module->coll_module_enable = inter_enable;
+        module->coll_module_disable = inter_disable;
+    }
+    return module;
 }

@@ -47,7 +47,7 @@ struct ompi_request_t;      /* likewise an MPI_Request */
 struct ompi_win_t;          /* likewise an MPI_Win */
 
 /** Incremented whenever this file changes in a way that a client notices. */
-#define MPIX_ENDPOINTS_ENGINE_ABI 10
+#define MPIX_ENDPOINTS_ENGINE_ABI 11
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
@@ -227,6 +227,10 @@ typedef struct mpix_endpoints_engine_t {
      */
     bool (*locality)(const struct ompi_communicator_t *comm, int rank,
                      mpix_endpoints_locality_t *locality);
+
+    /** Likewise of a rank of the remote group of an intercommunicator of endpoints. */
+    bool (*locality_remote)(const struct ompi_communicator_t *comm, int rank,
+                            mpix_endpoints_locality_t *locality);
 
     /** The members within a scope.  Its cost grows with the number of members: call it once, in
      * make.

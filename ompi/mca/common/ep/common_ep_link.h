@@ -60,6 +60,18 @@ typedef struct mpix_endpoints_member_t {
     ompi_communicator_t *comm;     /**< its handle, set on success */
 } mpix_endpoints_member_t;
 
+/** What survivors agree on while they make a communicator: coll_agree and coll_iagree of endpoints,
+ * which are coll/epcoll's, take it as MPIX_ENDPOINTS_AGREED_COUNT elements of MPI_UINT64_T. */
+typedef struct mpix_endpoints_agreed_t {
+    uint64_t flag; /**< the bitwise AND of all, on an intercommunicator those of both sides */
+    uint64_t id;   /**< one that a member has contributed */
+    /** Not 0: the agreement has its place among others, and waits until this member's contribution is
+     * there; then a release of 0. */
+    _Atomic uint64_t held;
+} mpix_endpoints_agreed_t;
+
+#define MPIX_ENDPOINTS_AGREED_COUNT 3
+
 typedef struct mpix_endpoints_pml_t {
     uint32_t abi; /**< MPIX_ENDPOINTS_LINK_ABI */
 
@@ -330,6 +342,19 @@ typedef struct mpix_endpoints_pml_t {
      * @return OMPI_SUCCESS
      */
     int (*comm_revoke)(ompi_communicator_t *comm);
+
+    /**
+     * MPIX_Comm_shrink and MPIX_Comm_ishrink of an endpoint communicator, an intercommunicator or
+     * not: the survivors, in the order of their ranks, get a communicator, or all an error.  Of an
+     * intercommunicator of which a side has no survivors they get MPI_COMM_NULL.
+     *
+     * @param[out] newcomm_p  of comm_ishrink: set at the end of the request; else MPI_COMM_NULL
+     *
+     * @return OMPI_SUCCESS; MPI_ERR_UNSUPPORTED_OPERATION: without fault tolerance; or an error
+     */
+    int (*comm_shrink)(ompi_communicator_t *comm, ompi_communicator_t **newcomm_p);
+    int (*comm_ishrink)(ompi_communicator_t *comm, ompi_communicator_t **newcomm_p,
+                        struct ompi_request_t **request_p);
 
     /**
      * Is this an active receive of an endpoint that waits for the acknowledgement of a loss?  Then

@@ -71,6 +71,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool enable_progress
     mca_pml_epml_check_start();
 #endif
     mca_pml_epml_cid_steps_init();
+    mca_pml_epml_shrink_init();
     if (OMPI_SUCCESS != mpix_endpoints_register_pml(&mca_pml_epml_link)) {
         EPML_SHOW_HELP("extension differs", true);
         (void) mca_pml_epml_base_finalize();

@@ -126,6 +126,8 @@ our @ENTRIES = (
       plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
     { program => 'ulfm_shrink', configs => ['4x2/node'], longer => [qw(4x2/tcp 3x1/node 3x1/tcp)],
       plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
+    { program => 'ulfm_inter', configs => ['3x2/node'], longer => [qw(4x2/tcp 3x4/node)],
+      plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
     { program => 'ulfm', variant => 'direct', direct => 1, configs => ['3x2/node'], plain => 0,
       quick => [], launcher => $ULFM, says => '', timeout => 60 },
     { program => 'ulfm', variant => 'cluster', cluster => 'one', configs => ['6x2/node'], long => 1,

@@ -13,7 +13,10 @@
  * All is done by the steps of requests.  What arrives is put in a list, which the speaker's step goes
  * through: so one thread at a time is at the agreement, and holds no lock when it sends.
  *
- * Tests: ulfm_agree
+ * On an intercommunicator both sides take part in one agreement of their processes.  Messages to the
+ * own side go by its local communicator.  Each side's flags have a half of the value's bits.
+ *
+ * Tests: ulfm_agree, ulfm_inter
  */
 
 #include "ompi_config.h"
@@ -21,6 +24,7 @@
 #include "coll_epcoll_agreement.h"
 #include "coll_epcoll.h"
 #include "coll_epcoll_consensus.h"
+#include "coll_epcoll_parties.h"
 
 #include "ompi/constants.h"
 
@@ -43,8 +47,9 @@
 typedef struct shared_t {
     _Atomic uint64_t done; /**< the last agreement that has ended */
     /* Complements: a contribution is an OR, and nothing is all ones. */
-    _Atomic uint32_t flag[PLACES], count[PLACES];
-    uint32_t result[PLACES];
+    _Atomic uint64_t flag[PLACES];
+    _Atomic uint32_t count[PLACES];
+    uint64_t result[PLACES], id[PLACES];
     int error[PLACES];
     /** Of words each, for each place: acked (complements), then failed. */
     _Atomic uint64_t sets[];
@@ -52,7 +57,9 @@ typedef struct shared_t {
 
 typedef struct message_t {
     struct message_t *next;
-    uint32_t party; /**< from it, or for it */
+    uint32_t party; /**< for it */
+    int rank;       /**< from it */
+    size_t bytes;
     epcoll_consensus_message_t message;
 } message_t;
 
@@ -60,23 +67,30 @@ typedef struct messages_t {
     message_t *first, *last;
 } messages_t;
 
+/** What has come on a handle, until a step takes it in: that of its own agreements, or of the
+ * intercommunicator's whose local communicator it is. */
+typedef struct inbox_t {
+    _Atomic uint32_t references;
+    opal_mutex_t gate; /**< nothing is called under it */
+    messages_t come;
+    bool lost; /**< there was no memory for what has come */
+} inbox_t;
+
 /** Of a handle. */
 typedef struct agreement_t {
     ompi_communicator_t *comm;
     mpix_endpoints_memory_t *memory;
-    uint32_t members; /**< of this process */
-    uint32_t parties, own, words;
-    uint32_t *party_of; /**< by rank */
-    int *rank_of;       /**< of speakers, by party */
+    uint32_t members; /**< of this process, on this side */
+    epcoll_parties_t parties;
     _Atomic uint64_t begun, completed;
+    inbox_t *inbox;
+    inbox_t *local_inbox; /**< of an intercommunicator: its local communicator's */
     /* The speaker's. */
     epcoll_consensus_t *consensus;
     uint32_t steps;
     messages_t waiting; /**< to be sent when there is memory; only steps are at it */
     bool too_long;      /**< a message that cannot be sent */
-    opal_mutex_t gate;  /**< of what has come; nothing is called under it */
-    messages_t come;
-    bool lost; /**< there was no memory for what has come */
+    bool no_memory;     /**< for one that has come */
 } agreement_t;
 
 typedef struct call_t {
@@ -85,7 +99,9 @@ typedef struct call_t {
     ompi_request_t *request;
     uint64_t number;
     bool contributed, begun; /**< this member has; its process has */
-    int *flag;
+    uint64_t mine, id;       /**< contribution */
+    int *flag;               /**< the result goes to one of these */
+    epcoll_agreed_t *agreed; /**< and from here comes the contribution */
     ompi_group_t **group;
     bool grow;
     uint64_t acked[]; /**< this member's */
@@ -106,13 +122,15 @@ static void agreement_append(messages_t *list, message_t *message)
     list->last = message;
 }
 
-static message_t *message_new(uint32_t party, const epcoll_consensus_message_t *message,
+static message_t *message_new(uint32_t party, int rank, const epcoll_consensus_message_t *message,
                               size_t bytes)
 {
     message_t *made = malloc(sizeof(*made) + bytes);
 
     if (NULL != made) {
         made->party = party;
+        made->rank = rank;
+        made->bytes = bytes;
         memcpy(&made->message, message, bytes);
     }
     return made;
@@ -130,57 +148,45 @@ static void messages_free(messages_t *list)
 
 /* ---- handles --------------------------------------------------------------------------------- */
 
-typedef struct place_t {
-    uint32_t process;
-    int rank;
-} place_t;
-
-static int compare_places(const void *a, const void *b)
+static inbox_t *inbox_new(void)
 {
-    const place_t *left = a, *right = b;
+    inbox_t *inbox = calloc(1, sizeof(*inbox));
 
-    return left->process != right->process ? (left->process < right->process ? -1 : 1)
-                                           : left->rank - right->rank;
+    if (NULL != inbox) {
+        OBJ_CONSTRUCT(&inbox->gate, opal_mutex_t);
+        atomic_init(&inbox->references, 1);
+    }
+    return inbox;
 }
 
-/** Number the processes, by their lowest ranks. */
-static int number_parties(agreement_t *a)
+static void inbox_release(inbox_t *inbox)
 {
-    const int size = ompi_comm_size(a->comm);
-    place_t *places = calloc((size_t) size, sizeof(*places));
-
-    if (NULL == places) {
-        return MPI_ERR_NO_MEM;
+    /* Acquire and release: what the other owner has done to it is over. */
+    if (NULL != inbox
+        && 1 == atomic_fetch_sub_explicit(&inbox->references, 1, memory_order_acq_rel)) {
+        messages_free(&inbox->come);
+        OBJ_DESTRUCT(&inbox->gate);
+        free(inbox);
     }
-    for (int rank = 0; rank < size; ++rank) {
-        mpix_endpoints_locality_t where;
-
-        (void) ENGINE->locality(a->comm, rank, &where);
-        places[rank] = (place_t){.process = where.process, .rank = rank};
-    }
-    qsort(places, (size_t) size, sizeof(*places), compare_places);
-    /* First each rank's speaker, then that one's number. */
-    for (int i = 0, first = 0; i < size; ++i) {
-        first = places[i].process == places[first].process ? first : i;
-        a->party_of[places[i].rank] = (uint32_t) places[first].rank;
-    }
-    free(places);
-    for (int rank = 0; rank < size; ++rank) {
-        if ((uint32_t) rank == a->party_of[rank]) {
-            a->rank_of[a->parties] = rank;
-            a->party_of[rank] = a->parties++;
-        } else {
-            a->party_of[rank] = a->party_of[a->party_of[rank]];
-        }
-    }
-    a->own = a->party_of[ompi_comm_rank(a->comm)];
-    a->words = (a->parties + 63) / 64;
-    return MPI_SUCCESS;
 }
 
 static bool is_speaker(const agreement_t *a)
 {
-    return a->rank_of[a->own] == ompi_comm_rank(a->comm);
+    return a->parties.speaker[a->parties.own].rank == ompi_comm_rank(a->comm);
+}
+
+/** The communicator in which a party's speaker is a rank to send to. */
+static ompi_communicator_t *way_to(const agreement_t *a, uint32_t party)
+{
+    return OMPI_COMM_IS_INTER(a->comm) && !a->parties.speaker[party].remote ? a->comm->c_local_comm
+                                                                            : a->comm;
+}
+
+static int deliver(const agreement_t *a, uint32_t to, const epcoll_consensus_message_t *message,
+                   size_t bytes)
+{
+    return ENGINE->am_send(way_to(a, to), client_number, a->parties.speaker[to].rank, message,
+                           bytes);
 }
 
 /** A message of the agreement of processes leaves. */
@@ -191,11 +197,11 @@ static void send_message(void *context, uint32_t to, const epcoll_consensus_mess
     int rc = MPI_ERR_NO_MEM;
 
     if (NULL == a->waiting.first) {
-        rc = ENGINE->am_send(a->comm, client_number, a->rank_of[to], message, bytes);
+        rc = deliver(a, to, message, bytes);
     }
     a->too_long = a->too_long || MPI_ERR_ARG == rc;
     if (MPI_ERR_NO_MEM == rc) {
-        message_t *made = message_new(to, message, bytes);
+        message_t *made = message_new(to, MPI_UNDEFINED, message, bytes);
 
         a->too_long = a->too_long || NULL == made;
         if (NULL != made) {
@@ -213,44 +219,81 @@ static void agreement_free(ompi_communicator_t *comm, void *object)
         ENGINE->memory_put(a->memory);
     }
     messages_free(&a->waiting);
-    messages_free(&a->come);
+    inbox_release(a->inbox);
+    inbox_release(a->local_inbox);
     epcoll_consensus_free(a->consensus);
-    OBJ_DESTRUCT(&a->gate);
-    free(a->party_of);
-    free(a->rank_of);
+    epcoll_parties_free(&a->parties);
     free(a);
+}
+
+/** Memory of this process's members, of a side that has a communicator of its own for it. */
+static int memory_make(agreement_t *a)
+{
+    ompi_communicator_t *side = OMPI_COMM_IS_INTER(a->comm) ? a->comm->c_local_comm : a->comm;
+    mpix_endpoints_members_t here;
+    int rc = ENGINE->members(side, MPIX_ENDPOINTS_SCOPE_PROCESS, &here);
+
+    if (MPI_SUCCESS == rc) {
+        a->members = (uint32_t) here.count;
+        rc = ENGINE->memory_get(side, MPIX_ENDPOINTS_SCOPE_PROCESS, client_number,
+                                side == a->comm ? 0 : 1,
+                                sizeof(shared_t) + 2 * PLACES * a->parties.words * sizeof(uint64_t),
+                                &a->memory);
+    }
+    return rc;
+}
+
+/** @return NULL, of an intercommunicator: its local communicator has no agreements */
+static inbox_t *local_inbox(const ompi_communicator_t *comm)
+{
+    const agreement_t *local = ENGINE->client_object(comm->c_local_comm, client_number);
+
+    if (NULL == local) {
+        return NULL;
+    }
+    /* Relaxed: the local communicator's agreement has one. */
+    (void) atomic_fetch_add_explicit(&local->inbox->references, 1, memory_order_relaxed);
+    return local->inbox;
+}
+
+static int agreement_fill(agreement_t *a)
+{
+    int rc = epcoll_parties_make(a->comm, &a->parties);
+
+    if (MPI_SUCCESS == rc) {
+        a->inbox = inbox_new();
+        rc = NULL == a->inbox ? MPI_ERR_NO_MEM : memory_make(a);
+    }
+    if (MPI_SUCCESS == rc && is_speaker(a)) {
+        a->consensus = epcoll_consensus_new(a->parties.count, a->parties.own, send_message, a);
+        rc = NULL == a->consensus ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    }
+    return rc;
 }
 
 static int agreement_make(ompi_communicator_t *comm, void **object_p)
 {
-    const size_t size = (size_t) ompi_comm_size(comm);
-    mpix_endpoints_members_t here;
+    inbox_t *local = NULL;
     agreement_t *a;
     int rc;
 
-    if (!ompi_ftmpi_enabled || OMPI_COMM_IS_INTER(comm)) {
+    if (!ompi_ftmpi_enabled) {
         return MPI_SUCCESS;
+    }
+    if (OMPI_COMM_IS_INTER(comm)) {
+        local = local_inbox(comm);
+        if (NULL == local) {
+            return MPI_SUCCESS;
+        }
     }
     a = calloc(1, sizeof(*a));
     if (NULL == a) {
+        inbox_release(local);
         return MPI_ERR_NO_MEM;
     }
-    OBJ_CONSTRUCT(&a->gate, opal_mutex_t);
     a->comm = comm;
-    a->party_of = calloc(size, sizeof(*a->party_of));
-    a->rank_of = calloc(size, sizeof(*a->rank_of));
-    rc = NULL == a->party_of || NULL == a->rank_of ? MPI_ERR_NO_MEM : number_parties(a);
-    rc = MPI_SUCCESS == rc ? ENGINE->members(comm, MPIX_ENDPOINTS_SCOPE_PROCESS, &here) : rc;
-    if (MPI_SUCCESS == rc) {
-        a->members = (uint32_t) here.count;
-        rc = ENGINE->memory_get(comm, MPIX_ENDPOINTS_SCOPE_PROCESS, client_number, 0,
-                                sizeof(shared_t) + 2 * PLACES * a->words * sizeof(uint64_t),
-                                &a->memory);
-    }
-    if (MPI_SUCCESS == rc && is_speaker(a)) {
-        a->consensus = epcoll_consensus_new(a->parties, a->own, send_message, a);
-        rc = NULL == a->consensus ? MPI_ERR_NO_MEM : MPI_SUCCESS;
-    }
+    a->local_inbox = local;
+    rc = agreement_fill(a);
     if (MPI_SUCCESS != rc) {
         agreement_free(comm, a);
         return rc;
@@ -259,24 +302,27 @@ static int agreement_make(ompi_communicator_t *comm, void **object_p)
     return MPI_SUCCESS;
 }
 
-/** For the speaker, under its endpoint's lock: the next step looks at it. */
+/** For the speaker, under its endpoint's lock: the next step looks at it.  On a local communicator of
+ * an intercommunicator it is of the latter's agreements, so of more parties. */
 static bool agreement_arrived(void *object, int rank, const void *data, size_t size)
 {
-    agreement_t *a = object;
+    const agreement_t *a = object;
+    const uint32_t *party_of = NULL != a->parties.remote ? a->parties.remote : a->parties.local;
+    inbox_t *inbox = a->inbox;
     message_t *message;
 
-    if (NULL == a->consensus || epcoll_consensus_bytes(a->parties) != size
-        || rank != a->rank_of[a->party_of[rank]]) {
+    if (NULL == a->consensus || epcoll_consensus_bytes(1) > size
+        || rank != a->parties.speaker[party_of[rank]].rank) {
         return false;
     }
-    message = message_new(a->party_of[rank], data, size);
-    opal_mutex_lock(&a->gate);
+    message = message_new(0, rank, data, size);
+    opal_mutex_lock(&inbox->gate);
     if (NULL == message) {
-        a->lost = true;
+        inbox->lost = true;
     } else {
-        agreement_append(&a->come, message);
+        agreement_append(&inbox->come, message);
     }
-    opal_mutex_unlock(&a->gate);
+    opal_mutex_unlock(&inbox->gate);
     return true;
 }
 
@@ -300,12 +346,31 @@ static shared_t *shared_of(const agreement_t *a)
 /** The sets of a place. */
 static _Atomic uint64_t *acked_of(const agreement_t *a, uint64_t number)
 {
-    return shared_of(a)->sets + 2 * a->words * (number % PLACES);
+    return shared_of(a)->sets + 2 * a->parties.words * (number % PLACES);
 }
 
 static _Atomic uint64_t *failed_of(const agreement_t *a, uint64_t number)
 {
-    return acked_of(a, number) + a->words;
+    return acked_of(a, number) + a->parties.words;
+}
+
+/** Is this member's turn, and its contribution there? */
+static bool may_contribute(call_t *call)
+{
+    /* Acquire: the agreement before is over, here; partner: in finish. */
+    if (call->number
+        != atomic_load_explicit(&call->agreement->completed, memory_order_acquire) + 1) {
+        return false;
+    }
+    if (NULL != call->agreed) {
+        /* Acquire: partner: of who lets it go. */
+        if (0 != atomic_load_explicit(&call->agreed->held, memory_order_acquire)) {
+            return false;
+        }
+        call->mine = call->agreed->flag;
+        call->id = call->agreed->id;
+    }
+    return true;
 }
 
 /** This member's contribution goes to those of its process. */
@@ -316,9 +381,8 @@ static void agreement_contribute(call_t *call)
     shared_t *shared = shared_of(a);
 
     /* Relaxed: ordered by count. */
-    (void) atomic_fetch_or_explicit(&shared->flag[place], ~(uint32_t) *call->flag,
-                                    memory_order_relaxed);
-    for (uint32_t i = 0; i < a->words; ++i) {
+    (void) atomic_fetch_or_explicit(&shared->flag[place], ~call->mine, memory_order_relaxed);
+    for (uint32_t i = 0; i < a->parties.words; ++i) {
         (void) atomic_fetch_or_explicit(&acked_of(a, call->number)[i], ~call->acked[i],
                                         memory_order_relaxed);
     }
@@ -330,8 +394,9 @@ static void agreement_contribute(call_t *call)
 /** Tell the agreement of those that have died. */
 static void look_for_dead(agreement_t *a)
 {
-    for (uint32_t party = 0; party < a->parties; ++party) {
-        if (party != a->own && ENGINE->is_lost(a->comm, a->rank_of[party])) {
+    for (uint32_t party = 0; party < a->parties.count; ++party) {
+        if (party != a->parties.own
+            && ENGINE->is_lost(way_to(a, party), a->parties.speaker[party].rank)) {
             epcoll_consensus_died(a->consensus, party);
         }
     }
@@ -343,7 +408,7 @@ static bool process_begin(call_t *call)
     agreement_t *a = call->agreement;
     const uint64_t place = call->number % PLACES;
     shared_t *shared = shared_of(a);
-    uint32_t flag;
+    uint64_t flag;
 
     /* Acquire: partner in contribute. */
     if (atomic_load_explicit(&shared->count[place], memory_order_acquire) < a->members) {
@@ -353,13 +418,13 @@ static bool process_begin(call_t *call)
      * next one have ended (done). */
     atomic_store_explicit(&shared->count[place], 0, memory_order_relaxed);
     flag = ~atomic_exchange_explicit(&shared->flag[place], 0, memory_order_relaxed);
-    for (uint32_t i = 0; i < a->words; ++i) {
+    for (uint32_t i = 0; i < a->parties.words; ++i) {
         call->acked[i] = ~atomic_exchange_explicit(&acked_of(a, call->number)[i], 0,
                                                    memory_order_relaxed);
     }
     call->begun = true;
     look_for_dead(a); /* failed members that this agreement includes */
-    epcoll_consensus_begin(a->consensus, flag, call->acked);
+    epcoll_consensus_begin(a->consensus, flag, call->id, call->acked);
     return true;
 }
 
@@ -368,8 +433,7 @@ static void send_waiting(agreement_t *a)
 {
     while (NULL != a->waiting.first) {
         message_t *message = a->waiting.first;
-        const int rc = ENGINE->am_send(a->comm, client_number, a->rank_of[message->party],
-                                       &message->message, epcoll_consensus_bytes(a->parties));
+        const int rc = deliver(a, message->party, &message->message, message->bytes);
 
         if (MPI_ERR_NO_MEM == rc) {
             return;
@@ -379,24 +443,38 @@ static void send_waiting(agreement_t *a)
     }
 }
 
-/** @return has anything come? */
-static bool take_in(agreement_t *a)
+/** @param[in] party_of  by rank of whom it has come from
+ * @return has anything come? */
+static bool take_from(agreement_t *a, inbox_t *inbox, const uint32_t *party_of)
 {
     messages_t come;
+    bool lost;
 
-    opal_mutex_lock(&a->gate);
-    come = a->come;
-    a->come.first = NULL;
-    opal_mutex_unlock(&a->gate);
+    opal_mutex_lock(&inbox->gate);
+    come = inbox->come;
+    lost = inbox->lost;
+    inbox->come.first = NULL;
+    opal_mutex_unlock(&inbox->gate);
+    a->no_memory = a->no_memory || lost;
     if (NULL == come.first) {
         return false;
     }
     for (message_t *message = come.first; NULL != message; message = message->next) {
-        (void) epcoll_consensus_arrived(a->consensus, message->party, &message->message,
-                                        epcoll_consensus_bytes(a->parties));
+        (void) epcoll_consensus_arrived(a->consensus, party_of[message->rank], &message->message,
+                                        message->bytes);
     }
     messages_free(&come);
     return true;
+}
+
+static bool take_in(agreement_t *a)
+{
+    const epcoll_parties_t *parties = &a->parties;
+
+    if (NULL == a->local_inbox) {
+        return take_from(a, a->inbox, parties->local);
+    }
+    return take_from(a, a->inbox, parties->remote) | take_from(a, a->local_inbox, parties->local);
 }
 
 /** The speaker has the value: so have the members of its process. */
@@ -408,12 +486,13 @@ static void agreement_publish(call_t *call, int error)
     const uint64_t place = call->number % PLACES;
     bool is_new = false;
 
-    for (uint32_t i = 0; i < a->words; ++i) {
+    for (uint32_t i = 0; i < a->parties.words; ++i) {
         is_new = is_new || 0 != (value->failed[i] & ~value->acked[i]);
         atomic_store_explicit(&failed_of(a, call->number)[i], value->failed[i],
                               memory_order_relaxed);
     }
     shared->result[place] = value->flag;
+    shared->id[place] = value->id;
     shared->error[place] = MPI_SUCCESS != error ? error
                            : is_new             ? MPI_ERR_PROC_FAILED
                                                 : MPI_SUCCESS;
@@ -437,8 +516,8 @@ static bool agreement_leader_step(call_t *call, bool *moved)
         look_for_dead(a);
     }
     *moved = take_in(a) || *moved;
-    if (a->lost || a->too_long) {
-        agreement_publish(call, a->lost ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
+    if (a->no_memory || a->too_long) {
+        agreement_publish(call, a->no_memory ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
         return true;
     }
     /* Others need what has been said last. */
@@ -449,37 +528,42 @@ static bool agreement_leader_step(call_t *call, bool *moved)
     return true;
 }
 
-/** The failed members, by rank. */
 static int failed_group(const call_t *call, ompi_group_t **group_p)
 {
     const agreement_t *a = call->agreement;
-    const int size = ompi_comm_size(a->comm);
-    int *ranks = calloc((size_t) size, sizeof(*ranks)), count = 0, rc;
+    uint64_t *failed = calloc(a->parties.words, sizeof(*failed));
+    int rc;
 
-    if (NULL == ranks) {
+    if (NULL == failed) {
         return MPI_ERR_NO_MEM;
     }
-    for (int rank = 0; rank < size; ++rank) {
-        const uint32_t party = a->party_of[rank];
-        const uint64_t word = atomic_load_explicit(&failed_of(a, call->number)[party / 64],
-                                                   memory_order_relaxed);
-
-        if (0 != (word >> party % 64 & 1)) {
-            ranks[count++] = rank;
-        }
+    for (uint32_t i = 0; i < a->parties.words; ++i) {
+        failed[i] = atomic_load_explicit(&failed_of(a, call->number)[i], memory_order_relaxed);
     }
-    rc = ompi_group_incl(a->comm->c_local_group, count, ranks, group_p);
-    free(ranks);
+    rc = epcoll_parties_group(&a->parties, a->comm, failed, group_p);
+    free(failed);
     return rc;
+}
+
+/** Each side of an intercommunicator has a half of the flags. */
+static int half(const agreement_t *a, bool of_first)
+{
+    return NULL == a->parties.remote || of_first ? 0 : 32;
 }
 
 static void agreement_finish(call_t *call)
 {
     agreement_t *a = call->agreement;
     const uint64_t place = call->number % PLACES;
+    const uint64_t result = shared_of(a)->result[place];
     int error = shared_of(a)->error[place];
 
-    *call->flag = (int) shared_of(a)->result[place];
+    if (NULL != call->agreed) {
+        call->agreed->flag = result;
+        call->agreed->id = shared_of(a)->id[place];
+    } else { /* the other side's */
+        *call->flag = (int) (uint32_t) (result >> half(a, !a->parties.is_first));
+    }
     if (call->grow && (MPI_SUCCESS == error || MPI_ERR_PROC_FAILED == error)) {
         error = failed_group(call, call->group);
     }
@@ -494,9 +578,8 @@ static mpix_endpoints_step_t agreement_step(mpix_endpoints_work_t *work)
     agreement_t *a = call->agreement;
     bool moved = false;
 
-    /* Acquire: the one before is over, here. */
     if (!call->contributed) {
-        if (call->number != atomic_load_explicit(&a->completed, memory_order_acquire) + 1) {
+        if (!may_contribute(call)) {
             return MPIX_ENDPOINTS_STEP_IDLE;
         }
         agreement_contribute(call);
@@ -520,60 +603,19 @@ static void call_free(void *context)
 
 static const mpix_endpoints_request_ops_t request_ops = {.free = call_free};
 
-/** A process's failure is acknowledged if all its members are in the group. */
-static int note_acked(call_t *call, ompi_group_t *group)
+static int agree_begin(ompi_communicator_t *comm, call_t *given, ompi_request_t **request_p)
 {
-    const agreement_t *a = call->agreement;
-    const int size = ompi_comm_size(a->comm), count = ompi_group_size(group);
-    int *ranks = calloc((size_t) size + 1, 2 * sizeof(*ranks)), *numbers = ranks + size + 1, rc;
-
-    if (NULL == ranks) {
-        return MPI_ERR_NO_MEM;
-    }
-    for (int i = 0; i < count; ++i) {
-        numbers[i] = i;
-    }
-    rc = 0 < count
-             ? ompi_group_translate_ranks(group, count, numbers, a->comm->c_local_group, ranks)
-             : OMPI_SUCCESS;
-    memset(numbers, 0, (size_t) size * sizeof(*numbers)); /* by rank now */
-    for (int i = 0; i < count && OMPI_SUCCESS == rc; ++i) {
-        if (0 <= ranks[i]) {
-            numbers[ranks[i]] = 1;
-        }
-    }
-    memset(call->acked, 0xff, a->words * sizeof(uint64_t));
-    for (int rank = 0; rank < size; ++rank) {
-        const uint32_t party = a->party_of[rank];
-
-        if (0 == numbers[rank]) {
-            call->acked[party / 64] &= ~(UINT64_C(1) << party % 64);
-        }
-    }
-    free(ranks);
-    return rc;
-}
-
-int mca_coll_epcoll_agreement_begin(ompi_communicator_t *comm, int *flag, ompi_group_t **group,
-                                    bool grow, ompi_request_t **request_p)
-{
-    agreement_t *a = ENGINE->client_object(comm, client_number);
-    call_t *call;
+    agreement_t *a = given->agreement;
+    call_t *call = calloc(1, sizeof(*call) + a->parties.words * sizeof(call->acked[0]));
     int rc;
 
-    if (NULL == a || MPIX_ENDPOINTS_AM_LIMIT < epcoll_consensus_bytes(a->parties)) {
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    call = calloc(1, sizeof(*call) + a->words * sizeof(call->acked[0]));
     if (NULL == call) {
         return MPI_ERR_NO_MEM;
     }
+    *call = *given;
     call->work.step = agreement_step;
-    call->agreement = a;
-    call->flag = flag;
-    call->group = group;
-    call->grow = grow;
-    rc = grow ? MPI_SUCCESS : note_acked(call, *group);
+    rc = call->grow ? MPI_SUCCESS
+                    : epcoll_parties_acked(&a->parties, comm, *call->group, call->acked);
     if (MPI_SUCCESS == rc) {
         rc = ENGINE->request_new(comm, &request_ops, call, false, &call->request);
     }
@@ -588,6 +630,43 @@ int mca_coll_epcoll_agreement_begin(ompi_communicator_t *comm, int *flag, ompi_g
     return MPI_SUCCESS;
 }
 
+/** @return NULL: not on this communicator */
+static agreement_t *agreement_of(const ompi_communicator_t *comm)
+{
+    agreement_t *a = ENGINE->client_object(comm, client_number);
+
+    return NULL != a && MPIX_ENDPOINTS_AM_LIMIT >= epcoll_consensus_bytes(a->parties.count) ? a
+                                                                                            : NULL;
+}
+
+bool mca_coll_epcoll_agreement_has(const ompi_communicator_t *comm)
+{
+    return NULL != agreement_of(comm);
+}
+
+int mca_coll_epcoll_agreement_begin(ompi_communicator_t *comm, int *flag, ompi_group_t **group,
+                                    bool grow, ompi_request_t **request_p)
+{
+    call_t call = {.agreement = agreement_of(comm), .flag = flag, .group = group, .grow = grow};
+
+    if (NULL == call.agreement) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    call.mine = ~((uint64_t) ~(uint32_t) *flag
+                  << half(call.agreement, call.agreement->parties.is_first));
+    call.id = UINT64_MAX;
+    return agree_begin(comm, &call, request_p);
+}
+
+int mca_coll_epcoll_agreement_begin_id(ompi_communicator_t *comm, epcoll_agreed_t *agreed,
+                                       ompi_group_t **group, bool grow, ompi_request_t **request_p)
+{
+    call_t call = {.agreement = agreement_of(comm), .agreed = agreed, .group = group, .grow = grow};
+
+    return NULL == call.agreement ? MPI_ERR_UNSUPPORTED_OPERATION
+                                  : agree_begin(comm, &call, request_p);
+}
+
 #else
 
 int mca_coll_epcoll_agreement_register(void)
@@ -595,11 +674,28 @@ int mca_coll_epcoll_agreement_register(void)
     return MPI_SUCCESS;
 }
 
+bool mca_coll_epcoll_agreement_has(const ompi_communicator_t *comm)
+{
+    (void) comm;
+    return false;
+}
+
 int mca_coll_epcoll_agreement_begin(ompi_communicator_t *comm, int *flag, ompi_group_t **group,
                                     bool grow, ompi_request_t **request_p)
 {
     (void) comm;
     (void) flag;
+    (void) group;
+    (void) grow;
+    (void) request_p;
+    return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+int mca_coll_epcoll_agreement_begin_id(ompi_communicator_t *comm, epcoll_agreed_t *agreed,
+                                       ompi_group_t **group, bool grow, ompi_request_t **request_p)
+{
+    (void) comm;
+    (void) agreed;
     (void) group;
     (void) grow;
     (void) request_p;

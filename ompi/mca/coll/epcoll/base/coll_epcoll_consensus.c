@@ -73,10 +73,11 @@ void epcoll_consensus_free(epcoll_consensus_t *c)
     }
 }
 
-static void copy_value(const epcoll_consensus_t *c, epcoll_consensus_value_t *to, uint32_t flag,
-                       const uint64_t *acked, const uint64_t *failed)
+static void copy_value(const epcoll_consensus_t *c, epcoll_consensus_value_t *to, uint64_t flag,
+                       uint64_t id, const uint64_t *acked, const uint64_t *failed)
 {
     to->flag = flag;
+    to->id = id;
     memcpy(to->acked, acked, c->words * sizeof(*acked));
     memcpy(to->failed, failed, c->words * sizeof(*failed));
 }
@@ -100,7 +101,9 @@ static void consensus_send(epcoll_consensus_t *c, uint32_t to, epcoll_consensus_
     c->message->kind = kind;
     c->message->round = c->round;
     c->message->accepted = c->accepted;
+    c->message->unused = 0;
     c->message->flag = value->flag;
+    c->message->id = value->id;
     memcpy(c->message->sets, value->acked, c->words * sizeof(uint64_t));
     memcpy(c->message->sets + c->words, value->failed, c->words * sizeof(uint64_t));
     if (to == c->own) {
@@ -150,15 +153,19 @@ static void consensus_collect(epcoll_consensus_t *c, uint32_t from,
     if (EPCOLL_CONSENSUS_NONE != message->accepted) {
         if (EPCOLL_CONSENSUS_NONE == c->best || c->best < message->accepted) {
             c->best = message->accepted;
-            copy_value(c, &c->gathered, message->flag, acked, failed);
+            copy_value(c, &c->gathered, message->flag, message->id, acked, failed);
         }
         return;
     }
-    for (uint32_t i = 0; EPCOLL_CONSENSUS_NONE == c->best && i < c->words; ++i) {
+    if (EPCOLL_CONSENSUS_NONE != c->best) {
+        return;
+    }
+    for (uint32_t i = 0; i < c->words; ++i) {
         c->gathered.acked[i] &= acked[i];
         c->gathered.failed[i] |= failed[i];
     }
-    c->gathered.flag &= EPCOLL_CONSENSUS_NONE == c->best ? message->flag : UINT32_MAX;
+    c->gathered.flag &= message->flag;
+    c->gathered.id = c->gathered.id < message->id ? c->gathered.id : message->id;
 }
 
 /** Nothing has been collected. */
@@ -166,7 +173,7 @@ static void collect_begin(epcoll_consensus_t *c)
 {
     c->stage = EPCOLL_CONSENSUS_COLLECTS;
     c->best = EPCOLL_CONSENSUS_NONE;
-    c->gathered.flag = UINT32_MAX;
+    c->gathered.flag = c->gathered.id = UINT64_MAX;
     memset(c->gathered.acked, 0xff, c->words * sizeof(uint64_t));
     memset(c->gathered.failed, 0, c->words * sizeof(uint64_t));
     memset(c->replied, 0, c->words * sizeof(uint64_t));
@@ -199,7 +206,8 @@ static void consensus_choose(epcoll_consensus_t *c)
             c->gathered.failed[i] |= c->dead[i];
         }
     }
-    copy_value(c, &c->value, c->gathered.flag, c->gathered.acked, c->gathered.failed);
+    copy_value(c, &c->value, c->gathered.flag, c->gathered.id, c->gathered.acked,
+               c->gathered.failed);
     c->accepted = c->own;
     next_stage(c, EPCOLL_CONSENSUS_PREPARES, EPCOLL_CONSENSUS_PREPARE);
 }
@@ -227,13 +235,14 @@ static void consensus_advance(epcoll_consensus_t *c)
 
 /* ---- what happens ---------------------------------------------------------------------------- */
 
-void epcoll_consensus_begin(epcoll_consensus_t *c, uint32_t flag, const uint64_t *acked)
+void epcoll_consensus_begin(epcoll_consensus_t *c, uint64_t flag, uint64_t id,
+                            const uint64_t *acked)
 {
     ++c->round;
     c->phase = EPCOLL_CONSENSUS_BEGUN;
     c->promised = EPCOLL_CONSENSUS_NONE;
     c->accepted = EPCOLL_CONSENSUS_NONE;
-    copy_value(c, &c->value, flag, acked, c->dead);
+    copy_value(c, &c->value, flag, id, acked, c->dead);
     collect_begin(c);
     for (uint32_t party = 0; party < c->parties; ++party) {
         if (epcoll_consensus_has(c->early, party)) {
@@ -277,7 +286,7 @@ static bool consensus_retain(epcoll_consensus_t *c, uint32_t from,
 static void consensus_accept(epcoll_consensus_t *c, uint32_t from,
                              const epcoll_consensus_message_t *message)
 {
-    copy_value(c, &c->value, message->flag, message->sets, message->sets + c->words);
+    copy_value(c, &c->value, message->flag, message->id, message->sets, message->sets + c->words);
     c->accepted = from;
 }
 

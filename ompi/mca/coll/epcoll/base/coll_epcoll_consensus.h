@@ -44,13 +44,16 @@ typedef struct epcoll_consensus_message_t {
     uint32_t kind;
     uint32_t round;    /**< which agreement of this group it is */
     uint32_t accepted; /**< STATE: the ballot in which the value was accepted, or NONE */
-    uint32_t flag;
+    uint32_t unused;
+    uint64_t flag;
+    uint64_t id;
     uint64_t sets[];
 } epcoll_consensus_message_t;
 
-/** What is agreed on: flag is the bitwise AND of what parties have contributed. */
+/** What is agreed on. */
 typedef struct epcoll_consensus_value_t {
-    uint32_t flag;
+    uint64_t flag;    /**< the bitwise AND of what parties have contributed */
+    uint64_t id;      /**< the least that a party has contributed */
     uint64_t *acked;  /**< failures that all contributions had acknowledged */
     uint64_t *failed; /**< parties that have died */
 } epcoll_consensus_value_t;
@@ -106,7 +109,8 @@ void epcoll_consensus_free(epcoll_consensus_t *consensus);
 
 /** Begin the next round; the last one has ended.
  * @param[in] acked  words; failures that this party has acknowledged */
-void epcoll_consensus_begin(epcoll_consensus_t *consensus, uint32_t flag, const uint64_t *acked);
+void epcoll_consensus_begin(epcoll_consensus_t *consensus, uint64_t flag, uint64_t id,
+                            const uint64_t *acked);
 
 /** A party has died; it may have been known. */
 void epcoll_consensus_died(epcoll_consensus_t *consensus, uint32_t party);

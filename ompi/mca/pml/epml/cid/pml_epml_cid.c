@@ -22,12 +22,11 @@
  *                 seen from both, draws and broadcasts to both sides
  *   GROUP         create_group, only the new members take part: rank 0 of the new communicator
  *                 draws; likewise, with the user's tag
- *   INTRA_FT      shrink, likewise, with a tag of each attempt
  * MPI_Intercomm_create does not come here (seam_intercomm.c).
  * Here is the blocking form; pml_epml_cid_nb.c has the nonblocking one, pml_epml_cid_assign.c what both do with the
  * id, pml_epml_cid_activate.c what follows.
  *
- * Tests: comm_tree, comm_nomem, comm_group_tag, cut (left_), ulfm_shrink
+ * Tests: comm_tree, comm_nomem, comm_group_tag, cut (left_)
  */
 
 #include "ompi_config.h"
@@ -204,21 +203,6 @@ static int cid_own_group(ompi_communicator_t *newcomm, int rank)
     return OMPI_SUCCESS;
 }
 
-#if OPAL_ENABLE_FT_MPI
-
-/** What is left of an attempt that a death has ended is not taken for the next one's. */
-static int cid_shrink_begin(const ompi_communicator_t *ompi_comm)
-{
-    mca_pml_epml_comm_t *comm = mca_pml_epml_comm(ompi_comm);
-
-    mca_pml_epml_lock(comm->ep);
-    ++comm->shrinks;
-    mca_pml_epml_unlock(comm->ep);
-    return mca_pml_epml_cid_tag(EPML_CID_SHRINK, comm->shrinks);
-}
-
-#endif
-
 int mca_pml_epml_cid_agree(ompi_communicator_t *newcomm, ompi_communicator_t *comm,
                            const void *arg0, int mode)
 {
@@ -231,10 +215,6 @@ int mca_pml_epml_cid_agree(ompi_communicator_t *newcomm, ompi_communicator_t *co
         return OMPI_SUCCESS == rc ? cid_inter(newcomm, comm) : rc;
     case OMPI_COMM_CID_GROUP:
         return cid_group(newcomm, comm, *(const int *) arg0, rank, rc);
-#if OPAL_ENABLE_FT_MPI
-    case OMPI_COMM_CID_INTRA_FT:
-        return cid_group(newcomm, comm, cid_shrink_begin(comm), rank, rc);
-#endif
     default:
         /* Connected and spawned jobs: not with endpoints. */
         return MPI_ERR_UNSUPPORTED_OPERATION;

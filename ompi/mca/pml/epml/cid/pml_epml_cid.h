@@ -44,7 +44,6 @@ typedef enum mca_pml_epml_cid_kind_t {
     EPML_CID_AGREE_INTER,    /**< an id, between the sides of an intercommunicator */
     EPML_CID_ACTIVATE,       /**< all members are ready, along a tree */
     EPML_CID_ACTIVATE_INTER, /**< this side is ready */
-    EPML_CID_SHRINK,         /**< an id, and that all survivors are ready */
     EPML_CID_KINDS
 } mca_pml_epml_cid_kind_t;
 
@@ -62,14 +61,6 @@ static inline int mca_pml_epml_cid_tag(mca_pml_epml_cid_kind_t kind, uint64_t ke
 {
     return MCA_COLL_BASE_TAG_NEIGHBOR_END - 1 - (int) (key % EPML_CID_TAGS) * EPML_CID_KINDS
            - (int) kind;
-}
-
-/** Is a tag one of those by which survivors agree?  Only the loss of the one that is waited for ends a
- * wait then. */
-static inline bool mca_pml_epml_cid_is_shrink(int tag)
-{
-    return MCA_COLL_BASE_TAG_NEIGHBOR_END > tag
-           && EPML_CID_SHRINK == (MCA_COLL_BASE_TAG_NEIGHBOR_END - 1 - tag) % EPML_CID_KINDS;
 }
 
 /* ---- pml_epml_cid_assign.c ---------------------------------------------------------------------------- */

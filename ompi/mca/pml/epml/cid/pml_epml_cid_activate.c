@@ -94,13 +94,6 @@ int mca_pml_epml_cid_activate(ompi_communicator_t **newcomm, ompi_communicator_t
     if (OMPI_COMM_CID_GROUP == mode) {
         return activate_intra(newcomm, comm, *(const int *) arg0);
     }
-#if OPAL_ENABLE_FT_MPI
-    if (OMPI_COMM_CID_INTRA_FT == mode) {
-        return activate_intra(newcomm, comm,
-                              mca_pml_epml_cid_tag(EPML_CID_SHRINK,
-                                                   mca_pml_epml_comm(comm)->shrinks));
-    }
-#endif
     if (OMPI_COMM_CID_INTRA == mode) {
         return mca_pml_epml_cid_participates(*newcomm)
                    ? activate_intra(newcomm, comm, mca_pml_epml_cid_activation_tag())

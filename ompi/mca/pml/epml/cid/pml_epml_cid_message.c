@@ -15,7 +15,7 @@
  *
  * Called by pml_epml_cid_tree.c and by create.
  *
- * Tests: comm_group_tag, comm_nomem, cut (left_part, left_early), ulfm_shrink
+ * Tests: comm_group_tag, comm_nomem, cut (left_part, left_early)
  */
 
 #include "ompi_config.h"
@@ -78,7 +78,7 @@ static int cid_message_take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64
     if (comm->agree_message_lost) {
         return MPI_ERR_NO_MEM; /* what does come may be of another agreement */
     }
-    if (comm->agree_over && MPI_ANY_TAG > tag && !mca_pml_epml_cid_is_shrink(tag)) {
+    if (comm->agree_over && MPI_ANY_TAG > tag) {
         return MPI_ERR_PROC_FAILED;
     }
     if (NULL != message) {
@@ -91,10 +91,6 @@ static int cid_message_take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64
         return is_sound ? OMPI_SUCCESS : OMPI_ERROR;
     }
     mca_pml_epml_lost_note_probe(comm, rank, tag);
-    if (mca_pml_epml_cid_is_shrink(tag)) {
-        return mca_pml_epml_lost_is(ep, comm->peers->member[rank]) ? MPI_ERR_PROC_FAILED
-                                                                   : OMPI_ERR_WOULD_BLOCK;
-    }
     return comm->loss.member && 0 <= mca_pml_epml_lost_blocks(comm, rank, tag)
                ? MPI_ERR_PROC_FAILED
                : OMPI_ERR_WOULD_BLOCK;
@@ -135,8 +131,7 @@ int mca_pml_epml_cid_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t
             rc = check_way(ep, epml_comm->peers->member[rank], &since, &has_way);
         }
         epml_comm->agree_over = epml_comm->agree_over
-                                || (MPI_ERR_PROC_FAILED == rc && MPI_ANY_TAG > tag
-                                    && !mca_pml_epml_cid_is_shrink(tag));
+                                || (MPI_ERR_PROC_FAILED == rc && MPI_ANY_TAG > tag);
         mca_pml_epml_unlock(ep);
         if (OMPI_ERR_WOULD_BLOCK != rc) {
             mca_pml_epml_wait_over(&waiter);

@@ -29,6 +29,7 @@
 #include "pml_epml_number.h"
 #include "pml_epml_proc_tree.h"
 #include "pml_epml_rounds.h"
+#include "pml_epml_shrink.h"
 #include "pml_epml_side.h"
 #include "pml_epml_tour.h"
 #include "pml_epml_web.h"

@@ -33,6 +33,7 @@
 #include "pml_epml_from_group.h"
 #include "pml_epml_handle.h"
 #include "pml_epml_merge.h"
+#include "pml_epml_shrink.h"
 #include "pml_epml_number.h"
 
 #include "ompi/constants.h"
@@ -209,6 +210,8 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .comm_failed = mca_pml_epml_acked_group,
     .comm_ack_failed = mca_pml_epml_acked_add,
     .comm_revoke = mca_pml_epml_revoke,
+    .comm_shrink = mca_pml_epml_shrink,
+    .comm_ishrink = mca_pml_epml_ishrink,
     .request_is_pending = mca_pml_epml_pending,
     .engine = &mca_pml_epml_service,
 };

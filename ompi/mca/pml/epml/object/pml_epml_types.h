@@ -383,7 +383,6 @@ typedef struct mca_pml_epml_comm_t {
     bool agree_message_lost; /**< the same of EPML_AGREE_CONTEXT */
     bool agree_over; /**< one of all members was given up: what still comes of it must not be
                         * taken for the next one's; under the ep's lock */
-    uint32_t shrinks; /**< attempts to make a communicator of the survivors; under the ep's lock */
     bool agrees;     /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
     bool may_owe;   /**< a client has told others of something, or heard of it, as of an error, or a
                       * message of a collective was never received: members may still ask for

@@ -24,11 +24,8 @@
 
 /* ---- members --------------------------------------------------------------------------------- */
 
-void mca_pml_epml_who_place(const mca_pml_epml_comm_t *comm, int rank,
-                            mpix_endpoints_locality_t *place)
+void mca_pml_epml_who_place(const mca_pml_epml_peer_t *peer, mpix_endpoints_locality_t *place)
 {
-    const mca_pml_epml_peer_t *peer = comm->local->member[rank];
-
     place->in_process = mca_pml_epml_who_reaches(peer, MPIX_ENDPOINTS_SCOPE_PROCESS);
     place->on_node = mca_pml_epml_who_reaches(peer, MPIX_ENDPOINTS_SCOPE_NODE);
     place->process = mca_pml_epml_process_number(&peer->proc->super.proc_name);

@@ -29,8 +29,7 @@ static inline bool mca_pml_epml_who_reaches(const mca_pml_epml_peer_t *peer,
 
 /** See place and members in mpix_endpoints_engine_t; of the own group.
  * @return of members: OMPI_SUCCESS, OMPI_ERR_OUT_OF_RESOURCE */
-void mca_pml_epml_who_place(const mca_pml_epml_comm_t *comm, int rank,
-                            mpix_endpoints_locality_t *place);
+void mca_pml_epml_who_place(const mca_pml_epml_peer_t *peer, mpix_endpoints_locality_t *place);
 int mca_pml_epml_who_members(const mca_pml_epml_comm_t *comm, mpix_endpoints_scope_t reach,
                              mpix_endpoints_members_t *members);
 

@@ -51,7 +51,23 @@ static bool service_locality(const ompi_communicator_t *comm, int rank,
     if (NULL == epml_comm || 0 > rank || rank >= epml_comm->local->count) {
         return false;
     }
-    mca_pml_epml_who_place(epml_comm, rank, where);
+    mca_pml_epml_who_place(epml_comm->local->member[rank], where);
+    return true;
+}
+
+static bool service_locality_remote(const ompi_communicator_t *comm, int rank,
+                                    mpix_endpoints_locality_t *where)
+{
+    const mca_pml_epml_comm_t *epml_comm;
+
+    if (!OMPI_COMM_IS_INTER(comm) || !mca_pml_epml_is_endpoint_comm(comm)) {
+        return false;
+    }
+    epml_comm = mca_pml_epml_comm(comm);
+    if (NULL == epml_comm || 0 > rank || rank >= epml_comm->peers->count) {
+        return false;
+    }
+    mca_pml_epml_who_place(epml_comm->peers->member[rank], where);
     return true;
 }
 
@@ -302,6 +318,7 @@ const mpix_endpoints_engine_t mca_pml_epml_service = {
     .client_register = service_client_register,
     .client_object = service_client_object,
     .locality = service_locality,
+    .locality_remote = service_locality_remote,
     .members = service_members,
     .is_lost = service_is_lost,
     .check_liveness = service_check_liveness,

@@ -13,8 +13,7 @@
  * processes by the slot of a communicator, which differs between the handles of endpoints.  So a
  * failed process leaves the state of a handle as it is: pml/epml ends what waits for lost peers
  * (docs/losses.md), says who they are, keeps what has been acknowledged, and passes revocations on.
- * MPIX_Comm_agree and MPIX_Comm_iagree are coll/epcoll's; shrinking is libmpi's own way over these.
- * The nonblocking one gets an error here, at each member, without communication.
+ * MPIX_Comm_agree and MPIX_Comm_iagree are coll/epcoll's, and shrinking is pml/epml's.
  *
  * libmpi looks at the groups of all communicators in its table when it hears of a failure, in
  * whatever thread that is, and another one may be about to free a handle: at that time many do.  So
@@ -31,9 +30,7 @@
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/errhandler/errhandler.h"
-#include "ompi/mca/coll/coll.h"
 #include "ompi/mca/common/ep/common_ep_link.h"
-#include "ompi/op/op.h"
 #include "ompi/request/request.h"
 #include "ompi/runtime/params.h"
 
@@ -75,53 +72,14 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_revoke_internal)(ompi_communicator_t *comm)
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_revoke_internal);
 
-/** What survivors agree on after an attempt to make their communicator. */
-enum {
-    SHRINK_MADE = 1, /**< all have it */
-    SHRINK_AGAIN = 2 /**< nobody has an error but that of a failure */
-};
-
-static int seam_shrink(ompi_communicator_t *comm, ompi_communicator_t **newcomm);
-
 int MPIX_ENDPOINTS_SEAM(ompi_comm_shrink_internal)(ompi_communicator_t *comm,
                                                    ompi_communicator_t **newcomm)
 {
     return OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))
-               ? seam_shrink(comm, newcomm)
+               ? mpix_endpoints_table()->comm_shrink(comm, newcomm)
                : MPIX_ENDPOINTS_ORIGINAL(ompi_comm_shrink_internal)(comm, newcomm);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_shrink_internal);
-
-/** libmpi's own way, by our agreement (coll/epcoll) and context ids: it may end at one member and fail
- * at another, if one dies meanwhile.  So the survivors agree on how they have fared, and try again. */
-static int seam_shrink(ompi_communicator_t *comm, ompi_communicator_t **newcomm)
-{
-    int made, flag, rc;
-
-    *newcomm = MPI_COMM_NULL;
-    if (OMPI_COMM_IS_INTER(comm) || !ompi_ftmpi_enabled) {
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    do {
-        ompi_group_t *acked = MPI_GROUP_EMPTY;
-
-        made = MPIX_ENDPOINTS_ORIGINAL(ompi_comm_shrink_internal)(comm, newcomm);
-        flag = MPI_SUCCESS == made           ? SHRINK_MADE | SHRINK_AGAIN
-               : MPI_ERR_PROC_FAILED == made ? SHRINK_AGAIN
-                                             : 0;
-        rc = comm->c_coll->coll_agree(&flag, 1, MPI_INT, MPI_BAND, &acked, false, comm,
-                                      comm->c_coll->coll_agree_module);
-        rc = MPI_ERR_PROC_FAILED == rc ? MPI_SUCCESS : rc; /* the flag is the same at all */
-        if (MPI_SUCCESS == made && (MPI_SUCCESS != rc || 0 == (flag & SHRINK_MADE))) {
-            (void) ompi_comm_free(newcomm);
-        }
-    } while (MPI_SUCCESS == rc && SHRINK_AGAIN == flag);
-    if (MPI_SUCCESS == rc && 0 != (flag & SHRINK_MADE)) {
-        return MPI_SUCCESS;
-    }
-    *newcomm = MPI_COMM_NULL;
-    return MPI_SUCCESS != rc ? rc : MPI_SUCCESS != made ? made : MPI_ERR_OTHER;
-}
 
 #    if OMPI_MAJOR_VERSION >= 6
 
@@ -129,12 +87,9 @@ int MPIX_ENDPOINTS_SEAM(ompi_comm_ishrink_internal)(ompi_communicator_t *comm,
                                                     ompi_communicator_t **newcomm,
                                                     ompi_request_t **request)
 {
-    if (OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))) {
-        *newcomm = MPI_COMM_NULL;
-        *request = MPI_REQUEST_NULL;
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    return MPIX_ENDPOINTS_ORIGINAL(ompi_comm_ishrink_internal)(comm, newcomm, request);
+    return OPAL_UNLIKELY(mpix_endpoints_is_endpoint_comm(comm))
+               ? mpix_endpoints_table()->comm_ishrink(comm, newcomm, request)
+               : MPIX_ENDPOINTS_ORIGINAL(ompi_comm_ishrink_internal)(comm, newcomm, request);
 }
 MPIX_ENDPOINTS_SEAM_DEFINED(ompi_comm_ishrink_internal);
 
