@@ -151,7 +151,7 @@ static int help_deliver(const char *file, const char *topic, char *text)
         PMIX_INFO_LOAD(&message->directives[2], PMIX_LOG_VAL, topic, PMIX_STRING);
         message->directive_count = 3;
     }
-    rc = PMIx_Log_nb(&message->data, 1, message->directives, message->directive_count, done,
+    rc = PMIx_Log_nb(&message->data, 1, message->directives, message->directive_count, help_done,
                      message);
     if (PMIX_SUCCESS != rc) {
         help_done(rc, message); /* it will not be called */
