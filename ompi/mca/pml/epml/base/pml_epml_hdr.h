@@ -103,7 +103,8 @@ typedef struct mca_pml_epml_hdr_frag_t {
 /** EPML_HDR_FIN, EPML_HDR_ACK and EPML_HDR_PART_FAIL. */
 typedef struct mca_pml_epml_hdr_done_t {
     mca_pml_epml_hdr_common_t common; /**< request: the addressee's */
-    int32_t status;                   /**< OMPI_SUCCESS, or why the data could not be fetched */
+    int32_t status;                   /**< OMPI_SUCCESS, MPI_ERR_REVOKED, or why the data could
+                                       * not be fetched */
     uint32_t round;                   /**< partitioned: that it is about; else 0 */
 } mca_pml_epml_hdr_done_t;
 

@@ -366,6 +366,10 @@ static bool done_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
         mca_pml_epml_ep_drop(ep);
         return true;
     }
+    if (MPI_ERR_REVOKED == hdr->status) {
+        mca_pml_epml_send_fail(request, MPI_ERR_REVOKED); /* this endpoint may not know it yet */
+        return true;
+    }
     if (OMPI_ERR_UNREACH == hdr->status
         || (OMPI_SUCCESS != hdr->status && EPML_SEND_WITHDRAWN == request->state)) {
         mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);

@@ -54,9 +54,11 @@ void mca_pml_epml_withdraw(mca_pml_epml_request_t *request);
  * the sender is told, and asks.  Under the lock. */
 void mca_pml_epml_withdraw_kept(mca_pml_epml_comm_t *comm, epml_match_unexpected_t *message);
 
-/** Tell the sender of a rendezvous that its data are not fetched, now or later.  Under the lock. */
+/** Tell the sender of a rendezvous that its data are not fetched, now or later.  Under the lock.
+ *
+ * @param[in] status  MPI_ERR_REVOKED: of its communicator, or OMPI_ERR_UNREACH */
 void mca_pml_epml_withdraw_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
-                                  uint32_t number);
+                                  uint32_t number, int status);
 
 /** WITHDRAW: a sender takes a message back. */
 extern const mca_pml_epml_kind_t mca_pml_epml_withdraw_kind;

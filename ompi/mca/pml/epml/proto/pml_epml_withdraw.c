@@ -131,10 +131,10 @@ static bool throw_away_kept(mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *se
 }
 
 void mca_pml_epml_withdraw_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
-                                  uint32_t number)
+                                  uint32_t number, int status)
 {
     const mca_pml_epml_hdr_done_t fin = {.common = {.kind = EPML_HDR_FIN, .request = number},
-                                         .status = OMPI_ERR_UNREACH};
+                                         .status = status};
 
     (void) mca_pml_epml_send_control(ep, sender, &fin, sizeof(fin));
 }
@@ -146,7 +146,8 @@ void mca_pml_epml_withdraw_kept(mca_pml_epml_comm_t *comm, epml_match_unexpected
     if (comm->loss.member && EPML_HDR_RNDV == kept->common.kind) {
         mca_pml_epml_withdraw_answer(comm->ep,
                                      comm->peers->member[epml_match_queue_of(message)->source],
-                                     kept->common.request);
+                                     kept->common.request,
+                                     comm->loss.revoked ? MPI_ERR_REVOKED : OMPI_ERR_UNREACH);
     }
     comm->may_owe |= EPML_HDR_RNDV == kept->common.kind
                      && MPI_ANY_TAG > epml_match_queue_of(message)->tag;
@@ -197,7 +198,7 @@ static bool withdraw_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t
     } else if (NULL == sender || is_neighbour != (NULL != sender->shm)) {
         mca_pml_epml_ep_drop(ep); /* off the network it must not pass for a neighbour's */
     } else if (throw_away_kept(ep, sender, hdr)) {
-        mca_pml_epml_withdraw_answer(ep, sender, hdr->common.request);
+        mca_pml_epml_withdraw_answer(ep, sender, hdr->common.request, OMPI_ERR_UNREACH);
     }
     if (NULL != sender) {
         mca_pml_epml_peer_release(sender);
