@@ -37,7 +37,7 @@ static const char *find_cores(void)
 {
     static char text[16];
 
-    (void) snprintf(text, sizeof(text), "%d", mca_pml_epml_crowd_cores());
+    (void) snprintf(text, sizeof(text), "%d", mca_pml_epml_oversubscription_cores());
     return text;
 }
 

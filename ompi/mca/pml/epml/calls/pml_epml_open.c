@@ -79,7 +79,7 @@ uint64_t mca_pml_epml_open_requests(const mca_pml_epml_ep_t *ep, const mca_pml_e
         }
     }
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {
-        count += is_open(epml_numbers_slot(&ep->numbers, i)->request, &filter);
+        count += is_open(epml_request_ids_slot(&ep->numbers, i)->request, &filter);
     }
     for (const epml_backlog_thing_t *backlog = ep->wire.backlogs.first; NULL != backlog;
          backlog = backlog->next_queue) {

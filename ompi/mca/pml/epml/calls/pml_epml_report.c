@@ -121,7 +121,7 @@ void mca_pml_epml_report(char *text, size_t size)
     mpix_endpoints_seams_describe(line, sizeof(line));
     add_line(&report, "seams", line);
     report_ways(&report);
-    mca_pml_epml_crowd_describe(line, sizeof(line));
+    mca_pml_epml_oversubscription_describe(line, sizeof(line));
     add_line(&report, "cores", line);
     report_limits(&report);
 }

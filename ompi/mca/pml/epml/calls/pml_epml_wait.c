@@ -26,7 +26,7 @@
 #include "../loss/loss.h"
 #include "../object/object.h"
 #include "pml_epml_pending.h"
-#include "pml_epml_seen.h"
+#include "pml_epml_acquire.h"
 #include "pml_epml_wait.h"
 
 #include <sched.h>
@@ -113,7 +113,8 @@ static inline void turn_for_request(const ompi_request_t *request, mca_pml_epml_
         mca_pml_epml_process_progress();
     }
     mca_pml_epml_turned(waiter, ep, events);
-    if (mca_pml_epml_is_client_request(request) && 0 == events && mca_pml_epml_is_crowded()) {
+    if (mca_pml_epml_is_client_request(request) && 0 == events
+        && mca_pml_epml_is_oversubscribed()) {
         sched_yield();
     }
 }
@@ -416,13 +417,13 @@ static size_t wait_for_one(size_t count, ompi_request_t **requests)
     while (NONE == found && ours) {
         const int events = turn_list(count, requests, mca_pml_epml_ep_poll);
 
-        if (0 == events && mca_pml_epml_seen_needs_libmpi(count, requests)) {
+        if (0 == events && mca_pml_epml_acquire_needs_libmpi(count, requests)) {
             mca_pml_epml_process_progress();
         }
         mca_pml_epml_turned(&waiter, NULL, events);
         found = first_complete(count, requests, &ours);
         if (NONE == found && 0 == events) {
-            found = mca_pml_epml_seen_failed(count, requests);
+            found = mca_pml_epml_acquire_failed(count, requests);
         }
     }
     mca_pml_epml_wait_over(&waiter);
@@ -452,8 +453,8 @@ static int epml_wait_some(size_t count, ompi_request_t **requests, int *outcount
     if (NONE == wait_for_one(count, requests)) {
         return wait_by_libmpi()->req_wait_some(count, requests, outcount, indices, statuses);
     }
-    rc = mca_pml_epml_seen_test_some(wait_by_libmpi(), count, requests, outcount, indices,
-                                     statuses);
+    rc = mca_pml_epml_acquire_test_some(wait_by_libmpi(), count, requests, outcount, indices,
+                                        statuses);
     return returned_some(rc, count, requests, *outcount, indices, statuses);
 }
 
@@ -500,7 +501,7 @@ static int epml_test(ompi_request_t **request, int *completed, ompi_status_publi
             return OMPI_SUCCESS;
         }
     }
-    rc = wait_returned(mca_pml_epml_seen_test(wait_by_libmpi(), request, completed, status), 1,
+    rc = wait_returned(mca_pml_epml_acquire_test(wait_by_libmpi(), request, completed, status), 1,
                        request);
     if (OMPI_SUCCESS == rc && !*completed) {
         (void) mca_pml_epml_tested(false);
@@ -514,7 +515,7 @@ static int epml_test_any(size_t count, ompi_request_t **requests, int *index, in
     int rc;
 
     test_turn_list(count, requests);
-    rc = mca_pml_epml_seen_test_any(wait_by_libmpi(), count, requests, index, completed, status);
+    rc = mca_pml_epml_acquire_test_any(wait_by_libmpi(), count, requests, index, completed, status);
     if (OMPI_SUCCESS == rc && *completed && MPI_UNDEFINED != *index) {
         rc = left_error(requests[*index]); /* overlooked, as in returned_all */
     }
@@ -528,7 +529,7 @@ static int epml_test_all(size_t count, ompi_request_t **requests, int *completed
 
     test_turn_list(count, requests);
     forget_old_errors(count, requests);
-    rc = mca_pml_epml_seen_test_all(wait_by_libmpi(), count, requests, completed, statuses);
+    rc = mca_pml_epml_acquire_test_all(wait_by_libmpi(), count, requests, completed, statuses);
     return *completed ? returned_all(rc, count, requests, statuses) : rc;
 }
 
@@ -538,8 +539,8 @@ static int epml_test_some(size_t count, ompi_request_t **requests, int *outcount
     int rc;
 
     test_turn_list(count, requests);
-    rc = mca_pml_epml_seen_test_some(wait_by_libmpi(), count, requests, outcount, indices,
-                                     statuses);
+    rc = mca_pml_epml_acquire_test_some(wait_by_libmpi(), count, requests, outcount, indices,
+                                        statuses);
     return returned_some(rc, count, requests, *outcount, indices, statuses);
 }
 

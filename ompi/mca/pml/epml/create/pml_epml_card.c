@@ -8,7 +8,7 @@
  *
  * Cards: written by the member whose endpoint it is, checked and made a peer of by all others.
  *
- * Called by the rounds of a creation.
+ * Called by the phases of a creation.
  *
  * Tests: create, comm_bridge, jobs_spawn
  */

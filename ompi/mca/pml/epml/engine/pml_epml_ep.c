@@ -42,7 +42,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pm
     ep->engine.net_countdown = 1;
     mca_pml_epml_slice_set(ep, EPML_SLICE_NONE);
     mca_pml_epml_flow_init(ep);
-    epml_numbers_init(&ep->numbers);
+    epml_request_ids_init(&ep->numbers);
     OBJ_CONSTRUCT(&ep->work.lock, opal_mutex_t);
 
     if (0 != epml_match_init(&ep->match)) {
@@ -99,9 +99,9 @@ void mca_pml_epml_ep_finalize(void)
     mca_pml_epml_registry_finalize();
     mca_pml_epml_lost_stop();
     mca_pml_epml_transports_close();
-    mca_pml_epml_intern_finalize();
+    mca_pml_epml_shared_peers_finalize();
     mca_pml_epml_clients_finalize();
-    mca_pml_epml_kept_finalize();
+    mca_pml_epml_former_peers_finalize();
     mca_pml_epml_peers_finalize();
     mca_pml_epml_procs_finalize();
     mca_pml_epml_jobs_finalize();

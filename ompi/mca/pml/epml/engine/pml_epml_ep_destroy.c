@@ -34,7 +34,7 @@ void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
         free(message);
     }
     epml_match_fini(&ep->match);
-    epml_numbers_fini(&ep->numbers);
+    epml_request_ids_fini(&ep->numbers);
     mca_pml_epml_requests_trim(ep);
     if (NULL != ep->life.self) {
         mca_pml_epml_peer_release(ep->life.self);

@@ -77,7 +77,7 @@ void mca_pml_epml_ep_note_node(int endpoints_on_node)
 {
     opal_mutex_lock(&registry.lock);
     registry.node_count = endpoints_on_node;
-    mca_pml_epml_crowd_update(registry.count, registry.node_count);
+    mca_pml_epml_oversubscription_update(registry.count, registry.node_count);
     opal_mutex_unlock(&registry.lock);
 }
 
@@ -130,7 +130,7 @@ void mca_pml_epml_registry_add(mca_pml_epml_ep_t *ep)
     ++registry.listed;
     ++registry.count;
     --registry.reserved;
-    mca_pml_epml_crowd_update(registry.count, registry.node_count);
+    mca_pml_epml_oversubscription_update(registry.count, registry.node_count);
     opal_mutex_unlock(&registry.lock);
 }
 
@@ -169,7 +169,7 @@ bool mca_pml_epml_registry_remove(mca_pml_epml_ep_t *ep)
     if (0 == registry.count) {
         registry.node_count = 0;
     }
-    mca_pml_epml_crowd_update(registry.count, registry.node_count);
+    mca_pml_epml_oversubscription_update(registry.count, registry.node_count);
     if (0 < ep->list.visitors) {
         ep->list.gone = true;
     } else {

@@ -131,17 +131,17 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
     if (0 != (due & EPML_IDLE_COUNT)) {
         waiter->counted = 1;
         waiter->since = waiting_seconds();
-        if (1 < mca_pml_epml_crowd_waits(1) && !opal_using_threads()) {
+        if (1 < mca_pml_epml_oversubscription_waits(1) && !opal_using_threads()) {
             explain_level();
         }
     }
     if (0 != (due & EPML_IDLE_HELP)) {
-        mca_pml_epml_crowd_look();
+        mca_pml_epml_oversubscription_look();
         dump_if_due(waiter);
         mca_pml_epml_help(ep);
     }
     if (0 != (due & EPML_IDLE_YIELD_IF_CROWD)
-        && (mca_pml_epml_is_crowded()
+        && (mca_pml_epml_is_oversubscribed()
             || (0 != (due & EPML_IDLE_YIELD_ANYWAY)
                 && EPML_YIELD_NEVER != mca_pml_epml_component.yield))) {
         sched_yield();
@@ -151,7 +151,7 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
 void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter)
 {
     if (0 != waiter->counted) {
-        (void) mca_pml_epml_crowd_waits(-1);
+        (void) mca_pml_epml_oversubscription_waits(-1);
     }
 }
 
@@ -192,7 +192,7 @@ bool mca_pml_epml_tested(bool found)
     if (found || 0 == tests % EPML_IDLE_LONG || is_later()) {
         mca_pml_epml_help(NULL);
     }
-    if (!found && mca_pml_epml_is_crowded()) {
+    if (!found && mca_pml_epml_is_oversubscribed()) {
         sched_yield();
     }
     return true;

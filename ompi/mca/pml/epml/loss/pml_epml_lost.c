@@ -166,7 +166,7 @@ bool mca_pml_epml_lost_lives(mca_btl_ep_module_t *module, struct mca_btl_base_en
 
     for (uint32_t i = 0; NULL != ep && i < ep->wire.connection_size; ++i) {
         if (endpoint == ep->wire.connections[i].endpoint) {
-            const bool lives = mca_pml_epml_books_lives(&ep->wire.connections[i].name);
+            const bool lives = mca_pml_epml_pmix_lives(&ep->wire.connections[i].name);
 
             if (!lives) {
                 ep->loss.launcher_ns = mca_pml_epml_now_ns(); /* it has been waited for */
@@ -314,7 +314,7 @@ static void drop_kept(mca_pml_epml_comm_t *comm)
     epml_match_unexpected_t *message;
 
     while (NULL != (message = epml_match_some_of_context(&comm->ep->match, comm->context))) {
-        mca_pml_epml_withdraw_kept(comm, message);
+        mca_pml_epml_rndv_cancel_unexpected(comm, message);
     }
 }
 
@@ -364,7 +364,7 @@ static void look_within(mca_pml_epml_ep_t *ep)
 static void end_numbered(mca_pml_epml_ep_t *ep)
 {
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {
-        mca_pml_epml_request_t *request = epml_numbers_slot(&ep->numbers, i)->request;
+        mca_pml_epml_request_t *request = epml_request_ids_slot(&ep->numbers, i)->request;
 
         if (NULL == request || !request->comm->loss.member
             || atomic_load_explicit(&request->done, memory_order_relaxed)) {

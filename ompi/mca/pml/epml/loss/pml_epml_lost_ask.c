@@ -33,7 +33,7 @@
  *                   which are connected to only if the launcher has no answer */
 static void lost_ask_peer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool named)
 {
-    const bool mute = NULL == peer->shm && EPML_WAY_NET == peer->way && mca_pml_epml_books_watch();
+    const bool mute = NULL == peer->shm && EPML_WAY_NET == peer->way && mca_pml_epml_pmix_watch();
     mca_pml_epml_connection_t *connection;
 
     if (NULL == peer->shm && OMPI_SUCCESS == mca_pml_epml_peer_connect(ep, peer, &connection)) {
@@ -108,7 +108,7 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
                                                                      posted)));
     }
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {
-        mca_pml_epml_request_t *request = epml_numbers_slot(&ep->numbers, i)->request;
+        mca_pml_epml_request_t *request = epml_request_ids_slot(&ep->numbers, i)->request;
 
         if (NULL == request || atomic_load_explicit(&request->done, memory_order_relaxed)) {
             continue;

@@ -122,7 +122,7 @@ bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group)
 
 static uint64_t key_of(const opal_process_name_t *name)
 {
-    return mca_pml_epml_scatter((uint64_t) name->jobid << 32 | name->vpid);
+    return mca_pml_epml_hash((uint64_t) name->jobid << 32 | name->vpid);
 }
 
 /** The proc of an endpoint's name, or NULL.  Under the lock. */

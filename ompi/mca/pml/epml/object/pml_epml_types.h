@@ -104,10 +104,10 @@ typedef struct mca_pml_epml_within_t {
 typedef struct mca_pml_epml_peers_t {
     _Atomic uint32_t references;
     int count;
-    mca_pml_epml_within_t within[2];       /**< by reach; see pml_epml_who.c */
+    mca_pml_epml_within_t within[2];       /**< by reach; see pml_epml_locality.c */
     _Atomic bool is_counted;               /**< they are: for the first handle */
     _Atomic(mca_pml_epml_procs_t *) procs; /**< made for the first group, else NULL */
-    uint64_t intern_key;                   /**< in pml_epml_intern.c; 0: not interned */
+    uint64_t shared_key;                   /**< in pml_epml_shared_peers.c; 0: not interned */
     mca_pml_epml_peer_t *member[];
 } mca_pml_epml_peers_t;
 
@@ -320,7 +320,7 @@ typedef struct mca_pml_epml_ep_t {
     epml_match_table_t match;
     mca_pml_epml_ep_requests_t requests;
     mca_pml_epml_ep_wire_t wire;
-    epml_numbers_t numbers;
+    epml_request_ids_t numbers;
     mca_pml_epml_ep_comms_t comms;
     _Alignas(EPML_CACHE_LINE) mca_pml_epml_ep_flow_t flow;
     mca_pml_epml_ep_engine_t engine;

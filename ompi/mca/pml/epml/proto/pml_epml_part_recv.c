@@ -207,7 +207,7 @@ int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part)
     if (MPI_PROC_NULL == request->rank) {
         return OMPI_SUCCESS;
     }
-    rc = mca_pml_epml_number_assign(request);
+    rc = mca_pml_epml_request_id_assign(request);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
@@ -254,7 +254,7 @@ static bool part_init_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
 /** The receive that a message names.  @return NULL if it is gone */
 static mca_pml_epml_part_t *part_recv_addressee(mca_pml_epml_ep_t *ep, uint32_t number)
 {
-    return (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, number);
+    return (mca_pml_epml_part_t *) mca_pml_epml_request_id_find(ep, number);
 }
 
 /** Is it one that has told a sender its number? */

@@ -149,7 +149,7 @@ static inline bool is_from(const mca_btl_base_module_t *btl, const mca_pml_epml_
 static bool is_from_partner(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
                             uint32_t number)
 {
-    const mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, number);
+    const mca_pml_epml_request_t *request = mca_pml_epml_request_id_find(ep, number);
 
     if (NULL == request) {
         return true;
@@ -206,7 +206,8 @@ static bool names_something(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *
         }
         return mca_pml_epml_context_may_be(uid) && mca_pml_epml_context_may_be(context);
     case EPML_FROM_PARTNER:
-        return mca_pml_epml_number_may_be(ep, ((const mca_pml_epml_hdr_common_t *) hdr)->request);
+        return mca_pml_epml_num_endpoints_may_be(
+            ep, ((const mca_pml_epml_hdr_common_t *) hdr)->request);
     default:
         return true;
     }
@@ -386,7 +387,7 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
     const size_t size = segment->seg_len;
 
     if (OPAL_UNLIKELY(NULL == ep)) {
-        mca_pml_epml_withdraw_left((mca_btl_ep_module_t *) btl, message, size);
+        mca_pml_epml_rndv_cancel_left((mca_btl_ep_module_t *) btl, message, size);
         return; /* a kept network module: its endpoint is gone */
     }
     if (OPAL_UNLIKELY(size < sizeof(mca_pml_epml_hdr_common_t)

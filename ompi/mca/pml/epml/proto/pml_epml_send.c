@@ -38,7 +38,7 @@ static inline size_t eager_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml
 void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc)
 {
     mca_pml_epml_request_forget_handle(request);
-    mca_pml_epml_number_drop(request); /* no late answer finds it */
+    mca_pml_epml_request_id_drop(request); /* no late answer finds it */
     request->state = EPML_SEND_DONE;
     mca_pml_epml_request_fail(request, rc);
 }
@@ -73,7 +73,7 @@ static int send_lend(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
     mca_btl_ep_module_t *shm = request->ep->ways.shm;
 
     if (NULL == peer->shm || !request->contiguous || NULL == shm->ep_lend
-        || shm->ep_lend_min > request->size || mca_pml_epml_is_crowded()) {
+        || shm->ep_lend_min > request->size || mca_pml_epml_is_oversubscribed()) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
     return shm->ep_lend(shm, peer->shm, hdr, sizeof(*hdr), request->base, request->size, request);
@@ -85,7 +85,7 @@ static void send_complete(mca_pml_epml_request_t *request)
     request->state = EPML_SEND_DONE;
     /* It has them if there was no room for it while the peer held us back. */
     mca_pml_epml_request_forget_handle(request);
-    mca_pml_epml_number_drop(request);
+    mca_pml_epml_request_id_drop(request);
     mca_pml_epml_request_done(request);
 }
 
@@ -120,7 +120,7 @@ static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *pee
         }
     }
     if (sync) {
-        rc = mca_pml_epml_number_assign(request);
+        rc = mca_pml_epml_request_id_assign(request);
         if (OMPI_SUCCESS != rc) {
             return rc;
         }
@@ -190,7 +190,7 @@ static int first_rndv(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer
 
     mca_pml_epml_match_header(&hdr.match, request->comm, request->tag);
     if (OMPI_SUCCESS == rc) {
-        rc = mca_pml_epml_number_assign(request);
+        rc = mca_pml_epml_request_id_assign(request);
     }
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -265,7 +265,7 @@ static int send_frags(mca_pml_epml_request_t *request)
     }
     if (OMPI_SUCCESS == rc) {
         request->state = EPML_SEND_DONE;
-        mca_pml_epml_number_drop(request);
+        mca_pml_epml_request_id_drop(request);
         mca_pml_epml_request_forget_handle(request);
         mca_pml_epml_request_done(request);
     }
@@ -324,7 +324,7 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
 static bool cts_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
     const mca_pml_epml_hdr_cts_t *hdr = message->hdr;
-    mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
+    mca_pml_epml_request_t *request = mca_pml_epml_request_id_find(ep, hdr->common.request);
     int rc;
 
     if (NULL == request) {
@@ -351,7 +351,7 @@ static bool cts_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *mes
 static bool done_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
     const mca_pml_epml_hdr_done_t *hdr = message->hdr;
-    mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
+    mca_pml_epml_request_t *request = mca_pml_epml_request_id_find(ep, hdr->common.request);
 
     if (NULL != request && &mca_pml_epml_psend_ops == request->ops
         && EPML_HDR_FIN == hdr->common.kind) {
@@ -371,12 +371,12 @@ static bool done_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
         return true;
     }
     if (OMPI_ERR_UNREACH == hdr->status
-        || (OMPI_SUCCESS != hdr->status && EPML_SEND_WITHDRAWN == request->state)) {
+        || (OMPI_SUCCESS != hdr->status && EPML_SEND_CANCELLED == request->state)) {
         mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
         return true;
     }
     mca_pml_epml_request_forget_handle(request);
-    mca_pml_epml_number_drop(request);
+    mca_pml_epml_request_id_drop(request);
     request->state = EPML_SEND_DONE;
     if (OMPI_SUCCESS != hdr->status) {
         request->req_ompi.req_status.MPI_ERROR = MPI_ERR_OTHER;
@@ -400,7 +400,7 @@ static int send_start_again(mca_pml_epml_request_t *request)
     int rc;
 
     mca_pml_epml_lock(request->ep);
-    mca_pml_epml_number_drop(request);
+    mca_pml_epml_request_id_drop(request);
     request->in_backlog = false;
     mca_pml_epml_request_activate(request);
     rc = mca_pml_epml_send_start(request);
@@ -427,7 +427,7 @@ static void send_take_back(mca_pml_epml_request_t *request)
     if (EPML_SEND_SYNC == request->state) {
         mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
     } else if (EPML_SEND_RNDV == request->state) {
-        mca_pml_epml_withdraw(request);
+        mca_pml_epml_rndv_cancel(request);
     }
 }
 
@@ -447,8 +447,8 @@ static void send_lost(mca_pml_epml_request_t *request)
 
 static void send_remind(mca_pml_epml_request_t *request)
 {
-    if (EPML_SEND_WITHDRAWN == request->state) {
-        mca_pml_epml_withdraw(request); /* the peer that was to answer may have gone since */
+    if (EPML_SEND_CANCELLED == request->state) {
+        mca_pml_epml_rndv_cancel(request); /* the peer that was to answer may have gone since */
     }
 }
 
@@ -482,7 +482,7 @@ static bool send_describe(const mca_pml_epml_request_t *request, mca_pml_epml_re
     case EPML_SEND_RNDV:
         waits = "waiting for a match, or being fetched";
         break;
-    case EPML_SEND_WITHDRAWN:
+    case EPML_SEND_CANCELLED:
         waits = "taken back, waiting for the answer";
         break;
     case EPML_SEND_FRAGS:

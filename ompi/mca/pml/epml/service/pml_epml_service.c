@@ -51,7 +51,7 @@ static bool service_locality(const ompi_communicator_t *comm, int rank,
     if (NULL == epml_comm || 0 > rank || rank >= epml_comm->local->count) {
         return false;
     }
-    mca_pml_epml_who_place(epml_comm->local->member[rank], where);
+    mca_pml_epml_locality_place(epml_comm->local->member[rank], where);
     return true;
 }
 
@@ -67,14 +67,15 @@ static bool service_locality_remote(const ompi_communicator_t *comm, int rank,
     if (NULL == epml_comm || 0 > rank || rank >= epml_comm->peers->count) {
         return false;
     }
-    mca_pml_epml_who_place(epml_comm->peers->member[rank], where);
+    mca_pml_epml_locality_place(epml_comm->peers->member[rank], where);
     return true;
 }
 
 static int service_members(const ompi_communicator_t *comm, mpix_endpoints_scope_t reach,
                            mpix_endpoints_members_t *within)
 {
-    return mca_pml_epml_mpi_error(mca_pml_epml_who_members(mca_pml_epml_comm(comm), reach, within));
+    return mca_pml_epml_mpi_error(mca_pml_epml_locality_members(mca_pml_epml_comm(comm), reach,
+                                                                within));
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -332,7 +333,7 @@ const mpix_endpoints_engine_t mca_pml_epml_service = {
     .wait_flag = service_wait_flag,
     .wait_progress = service_wait_progress,
     .wait_end = service_wait_end,
-    .is_oversubscribed = mca_pml_epml_is_crowded,
+    .is_oversubscribed = mca_pml_epml_is_oversubscribed,
     .work_begin = service_work_begin,
     .request_new = service_request_new,
     .request_new_win = service_request_new_win,

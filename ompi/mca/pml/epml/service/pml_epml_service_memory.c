@@ -106,7 +106,7 @@ int mca_pml_epml_service_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoi
     }
     if (MPIX_ENDPOINTS_SCOPE_NODE == reach) {
         mpix_endpoints_members_t members;
-        const int rc = mca_pml_epml_who_members(comm, reach, &members);
+        const int rc = mca_pml_epml_locality_members(comm, reach, &members);
 
         if (OMPI_SUCCESS != rc) {
             return rc;

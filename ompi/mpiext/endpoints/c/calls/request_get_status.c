@@ -10,7 +10,7 @@
  *
  * Open MPI's own looks at the flag by a plain load and reads the status at once.  A request of an
  * endpoint may be completed by any thread that turns the endpoint, and a machine that may load out
- * of order may have read the status before it was written (see pml_epml_seen.h, which does the same
+ * of order may have read the status before it was written (see pml_epml_acquire.h, which does the same
  * for the functions that Open MPI calls through a table).  So Open MPI's function is called only
  * with what this thread has seen to be complete.
  *
