@@ -324,7 +324,7 @@ static void run(const made_t *made)
 {
     epml_graph_view_t views[CALLERS_MAX];
 
-    (void) explore(made, EPML_GRAPH_WHOLE);
+    (void) explore(made, EPML_GRAPH_COMPLETE);
     for (int i = 0; i < made->participants; ++i) {
         const epml_graph_participant_t self = caller_of(made, i);
 
@@ -370,7 +370,7 @@ static void case_library(void)
     for (int i = 0; i < 4; ++i) {
         made.id[i] = (uint64_t) (50 - i);
     }
-    TAP_EQ(3, explore(&made, EPML_GRAPH_WHOLE));
+    TAP_EQ(3, explore(&made, EPML_GRAPH_COMPLETE));
     for (int i = 0; i < 12; ++i) {
         const epml_graph_participant_t self = caller_of(&made, i);
 
@@ -413,7 +413,7 @@ static void case_no_memory(void)
         TAP_CHECK(!epml_graph_reserve(&graph, 9), "there was memory");
         heap.left = -1;
         TAP_EQ(1, graph.room);
-        TAP_EQ(EPML_GRAPH_WHOLE, epml_graph_look(&graph, 0));
+        TAP_EQ(EPML_GRAPH_COMPLETE, epml_graph_look(&graph, 0));
         epml_graph_end(&graph);
     }
     tap_case_done();

@@ -8,7 +8,7 @@
  *
  * Are there more threads that want to run than cores?
  *
- * Spinning is right as long as every thread that waits has a core.  There is a crowd when the node
+ * Spinning is right as long as every thread that waits has a core.  The node is oversubscribed when it
  * has more endpoints than cores (known when endpoints are created), or when more threads of this
  * process than there are cores have been waiting for a while (several threads may share an
  * endpoint, or a core).

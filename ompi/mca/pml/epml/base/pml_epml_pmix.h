@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The launcher's books: pml_epml_pmix.c.
+ * The launcher's table of processes: pml_epml_pmix.c.
  */
 
 #ifndef MCA_PML_EPML_PMIX_H

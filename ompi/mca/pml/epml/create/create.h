@@ -7,7 +7,7 @@
  * @file
  *
  * Making communicators of endpoints together with others: creations, intercommunicators,
- * and the meetings in which they take place.
+ * and the bootstrap exchanges in which they take place.
  *
  * Called through the link table of libmpix_endpoints.
  *

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Meetings: agreement within and between groups.
+ * Bootstrap exchanges: agreement within and between groups.
  *
  * Called by pml_epml_creation.c and pml_epml_intercomm.c.
  *

@@ -6,16 +6,16 @@
 /**
  * @file
  *
- * A meeting: one group of processes or endpoints, or two that do not know each other yet, agree on
+ * A bootstrap exchange: one group of processes or endpoints, or two that do not know each other yet, agree on
  * something and exchange their identities.
  *
  * One group: the parent of new endpoints.  Two: the sides of an intercommunicator that is a parent,
  * or is about to be made.  Each side has an intracommunicator of its own, whose collectives are
  * used; the leaders of the sides exchange messages over the bridge and pass on what they hear.
- * Or many groups, which hang together by their members (pml_epml_traversal.h).  Or some processes that
+ * Or many groups, which are connected by their members (pml_epml_traversal.h).  Or some processes that
  * have no communicator of their own (pml_epml_proc_tree.h).
  *
- * All functions are collective over all members of the meeting and block.  Where something has
+ * All functions are collective over all members of the exchange and block.  Where something has
  * failed on a side, its leader says so in place of what the other one waits for: each exchange
  * takes place, so no leader waits for one that has stopped.
  */
@@ -42,14 +42,14 @@ typedef struct mca_pml_epml_bootstrap_t {
     int out_tag;                 /**< of what it is sent: another one where both leaders may be one
                                   * process */
     bool owes;                   /**< the leader's: the last exchange succeeded.  So the other side
-                                      may go on, and wait for the next one.  Of a tour: it succeeded
+                                      may go on, and wait for the next one.  Of a traversal: it succeeded
                                       with other members */
 } mca_pml_epml_bootstrap_t;
 
 /**
  * The maximum of each value over all members.
  *
- * @param[in,out] values    complete after success, and where meeting->owes is set
+ * @param[in,out] values    complete after success, and where bootstrap->owes is set
  * @param[out]    own_side  the same over own side only, count values; or NULL
  *
  * @return OMPI_SUCCESS, or an error; others may have the other
@@ -59,7 +59,7 @@ int mca_pml_epml_bootstrap_max(mca_pml_epml_bootstrap_t *bootstrap, int64_t *val
 
 /**
  * The sides exchange something of which each member of a side has the same copy (only the leader's
- * is read).  Two-sided meetings only.  Sizes in bytes, 2 to INT_MAX; each side knows both.
+ * is read).  Two-sided exchanges only.  Sizes in bytes, 2 to INT_MAX; each side knows both.
  *
  * @param[in] own_rc  what has failed on own side just before, as this member sees it, or
  *                    OMPI_SUCCESS.  After a failure the other side gets an error

@@ -11,7 +11,7 @@
  * something goes wrong.
  *
  * Four things are made so: endpoints from a communicator (pml_epml_create.c), intercommunicators
- * between groups that meet (pml_epml_intercomm.c), what communicators that hang together are
+ * between groups that meet (pml_epml_intercomm.c), what connected communicators are
  * merged into (pml_epml_merge.c), and communicators of a group alone (pml_epml_from_group.c).
  */
 
@@ -66,7 +66,7 @@ typedef struct mca_pml_epml_creation_t {
     const opal_process_name_t *names; /**< of all of them; NULL: the others get new ones */
     mca_pml_epml_bootstrap_t bootstrap;
     epml_side_t local;             /**< group and number of members */
-    epml_side_t remote;            /**< of none, if the meeting is one-sided */
+    epml_side_t remote;            /**< of none, if the exchange is one-sided */
     const int *counts;             /**< endpoints of each member, if they are known; else NULL */
     const int *order;              /**< rank that each endpoint gets, in the order of the members;
                                     * NULL: that order.  One-sided only */

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Exploring, by rounds: in each one all members of a communicator tell each other what they have
+ * Discovery takes rounds: in each one all members of a communicator tell each other what they have
  * come to know elsewhere, until they know all.
  *
  * A member of two communicators takes each step in both at once, by nonblocking collectives, and
@@ -152,7 +152,7 @@ static void step_counts(discovery_t *discovery)
     discovery_step(discovery, start_counts);
 }
 
-/** Room for what members of a communicator tell.  @return callers, or -1: there is none */
+/** Room for what members of a communicator tell.  @return participants, or -1: there is none */
 static int make_trail_room(trail_t *comms)
 {
     size_t total = 0;
@@ -231,7 +231,7 @@ static void discovery_poll(discovery_t *discovery)
         switch (epml_graph_look(&discovery->graph, i)) {
         case EPML_GRAPH_OPEN:
             break;
-        case EPML_GRAPH_WHOLE:
+        case EPML_GRAPH_COMPLETE:
             comms->state = EPML_TRAIL_WHOLE;
             break;
         case EPML_GRAPH_TWICE:

@@ -34,7 +34,7 @@ typedef struct mca_pml_epml_discovery_comm_t {
     ompi_communicator_t *comm;
     mca_pml_epml_trail_state_t state;
     int64_t words[2];             /**< the worst error; rank 0's number for the communicator */
-    int news;                     /**< callers to be told */
+    int news;                     /**< participants to be sent */
     int *counts, *bytes, *places; /**< by member: what each tells */
     int heard_count;
     epml_graph_participant_t *said, *heard;
@@ -48,7 +48,7 @@ typedef struct mca_pml_epml_discovery_t {
     mpix_endpoints_error_t error; /**< what has failed, here or elsewhere */
 } mca_pml_epml_discovery_t;
 
-/** A name as a web has it, and back. */
+/** A name as a graph has it, and back. */
 static inline uint64_t mca_pml_epml_discovery_word(const opal_process_name_t *name)
 {
     return (uint64_t) name->jobid << 32 | name->vpid;
@@ -60,10 +60,10 @@ static inline opal_process_name_t mca_pml_epml_discovery_name(uint64_t word)
 }
 
 /**
- * Explore.  Collective over all connected members; blocks.  A member waits only for members of its
+ * Collective over all connected members; blocks.  A member waits only for members of its
  * own communicators that have not called.
  *
- * @param[in,out] explore  trails, their communicators and error are set, all else is zero;
+ * @param[in,out] discovery  comm_count, their communicators and error are set, all else is zero;
  *                         afterwards each trail is whole or broken, and if one is broken there is
  *                         an error.  To be ended in any case
  */

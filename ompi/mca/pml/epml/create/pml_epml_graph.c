@@ -10,7 +10,7 @@
  * all of them.
  *
  * All is sorted by numbers that are the same for all, so all come to the same.  Looking and laying
- * out take no memory: what they need was reserved with the room for callers, so they cannot fail
+ * out take no memory: what they need was reserved with the room for participants, so they cannot fail
  * with one of them only.
  *
  * Called by pml_epml_discovery.c, pml_epml_merge.c.
@@ -85,7 +85,7 @@ static int compare_ends(const void *left, const void *right)
     return a->id != b->id ? COMPARE(a->id, b->id) : COMPARE(a->rank, b->rank);
 }
 
-/** A caller is the one that has this rank in its first communicator. */
+/** A participant is the one that has this rank in its first communicator. */
 static int compare_known(const void *left, const void *right)
 {
     const epml_graph_known_t *a = left, *b = right;
@@ -128,7 +128,7 @@ int epml_graph_news(const epml_graph_t *graph, int own, epml_graph_participant_t
 
 /* ---- is that all? ---------------------------------------------------------------------------- */
 
-/** The ends of what callers pass, by communicator and rank.
+/** The ends of what participants pass, by communicator and rank.
  *
  * @param[in] own  only of members that the own communicator has been told of; -1: of all
  * @return how many */
@@ -197,7 +197,7 @@ epml_graph_state_t epml_graph_look(epml_graph_t *graph, int own)
             graph->words[participants++] = graph->known[i].participant.name;
         }
     }
-    return participants == sort_words(graph, participants) ? EPML_GRAPH_WHOLE : EPML_GRAPH_TWICE;
+    return participants == sort_words(graph, participants) ? EPML_GRAPH_COMPLETE : EPML_GRAPH_TWICE;
 }
 
 /* ---- the order ------------------------------------------------------------------------------- */
@@ -211,7 +211,7 @@ static int count_processes(epml_graph_t *graph, const epml_graph_comm_t *comm)
     return sort_words(graph, comm->members);
 }
 
-/** The communicators, and which ones are a caller's.  @return how many */
+/** The communicators, and which ones are a participant's.  @return how many */
 static int list_comms(epml_graph_t *graph)
 {
     const int count = sort_ends(graph, -1);

@@ -11,7 +11,7 @@
  * connected ones, they number them, and the communicators, in an order that is the same at all of
  * them.
  *
- * Knows nothing of MPI, and not how callers hear of each other (pml_epml_discovery.c).
+ * Knows nothing of MPI, and not how participants hear of each other (pml_epml_discovery.c).
  *
  * Tests: unit/test_epml_graph, unit/test_epml_traversal, merge
  */
@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Communicators that a caller passes. */
+/** Communicators that a participant passes. */
 #define EPML_GRAPH_EDGES 2
 
 /** A communicator, as one of its members passes it. */
@@ -33,14 +33,14 @@ typedef struct epml_graph_edge_t {
     int32_t rank; /**< the member's */
 } epml_graph_edge_t;
 
-/** A caller, as callers describe themselves to each other. */
+/** A participant, as participants describe themselves to each other. */
 typedef struct epml_graph_participant_t {
     uint64_t name;                            /**< unique */
     uint64_t process;                         /**< where it is */
     epml_graph_edge_t edge[EPML_GRAPH_EDGES]; /**< size 0: none; the first one is one */
 } epml_graph_participant_t;
 
-/** A caller that is known here. */
+/** A participant that is known here. */
 typedef struct epml_graph_known_t {
     epml_graph_participant_t participant;
     bool told[EPML_GRAPH_EDGES]; /**< all members of own communicator 0, 1 know it */
@@ -83,12 +83,12 @@ typedef struct epml_graph_t {
 
 /** What the members of a communicator know together. */
 typedef enum epml_graph_state_t {
-    EPML_GRAPH_OPEN,  /**< a caller is missing */
-    EPML_GRAPH_WHOLE, /**< all connected ones are known */
-    EPML_GRAPH_TWICE  /**< likewise, and somebody has called twice */
+    EPML_GRAPH_OPEN,     /**< a participant is missing */
+    EPML_GRAPH_COMPLETE, /**< all connected ones are known */
+    EPML_GRAPH_TWICE     /**< likewise, and somebody has called twice */
 } epml_graph_state_t;
 
-/** Room for so many callers, some of them known twice over for a while, and for all that comes
+/** Room for so many participants, some of them known twice over for a while, and for all that comes
  * after.  @return false: no memory; what is known stays */
 bool epml_graph_reserve(epml_graph_t *graph, int room);
 
@@ -104,15 +104,15 @@ void epml_graph_settle(epml_graph_t *graph);
 
 /** What own communicator has not been told yet.
  *
- * @param[out] callers  room for epml_graph_t.count, or NULL
+ * @param[out] participants  room for epml_graph_t.count, or NULL
  * @return how many */
 int epml_graph_news(const epml_graph_t *graph, int own, epml_graph_participant_t *participants);
 
-/** Do the members of own communicator, of what all of them have been told, know the whole web?  The
+/** Do the members of own communicator, of what all of them have been told, know the whole graph?  The
  * same answer for all of them. */
 epml_graph_state_t epml_graph_look(epml_graph_t *graph, int own);
 
-/** Where a caller is in the new communicator, and what its communicators are in the tree of all. */
+/** Where a participant is in the new communicator, and what its communicators are in the tree of all. */
 typedef struct epml_graph_view_t {
     int size, rank;
     int stops;                  /**< its communicators */
@@ -122,7 +122,7 @@ typedef struct epml_graph_view_t {
 } epml_graph_view_t;
 
 /**
- * Once the web is whole for one's own communicators or one of them: the order of all.
+ * Once the graph is complete for one's own communicators or one of them: the order of all.
  *
  * Ranks: processes as they are found, from the communicator with the most processes on, by rank;
  * the members in a process follow each other, as they are found.

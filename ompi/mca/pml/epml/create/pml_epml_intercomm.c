@@ -138,7 +138,7 @@ static int exchange_hellos(mca_pml_epml_bootstrap_t *bootstrap, const own_t *own
  *
  * @param[in]  own        see exchange_hellos
  * @param[in]  bridge_rc  the leader's: what is wrong with the bridge
- * @param[out] hellos     own side's, theirs; at a leader also after a failure, if meeting->owes
+ * @param[out] hellos     own side's, theirs; at a leader also after a failure, if bootstrap->owes
  * @return OMPI_SUCCESS, or an error, the same on all of a side that has not lost a member */
 static int say_hello(mca_pml_epml_bootstrap_t *bootstrap, const own_t *own, int bridge_rc,
                      hello_t hellos[2])
@@ -235,7 +235,7 @@ static void brought_free(brought_t *brought)
     free(brought->names);
 }
 
-/** @param[in]  meeting  in which hellos were said
+/** @param[in]  bootstrap  in which hellos were exchanged
  * @param[in]  own      what this process brings; NULL: the one endpoint of its member
  * @param[in]  failed   see epml_phases_run
  * @param[out] handles  as many, NULL before */

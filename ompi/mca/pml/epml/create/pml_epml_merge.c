@@ -51,7 +51,7 @@ static mpix_endpoints_error_t merge_check(ompi_communicator_t *const comms[], in
 {
     const opal_process_name_t first = name_of(comms[0]), last = name_of(comms[count - 1]);
 
-    /* Two endpoints are two callers. */
+    /* Two endpoints are two participants. */
     return first.vpid == last.vpid ? MPIX_ENDPOINTS_OK : MPIX_ENDPOINTS_ERR_COMM;
 }
 
@@ -108,7 +108,7 @@ static const mca_pml_epml_creation_ops_t merge_ops = {.fit = merge_check_address
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/** Which communicators this member goes to, in the order of all; where exploring has failed nobody
+/** Which communicators this member goes to, in the order of all; where discovery has failed nobody
  * comes. */
 static void plan_tour(merge_t *merge, const epml_graph_view_t *view)
 {

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Tours over a tree of communicators.
+ * Traversals of a tree of communicators.
  *
  * Where an exchange fails in one of them its members know, and the path through it is closed: a
  * root below it has nothing to pass on, and reports that.  A member may be in one communicator

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Tours: how members that hang together by communicators (pml_epml_graph.h), and have none that all
+ * Traversals: how members that are connected by communicators (pml_epml_graph.h), and have none that all
  * of them are in, exchange something.
  *
  * The communicators are a tree: each was found through a member, its root here, which is in the

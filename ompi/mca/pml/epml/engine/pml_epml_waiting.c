@@ -140,7 +140,7 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
         dump_if_due(waiter);
         mca_pml_epml_help(ep);
     }
-    if (0 != (due & EPML_IDLE_YIELD_IF_CROWD)
+    if (0 != (due & EPML_IDLE_YIELD_IF_OVERSUBSCRIBED)
         && (mca_pml_epml_is_oversubscribed()
             || (0 != (due & EPML_IDLE_YIELD_ANYWAY)
                 && EPML_YIELD_NEVER != mca_pml_epml_component.yield))) {
@@ -183,7 +183,7 @@ bool mca_pml_epml_tested(bool found)
 {
     static _Thread_local uint32_t tests;
 
-    /* Programs poll in loops: the rest of the process gets its chance now and then, and in a crowd
+    /* Programs poll in loops: the rest of the process gets its chance now and then, and if oversubscribed
      * others get the core.  A loop that does nothing else looks as rarely as a wait does: libmpi's
      * progress has counters and locks that all threads write. */
     if (0 != ++tests % EPML_TESTED_LONG) {

@@ -7,7 +7,7 @@
  * @file
  *
  * Neighbours that share no communicator with this process any more, and may still ask it for an
- * answer: what they have offered in a collective that has failed here, they take back
+ * answer: they cancel what they have offered in a collective that has failed here
  * (pml_epml_rndv_cancel.c).
  *
  * Tests: coll_nomem (own: survivor)

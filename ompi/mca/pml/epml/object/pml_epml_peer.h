@@ -58,7 +58,7 @@ void mca_pml_epml_shared_peers_find(uint64_t context, mca_pml_epml_peers_t **loc
  * @return one reference, or NULL */
 mca_pml_epml_peers_t *mca_pml_epml_shared_peers_finded(uint64_t context, ompi_group_t *group);
 
-/** The last reference on a list that was interned is gone. */
+/** The last reference on a shared list is gone. */
 void mca_pml_epml_peers_forget(mca_pml_epml_peers_t *peers);
 void mca_pml_epml_shared_peers_finalize(void);
 

@@ -59,7 +59,7 @@ typedef struct mca_pml_epml_request_ops_t {
     void (*lost)(struct mca_pml_epml_request_t *request);
 
     /** Of a collective that has failed: the request may not be needed any more.  It ends, be it
-     * later, unless it has not left yet: then it is to be asked again.  NULL: it is withdrawn
+     * later, unless it has not left yet: then it is to be asked again.  NULL: it is cancelled
      * another way, or ends. */
     void (*take_back)(struct mca_pml_epml_request_t *request);
 

@@ -7,7 +7,7 @@
  * @file
  *
  * Lists of peers that the endpoints of the process have in common which are in the same
- * communicator: interned, as strings are.
+ * communicator.
  *
  * Each endpoint's thread makes its own handle of a new communicator, and would keep its own list of
  * the members: n lists of n.  Here the first to come leaves its list under the communicator's
@@ -30,7 +30,7 @@ static struct {
     opal_mutex_t lock;
     bool open;
     opal_hash_table_t by_key;
-} interned = {.lock = OPAL_MUTEX_STATIC_INIT};
+} shared = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 /** Under the lock.  @return NULL: there is none, or it is just going */
 static mca_pml_epml_peers_t *take_list(uint64_t key)
@@ -39,8 +39,8 @@ static mca_pml_epml_peers_t *take_list(uint64_t key)
     uint32_t references;
     void *found = NULL;
 
-    if (!interned.open
-        || OPAL_SUCCESS != opal_hash_table_get_value_uint64(&interned.by_key, key, &found)) {
+    if (!shared.open
+        || OPAL_SUCCESS != opal_hash_table_get_value_uint64(&shared.by_key, key, &found)) {
         return NULL;
     }
     peers = found;
@@ -58,15 +58,15 @@ static mca_pml_epml_peers_t *take_list(uint64_t key)
 /** Under the lock.  Without memory each keeps a list of its own. */
 static void enter_list(mca_pml_epml_peers_t *peers, uint64_t key)
 {
-    if (!interned.open) {
-        OBJ_CONSTRUCT(&interned.by_key, opal_hash_table_t);
-        if (OPAL_SUCCESS != opal_hash_table_init(&interned.by_key, 64)) {
-            OBJ_DESTRUCT(&interned.by_key);
+    if (!shared.open) {
+        OBJ_CONSTRUCT(&shared.by_key, opal_hash_table_t);
+        if (OPAL_SUCCESS != opal_hash_table_init(&shared.by_key, 64)) {
+            OBJ_DESTRUCT(&shared.by_key);
             return;
         }
-        interned.open = true;
+        shared.open = true;
     }
-    if (OPAL_SUCCESS == opal_hash_table_set_value_uint64(&interned.by_key, key, peers)) {
+    if (OPAL_SUCCESS == opal_hash_table_set_value_uint64(&shared.by_key, key, peers)) {
         peers->shared_key = key;
     }
 }
@@ -83,12 +83,12 @@ static mca_pml_epml_peers_t *intern_peers(mca_pml_epml_peers_t *peers, uint64_t 
     const size_t size = (size_t) peers->count * sizeof(peers->member[0]);
     mca_pml_epml_peers_t *known;
 
-    opal_mutex_lock(&interned.lock);
+    opal_mutex_lock(&shared.lock);
     known = take_list(key);
     if (NULL == known && 0 == peers->shared_key) {
         enter_list(peers, key);
     }
-    opal_mutex_unlock(&interned.lock);
+    opal_mutex_unlock(&shared.lock);
     if (NULL == known) {
         return peers;
     }
@@ -134,9 +134,9 @@ mca_pml_epml_peers_t *mca_pml_epml_shared_peers_finded(uint64_t context, ompi_gr
 {
     mca_pml_epml_peers_t *known;
 
-    opal_mutex_lock(&interned.lock);
+    opal_mutex_lock(&shared.lock);
     known = take_list(key_of(context, false));
-    opal_mutex_unlock(&interned.lock);
+    opal_mutex_unlock(&shared.lock);
     if (NULL != known && !is_of_group(known, group)) {
         mca_pml_epml_peers_release(known);
         known = NULL;
@@ -148,20 +148,20 @@ void mca_pml_epml_peers_forget(mca_pml_epml_peers_t *peers)
 {
     void *entered = NULL;
 
-    opal_mutex_lock(&interned.lock);
-    if (interned.open) {
-        (void) opal_hash_table_get_value_uint64(&interned.by_key, peers->shared_key, &entered);
+    opal_mutex_lock(&shared.lock);
+    if (shared.open) {
+        (void) opal_hash_table_get_value_uint64(&shared.by_key, peers->shared_key, &entered);
         if (entered == peers) { /* not a younger one, entered while this one was going */
-            (void) opal_hash_table_remove_value_uint64(&interned.by_key, peers->shared_key);
+            (void) opal_hash_table_remove_value_uint64(&shared.by_key, peers->shared_key);
         }
     }
-    opal_mutex_unlock(&interned.lock);
+    opal_mutex_unlock(&shared.lock);
 }
 
 void mca_pml_epml_shared_peers_finalize(void)
 {
-    if (interned.open) {
-        OBJ_DESTRUCT(&interned.by_key);
-        interned.open = false;
+    if (shared.open) {
+        OBJ_DESTRUCT(&shared.by_key);
+        shared.open = false;
     }
 }

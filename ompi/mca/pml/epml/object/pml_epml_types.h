@@ -107,7 +107,7 @@ typedef struct mca_pml_epml_peers_t {
     mca_pml_epml_within_t within[2];       /**< by reach; see pml_epml_locality.c */
     _Atomic bool is_counted;               /**< they are: for the first handle */
     _Atomic(mca_pml_epml_procs_t *) procs; /**< made for the first group, else NULL */
-    uint64_t shared_key;                   /**< in pml_epml_shared_peers.c; 0: not interned */
+    uint64_t shared_key;                   /**< in pml_epml_shared_peers.c; 0: not shared */
     mca_pml_epml_peer_t *member[];
 } mca_pml_epml_peers_t;
 

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Rendezvous that are taken back.
+ * Rendezvous that are cancelled.
  *
  * When a member of a communicator is lost, a collective ends with an error at the members that
  * notice, and its sends to members that live must end, too: their receives may never be posted.  So
@@ -56,7 +56,7 @@ static bool is_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer
 }
 
 /** Ask the receiver.  @return as mca_pml_epml_send_control */
-static int ask_back(const mca_pml_epml_request_t *request, mca_pml_epml_peer_t *receiver)
+static int cancel_request(const mca_pml_epml_request_t *request, mca_pml_epml_peer_t *receiver)
 {
     const mca_btl_ep_module_t *module = request->ep->ways.module[EPML_WAY_NET];
     const bool by_net = NULL == receiver->shm && EPML_WAY_NET == receiver->way;
@@ -81,7 +81,7 @@ void mca_pml_epml_rndv_cancel(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_peer_t *receiver = request->comm->peers->member[request->rank];
     const int rc = is_left(request->ep, receiver) ? MPI_ERR_PROC_FAILED
-                                                  : ask_back(request, receiver);
+                                                  : cancel_request(request, receiver);
 
     if (OMPI_SUCCESS == rc) {
         request->state = EPML_SEND_CANCELLED;

@@ -65,7 +65,7 @@ static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t 
     return OMPI_ERR_RESOURCE_BUSY == rc ? OMPI_ERR_OUT_OF_RESOURCE : rc;
 }
 
-/** Let a neighbour copy the data from where they are.  In a crowd it would hardly come soon.
+/** Let a neighbour copy the data from where they are.  If oversubscribed it would hardly come soon.
  * @return OMPI_SUCCESS; OMPI_ERR_NOT_AVAILABLE: they must be buffered; or another error */
 static int send_lend(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
                      const mca_pml_epml_hdr_match_t *hdr)
@@ -422,7 +422,7 @@ static bool send_is_unheard(const mca_pml_epml_request_t *request)
 }
 
 /** To a peer that lives, and may never receive it. */
-static void send_take_back(mca_pml_epml_request_t *request)
+static void send_cancel(mca_pml_epml_request_t *request)
 {
     if (EPML_SEND_SYNC == request->state) {
         mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
@@ -441,7 +441,7 @@ static void send_lost(mca_pml_epml_request_t *request)
             mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
         }
     } else if (mca_pml_epml_request_is_in_vain(request)) {
-        send_take_back(request);
+        send_cancel(request);
     }
 }
 
@@ -483,7 +483,7 @@ static bool send_describe(const mca_pml_epml_request_t *request, mca_pml_epml_re
         waits = "waiting for a match, or being fetched";
         break;
     case EPML_SEND_CANCELLED:
-        waits = "taken back, waiting for the answer";
+        waits = "cancelled, waiting for the answer";
         break;
     case EPML_SEND_FRAGS:
         snprintf(text->state, sizeof(text->state), "%stransferring, %llu of %llu bytes",
@@ -504,6 +504,6 @@ const mca_pml_epml_request_ops_t mca_pml_epml_send_ops = {.name = "send",
                                                           .cut = send_cut,
                                                           .is_unheard = send_is_unheard,
                                                           .lost = send_lost,
-                                                          .take_back = send_take_back,
+                                                          .take_back = send_cancel,
                                                           .remind = send_remind,
                                                           .describe = send_describe};

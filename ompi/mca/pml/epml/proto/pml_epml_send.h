@@ -45,7 +45,7 @@ void mca_pml_epml_send_returned(void *context, void *token);
 /** The receiver's answers: CTS; FIN and ACK. */
 extern const mca_pml_epml_kind_t mca_pml_epml_cts_kind, mca_pml_epml_done_kind;
 
-/** Take back a rendezvous (EPML_SEND_RNDV) to a peer that lives: ends with MPI_ERR_PROC_FAILED when
+/** Cancel a rendezvous (EPML_SEND_RNDV) to a peer that lives: ends with MPI_ERR_PROC_FAILED when
  * the peer says so, or as usual if it receives the message.  Under the lock. */
 void mca_pml_epml_rndv_cancel(mca_pml_epml_request_t *request);
 
