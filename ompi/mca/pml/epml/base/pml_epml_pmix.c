@@ -49,7 +49,7 @@ static struct {
     atomic_uint asking;           /**< answers that may still come */
     _Atomic uint64_t answered_ns; /**< when the last one came; 0: none has */
     atomic_bool mute;             /**< the launcher has refused to answer */
-} table = {.lock = OPAL_MUTEX_STATIC_INIT};
+} proc_table = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 /** Does the daemon that answers know of the whole job?  The launcher does; its daemons tell of the
  * deaths on their own nodes, and take others to live (prterun 3.0.8). */
@@ -84,21 +84,21 @@ static void read_table(const pmix_data_array_t *table)
     const size_t count = PMIX_PROC_INFO == table->type ? table->size : 0;
     const char *node = own_node(procs, count);
 
-    if (NULL == table.lives) {
-        table.lives = calloc(ompi_process_info.num_procs, 1);
+    if (NULL == proc_table.lives) {
+        proc_table.lives = calloc(ompi_process_info.num_procs, 1);
     }
     for (size_t i = 0; i < count; ++i) {
         opal_process_name_t name;
-        const bool known = table.all
+        const bool known = proc_table.all
                            || (NULL != node && NULL != procs[i].hostname
                                && 0 == strcmp(node, procs[i].hostname));
 
         if (!mca_pml_epml_job_name(&procs[i].proc, &name)) {
             continue;
         }
-        if (NULL != table.lives && OMPI_PROC_MY_NAME->jobid == name.jobid) {
-            table.lives[name.vpid] = known && PMIX_PROC_STATE_UNDEF < procs[i].state
-                                     && PMIX_PROC_STATE_UNTERMINATED > procs[i].state;
+        if (NULL != proc_table.lives && OMPI_PROC_MY_NAME->jobid == name.jobid) {
+            proc_table.lives[name.vpid] = known && PMIX_PROC_STATE_UNDEF < procs[i].state
+                                          && PMIX_PROC_STATE_UNTERMINATED > procs[i].state;
         }
         if (PMIX_PROC_STATE_ERROR <= procs[i].state) {
             mca_pml_epml_lost_process(&name);
@@ -110,22 +110,22 @@ static void on_answer(pmix_status_t status, pmix_info_t info[], size_t ninfo, vo
                       pmix_release_cbfunc_t release, void *release_context)
 {
     (void) context;
-    opal_mutex_lock(&table.lock);
-    for (size_t i = 0; table.open && PMIX_SUCCESS == status && i < ninfo; ++i) {
+    opal_mutex_lock(&proc_table.lock);
+    for (size_t i = 0; proc_table.open && PMIX_SUCCESS == status && i < ninfo; ++i) {
         if (PMIX_DATA_ARRAY == info[i].value.type && NULL != info[i].value.data.darray) {
             read_table(info[i].value.data.darray);
         }
     }
-    opal_mutex_unlock(&table.lock);
+    opal_mutex_unlock(&proc_table.lock);
     if (NULL != release) {
         release(release_context);
     }
     /* Relaxed: what it says is under the lock. */
-    atomic_store_explicit(&table.mute, PMIX_SUCCESS != status, memory_order_relaxed);
-    atomic_store_explicit(&table.answered_ns, mca_pml_epml_now_ns(), memory_order_relaxed);
+    atomic_store_explicit(&proc_table.mute, PMIX_SUCCESS != status, memory_order_relaxed);
+    atomic_store_explicit(&proc_table.answered_ns, mca_pml_epml_now_ns(), memory_order_relaxed);
     /* Release: the component is not used any more; partner: the acquire in
      * mca_pml_epml_pmix_close. */
-    atomic_fetch_sub_explicit(&table.asking, 1, memory_order_release);
+    atomic_fetch_sub_explicit(&proc_table.asking, 1, memory_order_release);
 }
 
 /** The question for a job, always the same: PMIx reads it while it is asked. */
@@ -134,21 +134,21 @@ static void put_question(pmix_query_t *query, pmix_info_t *job, const char *nspa
     static char *keys[] = {PMIX_QUERY_PROC_TABLE, NULL};
     bool is_there, all;
 
-    opal_mutex_lock(&table.lock);
-    table.open = true;
+    opal_mutex_lock(&proc_table.lock);
+    proc_table.open = true;
     is_there = NULL != query->keys;
-    opal_mutex_unlock(&table.lock);
+    opal_mutex_unlock(&proc_table.lock);
     if (is_there) {
         return;
     }
     all = answers_for_all();
-    opal_mutex_lock(&table.lock);
+    opal_mutex_lock(&proc_table.lock);
     if (NULL == query->keys) {
-        table.all = all;
+        proc_table.all = all;
         PMIX_INFO_LOAD(job, PMIX_NSPACE, nspace, PMIX_STRING);
         *query = (pmix_query_t){.keys = keys, .qualifiers = job, .nqual = 1};
     }
-    opal_mutex_unlock(&table.lock);
+    opal_mutex_unlock(&proc_table.lock);
 }
 
 void mca_pml_epml_pmix_ask(opal_jobid_t id)
@@ -164,10 +164,10 @@ void mca_pml_epml_pmix_ask(opal_jobid_t id)
     put_question(query, NULL != job ? &job->question.job : &own_job,
                  NULL != job ? job->nspace : ompi_process_info.myprocid.nspace);
     /* Relaxed: PMIx hands the question to its thread in order. */
-    atomic_fetch_add_explicit(&table.asking, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&proc_table.asking, 1, memory_order_relaxed);
     if (PMIX_SUCCESS != PMIx_Query_info_nb(query, 1, on_answer, NULL)) {
-        atomic_fetch_sub_explicit(&table.asking, 1, memory_order_relaxed);
-        atomic_store_explicit(&table.mute, true, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&proc_table.asking, 1, memory_order_relaxed);
+        atomic_store_explicit(&proc_table.mute, true, memory_order_relaxed);
     }
 }
 
@@ -181,7 +181,7 @@ uint64_t mca_pml_epml_pmix_interval(void)
 {
     const uint64_t count = ompi_process_info.num_procs;
     /* Relaxed: nothing is read after it. */
-    const unsigned int open = atomic_load_explicit(&table.asking, memory_order_relaxed);
+    const unsigned int open = atomic_load_explicit(&proc_table.asking, memory_order_relaxed);
 
     return (mca_pml_epml_component.ask * UINT64_C(1000) + count * count)
            << (open < DOUBLE_MOST ? open : DOUBLE_MOST);
@@ -193,17 +193,18 @@ bool mca_pml_epml_pmix_watch(void)
     const uint64_t wait = 1000 * mca_pml_epml_pmix_interval();
     bool ask;
 
-    opal_mutex_lock(&table.lock);
-    ask = now >= table.watch_ns;
+    opal_mutex_lock(&proc_table.lock);
+    ask = now >= proc_table.watch_ns;
     if (ask) {
         /* For processes that neither the launcher nor a connection reports: twice as long each
          * time. */
-        table.watch_wait = 2 * table.watch_wait < wait << DOUBLE_MOST ? 2 * table.watch_wait
-                                                                      : wait << DOUBLE_MOST;
-        table.watch_wait = table.watch_wait < wait ? wait : table.watch_wait;
-        table.watch_ns = now + table.watch_wait;
+        proc_table.watch_wait = 2 * proc_table.watch_wait < wait << DOUBLE_MOST
+                                    ? 2 * proc_table.watch_wait
+                                    : wait << DOUBLE_MOST;
+        proc_table.watch_wait = proc_table.watch_wait < wait ? wait : proc_table.watch_wait;
+        proc_table.watch_ns = now + proc_table.watch_wait;
     }
-    opal_mutex_unlock(&table.lock);
+    opal_mutex_unlock(&proc_table.lock);
     if (ask) {
         mca_pml_epml_pmix_ask(OMPI_PROC_MY_NAME->jobid);
         for (const mca_pml_epml_job_t *job = mca_pml_epml_job_next(NULL); NULL != job;
@@ -211,15 +212,15 @@ bool mca_pml_epml_pmix_watch(void)
             mca_pml_epml_pmix_ask(job->id);
         }
     }
-    return atomic_load_explicit(&table.mute, memory_order_relaxed)
-           || (0 == atomic_load_explicit(&table.answered_ns, memory_order_relaxed)
-               && 1 < atomic_load_explicit(&table.asking, memory_order_relaxed));
+    return atomic_load_explicit(&proc_table.mute, memory_order_relaxed)
+           || (0 == atomic_load_explicit(&proc_table.answered_ns, memory_order_relaxed)
+               && 1 < atomic_load_explicit(&proc_table.asking, memory_order_relaxed));
 }
 
 /** Ask, and wait for the answer, unless there is one that is not old.  @return is there one? */
 static bool ask_and_wait(const opal_process_name_t *name)
 {
-    const uint64_t before = atomic_load_explicit(&table.answered_ns, memory_order_relaxed);
+    const uint64_t before = atomic_load_explicit(&proc_table.answered_ns, memory_order_relaxed);
 
     if (0 != before && mca_pml_epml_now_ns() - before < 1000 * mca_pml_epml_pmix_interval()) {
         return true;
@@ -228,12 +229,12 @@ static bool ask_and_wait(const opal_process_name_t *name)
     /* Naps are counted, not time: a machine that stands still does so for the launcher, too. */
     for (unsigned int us = 0;
          us < 1000 * mca_pml_epml_component.launcher_wait && !mca_pml_epml_lost_is_dead(name)
-         && before == atomic_load_explicit(&table.answered_ns, memory_order_relaxed)
-         && !atomic_load_explicit(&table.mute, memory_order_relaxed);
+         && before == atomic_load_explicit(&proc_table.answered_ns, memory_order_relaxed)
+         && !atomic_load_explicit(&proc_table.mute, memory_order_relaxed);
          us += NAP_US) {
         (void) usleep(NAP_US);
     }
-    return before != atomic_load_explicit(&table.answered_ns, memory_order_relaxed);
+    return before != atomic_load_explicit(&proc_table.answered_ns, memory_order_relaxed);
 }
 
 bool mca_pml_epml_pmix_lives(const opal_process_name_t *name)
@@ -244,10 +245,10 @@ bool mca_pml_epml_pmix_lives(const opal_process_name_t *name)
         return false;
     }
     lives = ask_and_wait(name);
-    opal_mutex_lock(&table.lock);
-    lives = lives && NULL != table.lives
-            && 0 != table.lives[name->vpid % ompi_process_info.num_procs];
-    opal_mutex_unlock(&table.lock);
+    opal_mutex_lock(&proc_table.lock);
+    lives = lives && NULL != proc_table.lives
+            && 0 != proc_table.lives[name->vpid % ompi_process_info.num_procs];
+    opal_mutex_unlock(&proc_table.lock);
     return lives && !mca_pml_epml_lost_is_dead(name);
 }
 
@@ -255,15 +256,15 @@ bool mca_pml_epml_pmix_close(void)
 {
     unsigned int asking;
 
-    opal_mutex_lock(&table.lock);
-    table.open = false;
-    free(table.lives);
-    table.lives = NULL;
-    opal_mutex_unlock(&table.lock);
-    asking = atomic_load_explicit(&table.asking, memory_order_acquire);
+    opal_mutex_lock(&proc_table.lock);
+    proc_table.open = false;
+    free(proc_table.lives);
+    proc_table.lives = NULL;
+    opal_mutex_unlock(&proc_table.lock);
+    asking = atomic_load_explicit(&proc_table.asking, memory_order_acquire);
     for (int naps = 0; 0 < asking && naps < ANSWER_NAPS; ++naps) {
         (void) usleep(NAP_US);
-        asking = atomic_load_explicit(&table.asking, memory_order_acquire);
+        asking = atomic_load_explicit(&proc_table.asking, memory_order_acquire);
     }
     return 0 < asking;
 }

@@ -43,7 +43,7 @@ static inline bool mca_pml_epml_is_through(const ompi_request_t *request)
 #define EPML_SEEN_NONE SIZE_MAX
 
 /** Does a list have a request that is not through, and that only libmpi's progress completes?  Those
- * of endpoints and of clients need their endpoint turned, no more. */
+ * of endpoints and of clients need progress of their endpoint, no more. */
 bool mca_pml_epml_acquire_needs_libmpi(size_t count, ompi_request_t **requests);
 
 /** The first request of a list, not complete so far, that fails here and now: with its fault

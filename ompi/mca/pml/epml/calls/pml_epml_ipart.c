@@ -220,7 +220,7 @@ static int part_parrived(size_t first, size_t last, int *flag, ompi_request_t *r
     }
     *flag = OMPI_REQUEST_INACTIVE == request->req_state
             || mca_pml_epml_part_recv_arrived(part, first, last);
-    for (int events = 1, turns = 0; !*flag && 0 < events && turns < EPML_TEST_TURNS; ++turns) {
+    for (int events = 1, calls = 0; !*flag && 0 < events && calls < EPML_TEST_CALLS; ++calls) {
         events = mca_pml_epml_ep_poll_patiently(part->super.ep);
         *flag = mca_pml_epml_part_recv_arrived(part, first, last);
     }

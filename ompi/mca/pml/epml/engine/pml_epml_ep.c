@@ -7,7 +7,7 @@
  * @file
  *
  * Endpoints: their life, up to their destruction (pml_epml_ep_destroy.c).  One turn of their
- * progress: pml_epml_turn.c; the list of all of them, and progress of those that no thread drives:
+ * progress: pml_epml_progress.c; the list of all of them, and progress of those that no thread drives:
  * pml_epml_registry.c.
  *
  * Tests: create, create_loop, left
@@ -21,7 +21,7 @@
 #include "../base/base.h"
 #include "pml_epml_ep.h"
 #include "pml_epml_registry.h"
-#include "pml_epml_turn.h"
+#include "pml_epml_progress.h"
 
 #include "ompi/constants.h"
 
@@ -37,7 +37,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pm
     atomic_init(&ep->life.references, 1);
     ep->life.uid = mca_pml_epml_context_wide_ids(1); /* other jobs know it, too */
     epml_lock_init(&ep->lock, mca_pml_epml_lock_streak(level));
-    ep->engine.turn = mca_pml_epml_ep_progress_locked;
+    ep->engine.progress = mca_pml_epml_ep_progress_locked;
     ep->engine.net_interval = 1;
     ep->engine.net_countdown = 1;
     mca_pml_epml_slice_set(ep, EPML_SLICE_NONE);

@@ -12,7 +12,7 @@
  * true for all endpoints of this process, and noted in a set that they look at.  A transport finds
  * that it cannot reach a peer: that is true for the one endpoint whose transport it is, and noted
  * in its table of connections.  Notes are made wherever the news comes in; what follows from them
- * is done by each endpoint itself, under its lock, at its next turn (mca_pml_epml_lost_look).
+ * is done by each endpoint itself, under its lock, at its next progress call (mca_pml_epml_lost_look).
  *
  * A peer that is lost stays lost for this endpoint.  docs/losses.md, "When something breaks", has
  * the rules.  The launcher's notices are in pml_epml_lost_launcher.c; pml_epml_lost_ask.c checks

@@ -9,7 +9,7 @@
  * Liveness of the peers that an endpoint waits for.  It is checked when nothing has arrived for a
  * while, or when a client reports a loss.
  *
- * Called by the endpoint's turns, under its lock, and by the layer service.
+ * Called by the endpoint's progress, under its lock, and by the layer service.
  *
  * Tests: death (untold_), fault (asked)
  */

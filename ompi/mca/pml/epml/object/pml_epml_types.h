@@ -184,9 +184,10 @@ typedef struct mca_pml_epml_passing_t {
 
 /** What threads see of an endpoint that do not have its lock.  object. */
 typedef struct mca_pml_epml_ep_signs_t {
-    /** Turn it even if the inbox is empty: it has ways out of the process, or backlogs. */
+    /** Progress it even if the inbox is empty: it has ways out of the process, or backlogs. */
     _Atomic bool busy;
-    _Atomic uint32_t heartbeat; /**< counts turns by a thread of its own; without the lock, too */
+    _Atomic uint32_t
+        heartbeat; /**< counts progress calls by a thread of its own; without the lock, too */
 } mca_pml_epml_ep_signs_t;
 
 /** The transports' modules.  wire. */
@@ -196,11 +197,12 @@ typedef struct mca_pml_epml_ep_ways_t {
     mca_btl_ep_module_t *module[EPML_WAYS]; /**< NULL: no peer is reached that way */
 } mca_pml_epml_ep_ways_t;
 
-/** Lists of requests, and how much this turn may do for them.  object. */
+/** Lists of requests, and how much this progress call may do for them.  object. */
 typedef struct mca_pml_epml_ep_requests_t {
     struct mca_pml_epml_request_t *unused;
     struct mca_pml_epml_request_t *deferred; /**< callbacks to run when the lock is given back */
-    size_t slice; /**< bytes that this turn may still copy of large messages: see EPML_SLICE */
+    size_t
+        slice; /**< bytes that this progress call may still copy of large messages: see EPML_SLICE */
 } mca_pml_epml_ep_requests_t;
 
 /** How peers in other processes are reached, and which of them are lost.  wire. */
@@ -242,14 +244,14 @@ typedef struct mca_pml_epml_ep_flow_t {
     uint64_t taken_out; /**< messages that a matched probe has, and no receive yet */
 } mca_pml_epml_ep_flow_t;
 
-/** Its turns.  engine. */
+/** Its progress.  engine. */
 typedef struct mca_pml_epml_ep_engine_t {
     uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
     uint32_t net_countdown;
-    uint32_t quiet; /**< turns in which no other process sent anything */
-    /** One turn, for layers below the engine that must see what has come: see pml_epml_turn.h. */
-    int (*turn)(struct mca_pml_epml_ep_t *ep);
-    uint64_t helps;                  /**< turns by threads that were not its own */
+    uint32_t quiet; /**< progress calls in which no other process sent anything */
+    /** One progress call, for layers below the engine that must see what has come: see pml_epml_progress.h. */
+    int (*progress)(struct mca_pml_epml_ep_t *ep);
+    uint64_t helps;                  /**< progress calls by threads that were not its own */
     mca_pml_epml_counts_t accounted; /**< what of its counts is in the process's, see
                                       * mca_pml_epml_counts_account */
 } mca_pml_epml_ep_engine_t;
@@ -315,7 +317,7 @@ typedef struct mca_pml_epml_ep_t {
     /** Work that is not in the list: pml_epml_work.c.  engine, no lock. */
     struct mpix_endpoints_work_t *_Atomic work_place;
 
-    /* What each turn and each short message needs comes first. */
+    /* What each progress call and each short message needs comes first. */
     _Alignas(EPML_CACHE_LINE) mca_pml_epml_ep_ways_t ways;
     epml_match_table_t match;
     mca_pml_epml_ep_requests_t requests;
@@ -338,7 +340,8 @@ typedef struct mca_pml_epml_ep_t {
     (offsetof(mca_pml_epml_ep_t, a) / EPML_CACHE_LINE \
      == offsetof(mca_pml_epml_ep_t, b) / EPML_CACHE_LINE)
 _Static_assert(EPML_SAME_LINE(ways, match.recent), "whom to send to, and where to look first");
-_Static_assert(EPML_SAME_LINE(requests, wire.backlogs.first), "what each call and turn looks at");
+_Static_assert(EPML_SAME_LINE(requests, wire.backlogs.first),
+               "what each call and progress looks at");
 _Static_assert(EPML_SAME_LINE(flow.bytes, flow.exhausted), "what a kept message looks at");
 
 /** Context ids have 62 bits (mca_pml_epml_context_ids).  With this one, messages by which members

@@ -48,7 +48,7 @@ int mca_pml_epml_recv_start_in_doubt(mca_pml_epml_request_t *request, int src, i
     }
     if (0 <= mca_pml_epml_lost_blocks(request->comm, src, tag)) {
         /* A loop of receives from any source thus also gets what the other members send. */
-        (void) ep->engine.turn(ep);
+        (void) ep->engine.progress(ep);
     }
     found = epml_match_first(&ep->match, request->comm->context, src, tag, &queue);
     if (NULL != found) {

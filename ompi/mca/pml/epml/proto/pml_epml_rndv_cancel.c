@@ -86,7 +86,8 @@ void mca_pml_epml_rndv_cancel(mca_pml_epml_request_t *request)
     if (OMPI_SUCCESS == rc) {
         request->state = EPML_SEND_CANCELLED;
     } else if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
-        mca_pml_epml_lost_look_soon(request->ep); /* no memory to ask: again at the next turn */
+        mca_pml_epml_lost_look_soon(
+            request->ep); /* no memory to ask: again at the next progress call */
     } else {
         mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED); /* the peer has gone, too */
     }

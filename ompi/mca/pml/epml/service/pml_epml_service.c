@@ -136,7 +136,7 @@ static __attribute__((noinline)) int service_check_member(const mca_pml_epml_com
 static inline int wait_turn(const mca_pml_epml_comm_t *comm, int from,
                             mca_pml_epml_waiter_t *waiter)
 {
-    mca_pml_epml_turned(waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
+    mca_pml_epml_progressed(waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
     return OPAL_UNLIKELY(0 == waiter->idle % LOOK_LONG) && 0 != waiter->idle
                ? service_check_member(comm, from)
                : MPI_SUCCESS;

@@ -8,7 +8,7 @@
  *
  * Backlogs: what could not be sent at once, peer by peer, in order.
  *
- * A turn of an endpoint tries a few peers, then those behind them in the list get theirs, so that a
+ * A progress call tries a few peers, then those behind them in the list get theirs, so that a
  * turn costs the same however many are slow.  A request waits as itself, a control message as a
  * copy; if there is no memory for the copy a request waits in its place.
  *
@@ -31,7 +31,7 @@
 
 #include "ompi/constants.h"
 
-/** Peers that are tried in one turn, and things that are sent to one of them. */
+/** Peers that are tried in one progress call, and things that are sent to one of them. */
 #define EPML_BACKLOG_PEERS 32
 #define EPML_BACKLOG_THINGS 64
 

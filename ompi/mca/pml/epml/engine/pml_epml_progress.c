@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * One turn of an endpoint's progress.
+ * One progress call for an endpoint.
  *
  * Tests: calls, drafted, progress
  */
@@ -19,7 +19,7 @@
 #include "../wire/wire.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_turn.h"
+#include "pml_epml_progress.h"
 
 #include "opal/runtime/opal_progress.h"
 
@@ -62,7 +62,7 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
         }
     }
     /* The network costs a system call or more per look.  While the inbox brings messages and the
-     * network none, it is looked at less often, down to every 16th turn; otherwise at every turn,
+     * network none, it is looked at less often, down to every 16th call; otherwise at every call,
      * so that none that finds nothing has not looked everywhere. */
     if (NULL != net && (0 == --ep->engine.net_countdown || 0 == events)) {
         int rc = net->ep_progress(net);
@@ -96,7 +96,7 @@ int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep)
     const uint32_t before = atomic_load_explicit(&ep->signs.heartbeat, memory_order_relaxed);
     int events = mca_pml_epml_ep_poll(ep);
 
-    /* Relaxed: a turn of ours has moved it, as one of another thread of the endpoint's would
+    /* Relaxed: a call of ours has moved it, as one of another thread of the endpoint's would
      * have. */
     for (int tries = 1;
          0 == events && tries < EPML_TEST_TRIES

@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * Turning an endpoint, and waiting: pml_epml_turn.c, pml_epml_waiting.c.
+ * Progress of an endpoint, and waiting: pml_epml_progress.c, pml_epml_waiting.c.
  */
 
-#ifndef MCA_PML_EPML_TURN_H
-#define MCA_PML_EPML_TURN_H
+#ifndef MCA_PML_EPML_PROGRESS_H
+#define MCA_PML_EPML_PROGRESS_H
 
 #include "ompi_config.h"
 
@@ -23,7 +23,7 @@ BEGIN_C_DECLS
 /** Progress an endpoint's transports and backlogs.  Under its lock.  @return number of events */
 int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep);
 
-/** The part of a turn for which there is the lock.  Likewise. */
+/** The part of a progress call for which there is the lock.  Likewise. */
 static inline int mca_pml_epml_ep_poll_messages(mca_pml_epml_ep_t *ep)
 {
     int events;
@@ -45,7 +45,7 @@ static inline int mca_pml_epml_ep_poll_messages(mca_pml_epml_ep_t *ep)
 }
 
 /**
- * One turn of an endpoint by a thread of its own: progress it if there may be something to do.
+ * One progress call for an endpoint by a thread of its own: if there may be something to do.
  *
  * @return number of events; 0 also if another thread is at it
  */
@@ -62,21 +62,21 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
  * gives up: the holder may have lost its core. */
 #define EPML_TEST_TRIES 1024
 
-/** One turn as mca_pml_epml_ep_poll, for calls that test: a helper that is in is waited for, a
+/** As mca_pml_epml_ep_poll, for calls that test: a helper that is in is waited for, a
  * little, or a test would find nothing because it was tried while the helper was in. */
 int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep);
 
 /** Turns of a call that tests, as long as they bring something, but not what was asked for: in four
- * calls all of what an inbox or a pipe can hold, and each way, is looked at (32 messages a turn;
- * the network every 16th turn). */
-#define EPML_TEST_TURNS 4
+ * calls all of what an inbox or a pipe can hold, and each way, is looked at (32 messages a call;
+ * the network at every 16th call). */
+#define EPML_TEST_CALLS 4
 
 /** State of a thread that waits.  To clients it is mpix_endpoints_wait_t: words, the first of which
  * says whether there is something to end. */
 typedef struct mca_pml_epml_waiter_t {
     uint32_t counted; /**< 0 or 1: among the threads that have been waiting for a while */
-    uint32_t idle;    /**< turns without an event */
-    uint32_t busy;    /**< turns with events, which were not what it waits for */
+    uint32_t idle;    /**< progress calls without an event */
+    uint32_t busy;    /**< progress calls with events, which were not what it waits for */
     uint32_t since;   /**< when it was counted, in seconds of CLOCK_MONOTONIC */
 } mca_pml_epml_waiter_t;
 
@@ -99,9 +99,9 @@ void mca_pml_epml_help(const mca_pml_epml_ep_t *ep);
  * @param[in] ep  as for mca_pml_epml_help */
 void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *ep);
 
-/** After a turn of a thread that goes on waiting.  @param[in] ep  as for mca_pml_epml_help */
-static inline void mca_pml_epml_turned(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *ep,
-                                       int events)
+/** After a progress call of a thread that goes on waiting.  @param[in] ep  as for mca_pml_epml_help */
+static inline void mca_pml_epml_progressed(mca_pml_epml_waiter_t *waiter,
+                                           const mca_pml_epml_ep_t *ep, int events)
 {
     if (0 == events) {
         mca_pml_epml_idle(waiter, ep);
@@ -116,10 +116,10 @@ void mca_pml_epml_wait_until(bool (*until)(const void *context), const void *con
 
 /** Let threads that wait call dump when pml_epml_dump_after or pml_epml_dump_signal want it.  When
  * the PML is selected. */
-void mca_pml_epml_turn_watch(void (*dump)(void));
+void mca_pml_epml_progress_watch(void (*dump)(void));
 
 /** Likewise no more. */
-void mca_pml_epml_turn_unwatch(void);
+void mca_pml_epml_progress_unwatch(void);
 
 /** To be called at the end of every wait in which mca_pml_epml_idle may have been called. */
 void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter);
@@ -131,9 +131,9 @@ void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter);
  * @return whether it was that time */
 bool mca_pml_epml_tested(bool found);
 
-/** Wait until the engine is through with a request, turning its endpoint. */
+/** Wait until the engine is through with a request, and progress its endpoint. */
 void mca_pml_epml_wait_done(mca_pml_epml_request_t *request);
 
 END_C_DECLS
 
-#endif /* MCA_PML_EPML_TURN_H */
+#endif /* MCA_PML_EPML_PROGRESS_H */
