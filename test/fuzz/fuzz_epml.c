@@ -101,8 +101,8 @@ static void connect_network(void)
     fuzz_remote->address_length = sizeof(source);
     memcpy(fuzz_remote->address, &source, sizeof(source));
     epml_lock_enter(&fuzz_ep->lock);
-    FUZZ_CHECK(!mca_pml_epml_ep_has_ways(fuzz_ep), "there is a network already");
-    fuzz_ep->ways.module[fuzz_net.way] = &fuzz_net.module;
+    FUZZ_CHECK(!mca_pml_epml_ep_has_transports(fuzz_ep), "there is a network already");
+    fuzz_ep->transports.module[fuzz_net.way] = &fuzz_net.module;
     fuzz_ep->flow.limit = UNEXPECTED_LIMIT;
     atomic_store_explicit(&fuzz_ep->signs.busy, true, memory_order_relaxed);
     epml_lock_leave(&fuzz_ep->lock, false);
@@ -175,7 +175,7 @@ static void end(void)
 {
     neighbour_knows(false);
     forget_connections();
-    fuzz_ep->ways.module[fuzz_net.way] = NULL;
+    fuzz_ep->transports.module[fuzz_net.way] = NULL;
     fuzz_remote->shm = remote_inbox;
     fuzz_remote->address_length = 0;
     run_ranks(free_comms);

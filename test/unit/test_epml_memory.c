@@ -41,7 +41,7 @@ static void case_same(void)
         TAP_CHECK(first == second, "two of %zu bytes", size);
         TAP_EQ(size, first->size);
         TAP_EQ(0, (uintptr_t) first->base % align);
-        TAP_CHECK(mca_pml_epml_memory_is_complete(first), "not whole");
+        TAP_CHECK(mca_pml_epml_memory_is_whole(first), "not whole");
         TAP_EQ(OMPI_SUCCESS, mca_pml_epml_memory_fill(first, 0, size));
         TAP_EQ(OMPI_SUCCESS, mca_pml_epml_memory_fill(first, size, 0));
         TAP_CHECK(OMPI_ERR_BAD_PARAM == mca_pml_epml_memory_fill(first, 1, size)
@@ -107,7 +107,7 @@ static int source_get(void *context, const mca_pml_epml_memory_key_t *key, size_
     return source_error;
 }
 
-static bool source_is_complete(void *token)
+static bool source_is_whole(void *token)
 {
     return 0 != *(int *) token;
 }
@@ -126,7 +126,7 @@ static void source_put(void *token)
 static void case_source(void)
 {
     static const mca_pml_epml_memory_source_t source = {.get = source_get,
-                                                        .is_complete = source_is_complete,
+                                                        .is_whole = source_is_whole,
                                                         .fill = source_fill,
                                                         .put = source_put};
     const mca_pml_epml_memory_key_t key = {.context = 7};
@@ -147,7 +147,7 @@ static void case_source(void)
                                                      &source_error, &again));
         TAP_CHECK(memory == again && source_memory == memory->base, "another one");
         TAP_EQ(1, source_open);
-        TAP_CHECK(mca_pml_epml_memory_is_complete(memory), "not whole");
+        TAP_CHECK(mca_pml_epml_memory_is_whole(memory), "not whole");
         TAP_CHECK(OMPI_ERR_OUT_OF_RESOURCE == mca_pml_epml_memory_fill(memory, 8, 24),
                   "another error");
         TAP_CHECK(OMPI_ERR_BAD_PARAM == mca_pml_epml_memory_fill(memory, 8, 25), "beyond its end");

@@ -29,8 +29,8 @@
 /** Header and data that are best sent at once and without a request. */
 static inline size_t immediate_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    return NULL != peer->shm ? ep->ways.immediate_limit
-                             : ep->ways.module[peer->way]->super.btl_eager_limit;
+    return NULL != peer->shm ? ep->transports.immediate_limit
+                             : ep->transports.module[peer->transport]->super.btl_eager_limit;
 }
 
 /* ---- fast path ------------------------------------------------------------------------------- */

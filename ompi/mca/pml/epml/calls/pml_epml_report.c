@@ -55,7 +55,7 @@ static void look_for_net(mca_pml_epml_ep_t *ep, void *context)
 {
     bool *has_net = context;
 
-    *has_net = *has_net || NULL != ep->ways.module[EPML_WAY_NET];
+    *has_net = *has_net || NULL != ep->transports.module[EPML_TRANSPORT_NET];
 }
 
 static bool has_net(void)

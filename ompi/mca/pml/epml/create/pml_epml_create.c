@@ -82,7 +82,7 @@ static void read_parent(mca_pml_epml_creation_t *creation)
     creation->bootstrap.comm = parent;
     creation->local.group = parent->c_local_group;
     creation->local.members = parent->c_local_group->grp_proc_count;
-    creation->ways = mca_pml_epml_group_ways(parent->c_local_group);
+    creation->transports = mca_pml_epml_group_transports(parent->c_local_group);
     if (OMPI_COMM_IS_INTER(parent)) {
         creation->bootstrap.comm = parent->c_local_comm;
         creation->bootstrap.two_sided = true;
@@ -94,7 +94,7 @@ static void read_parent(mca_pml_epml_creation_t *creation)
         creation->bootstrap.out_tag = OMPI_COMM_BARRIER_TAG;
         creation->remote.group = parent->c_remote_group;
         creation->remote.members = parent->c_remote_group->grp_proc_count;
-        creation->ways |= mca_pml_epml_group_ways(parent->c_remote_group);
+        creation->transports |= mca_pml_epml_group_transports(parent->c_remote_group);
     }
 }
 
@@ -103,7 +103,7 @@ static void say_short_of(const mca_pml_epml_creation_t *creation, int made, int 
 {
     if (0 < made || (OMPI_ERR_BAD_PARAM != rc && OMPI_ERR_NOT_AVAILABLE != rc)) {
         EPML_SHOW_HELP("no resources", true, made + 1, creation->num_ep,
-                       0 != creation->ways ? "epshm, epofi" : "epshm", opal_strerror(rc));
+                       0 != creation->transports ? "epshm, epofi" : "epshm", opal_strerror(rc));
     }
 }
 

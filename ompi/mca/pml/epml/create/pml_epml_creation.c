@@ -56,7 +56,7 @@ epml_verdict_t mca_pml_epml_creation_without_node(mca_pml_epml_creation_t *creat
 {
     creation->without_node = true;
     if (mca_pml_epml_creation_uses_node(creation)) {
-        creation->ways = EPML_WITH_NET;
+        creation->transports = EPML_WITH_NET;
     }
     return EPML_VERDICT_AGAIN;
 }

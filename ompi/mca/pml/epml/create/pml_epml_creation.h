@@ -77,7 +77,7 @@ typedef struct mca_pml_epml_creation_t {
     bool has_eps;                  /**< they are there; else they are made */
     bool promise;                  /**< all bring as many */
     mca_pml_epml_level_t level;    /**< of new endpoints */
-    unsigned int ways;             /**< that our endpoints need, set of EPML_WITH_* */
+    unsigned int transports;       /**< that our endpoints need, set of EPML_WITH_* */
     opal_info_t *info;             /**< the user's, or NULL */
     mpix_endpoints_error_t error;  /**< what is wrong with this member's arguments; what was */
 
@@ -120,7 +120,7 @@ int mca_pml_epml_creation_eps(const mca_pml_epml_creation_t *creation);
 
 static inline bool mca_pml_epml_creation_uses_node(const mca_pml_epml_creation_t *creation)
 {
-    return 0 != (creation->ways & EPML_WITH_NODE);
+    return 0 != (creation->transports & EPML_WITH_NODE);
 }
 
 /** How bad it is, for a maximum over the members. */

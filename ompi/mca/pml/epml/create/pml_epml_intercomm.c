@@ -89,8 +89,9 @@ static uint32_t common_job(ompi_group_t *group)
  * memory cannot be shared then, which all members will learn. */
 static uint32_t common_node(ompi_group_t *group)
 {
-    return 0 != (mca_pml_epml_group_ways(group) & EPML_WITH_NET) ? HELLO_SEVERAL_NODES
-                                                                 : mca_pml_epml_place_own().host;
+    return 0 != (mca_pml_epml_group_transports(group) & EPML_WITH_NET)
+               ? HELLO_SEVERAL_NODES
+               : mca_pml_epml_place_own().host;
 }
 
 /** The leader's arguments, which are significant only there. */
@@ -155,8 +156,8 @@ static int say_hello(mca_pml_epml_bootstrap_t *bootstrap, const own_t *own, int 
 
 /* ---- the creation ---------------------------------------------------------------------------- */
 
-/** The ways by which all members are reached. */
-static unsigned int ways_needed(const hello_t *mine, const hello_t *theirs)
+/** The transports by which all members are reached. */
+static unsigned int transports_needed(const hello_t *mine, const hello_t *theirs)
 {
     if (HELLO_SEVERAL != mine->process && mine->process == theirs->process
         && mine->job == theirs->job) {
@@ -260,7 +261,7 @@ static int intercomm_make(const mca_pml_epml_bootstrap_t *bootstrap, const own_t
         .has_eps = hellos[0].endpoints,
         .promise = true,
         .level = EPML_LEVEL_MULTIPLE,
-        .ways = ways_needed(&hellos[0], &hellos[1])};
+        .transports = transports_needed(&hellos[0], &hellos[1])};
     int rc;
 
     if (NULL != own) {

@@ -55,10 +55,10 @@ static mpix_endpoints_error_t merge_check(ompi_communicator_t *const comms[], in
     return first.vpid == last.vpid ? MPIX_ENDPOINTS_OK : MPIX_ENDPOINTS_ERR_COMM;
 }
 
-/** By which ways all members are reached.  @return false: no memory */
-static bool find_ways(const merge_t *merge, int members, unsigned int *ways)
+/** By which transports all members are reached.  @return false: no memory */
+static bool find_transports(const merge_t *merge, int members, unsigned int *transports)
 {
-    *ways = 0;
+    *transports = 0;
     for (int i = 0; i < members; ++i) {
         const opal_process_name_t process = mca_pml_epml_discovery_name(
             epml_graph_participant(&merge->discovery.graph, i)->process);
@@ -67,7 +67,7 @@ static bool find_ways(const merge_t *merge, int members, unsigned int *ways)
         if (NULL == proc) {
             return false;
         }
-        *ways |= mca_pml_epml_proc_ways(proc);
+        *transports |= mca_pml_epml_proc_transports(proc);
         if (OMPI_PROC_MY_NAME->jobid != process.jobid) {
             mca_pml_epml_context_widen();
         }
@@ -150,7 +150,7 @@ static int merge_create(merge_t *merge, ompi_communicator_t *const comms[],
                                           .promise = true,
                                           .level = EPML_LEVEL_MULTIPLE,
                                           .error = failed};
-    if (MPIX_ENDPOINTS_OK == failed && !find_ways(merge, view.size, &creation->ways)) {
+    if (MPIX_ENDPOINTS_OK == failed && !find_transports(merge, view.size, &creation->transports)) {
         creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
     }
     if (NULL != merge->handle) {

@@ -30,13 +30,13 @@ static int number_least(int a, int b)
 
 void mca_pml_epml_num_endpoints(ompi_communicator_t *parent, int *optimal, int *maximum)
 {
-    unsigned int ways = mca_pml_epml_group_ways(parent->c_local_group);
+    unsigned int transports = mca_pml_epml_group_transports(parent->c_local_group);
     int served_well = INT_MAX, served = INT_MAX;
 
     if (OMPI_COMM_IS_INTER(parent)) {
-        ways |= mca_pml_epml_group_ways(parent->c_remote_group);
+        transports |= mca_pml_epml_group_transports(parent->c_remote_group);
     }
-    if (0 != (ways & EPML_WITH_NET)) {
+    if (0 != (transports & EPML_WITH_NET)) {
         mca_pml_epml_net_room(&served_well, &served);
     }
     *maximum = number_least(mca_pml_epml_ep_room(), served);

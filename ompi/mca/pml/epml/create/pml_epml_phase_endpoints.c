@@ -38,7 +38,7 @@ static int make_endpoints(creation_t *creation)
     }
     rc = mca_pml_epml_serve();
     for (int i = 0; OMPI_SUCCESS == rc && i < creation->num_ep; ++i) {
-        rc = mca_pml_epml_ep_create(creation->level, creation->ways, &creation->eps[i]);
+        rc = mca_pml_epml_ep_create(creation->level, creation->transports, &creation->eps[i]);
         if (OMPI_SUCCESS != rc && NULL != creation->ops->short_of) {
             creation->ops->short_of(creation, i, rc);
         }
@@ -47,9 +47,9 @@ static int make_endpoints(creation_t *creation)
     return rc;
 }
 
-/** The ways that are needed have become others, or endpoints are there that have been made without
+/** Other transports are needed than before, or endpoints are there that have been made without
  * a thought of these members. */
-static int need_ways(creation_t *creation)
+static int need_transports(creation_t *creation)
 {
     int rc = OMPI_SUCCESS;
 
@@ -57,7 +57,7 @@ static int need_ways(creation_t *creation)
         if (creation->without_node && !creation->has_eps) {
             mca_pml_epml_ep_drop_node(creation->eps[i]);
         }
-        rc = mca_pml_epml_ep_need(creation->eps[i], creation->ways);
+        rc = mca_pml_epml_ep_need(creation->eps[i], creation->transports);
     }
     return rc;
 }
@@ -76,7 +76,7 @@ static int have_endpoints(void *work)
     } else if (is_first && !creation->has_eps) {
         rc = make_endpoints(creation);
     } else {
-        rc = need_ways(creation);
+        rc = need_transports(creation);
     }
     if (OMPI_SUCCESS != rc && MPIX_ENDPOINTS_OK == creation->error) {
         creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
@@ -101,7 +101,7 @@ static int agree_on_endpoints(void *work, int rc)
                                          .no_promise = !creation->promise};
     for (int i = 0; i < count; ++i) {
         const int64_t size = (int64_t) mca_pml_epml_card_size(creation->eps[i], uses_node);
-        const bool has_node = NULL != creation->eps[i]->ways.module[EPML_WAY_NODE];
+        const bool has_node = NULL != creation->eps[i]->transports.module[EPML_TRANSPORT_NODE];
 
         agreed->card_size = agreed->card_size < size ? size : agreed->card_size;
         agreed->lacking_node |= uses_node && !has_node;

@@ -25,7 +25,8 @@
 
 #include "ompi/constants.h"
 
-int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pml_epml_ep_t **ep_p)
+int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int transports,
+                           mca_pml_epml_ep_t **ep_p)
 {
     mca_pml_epml_ep_t *ep = aligned_alloc(EPML_CACHE_LINE, sizeof(*ep));
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
@@ -51,7 +52,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pm
     if (OMPI_SUCCESS != mca_pml_epml_comms_init(ep)) {
         goto err_fini_match;
     }
-    rc = mca_pml_epml_ways_open(ep, ways);
+    rc = mca_pml_epml_ep_transports_open(ep, transports);
     if (OMPI_SUCCESS != rc) {
         goto err_fini_match;
     }

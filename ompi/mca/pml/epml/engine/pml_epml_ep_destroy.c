@@ -26,7 +26,7 @@ void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
     mca_pml_epml_backlog_clear(ep);
     mca_pml_epml_flow_clear(ep);
     mca_pml_epml_connections_close(ep);
-    mca_pml_epml_ways_close(ep);
+    mca_pml_epml_ep_transports_close(ep);
     while (NULL != ep->match.arrival_first) {
         epml_match_unexpected_t *message = ep->match.arrival_first;
 

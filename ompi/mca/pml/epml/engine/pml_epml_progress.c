@@ -23,11 +23,11 @@
 
 #include "opal/runtime/opal_progress.h"
 
-/** The module of a way has given up, which it has said. */
-static void way_failed(mca_pml_epml_ep_t *ep, mca_pml_epml_way_t way)
+/** The module of a transport has failed, which it has said. */
+static void transport_failed(mca_pml_epml_ep_t *ep, mca_pml_epml_transport_t transport)
 {
-    if (!ep->wire.broken[way]) {
-        mca_pml_epml_way_break(ep, way);
+    if (!ep->wire.broken[transport]) {
+        mca_pml_epml_transport_break(ep, transport);
     }
 }
 
@@ -47,9 +47,9 @@ static inline void look_around(mca_pml_epml_ep_t *ep, bool heard)
 
 int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
 {
-    mca_btl_ep_module_t *node = ep->ways.module[EPML_WAY_NODE];
-    mca_btl_ep_module_t *net = ep->ways.module[EPML_WAY_NET];
-    int events = ep->ways.shm->ep_progress(ep->ways.shm);
+    mca_btl_ep_module_t *node = ep->transports.module[EPML_TRANSPORT_NODE];
+    mca_btl_ep_module_t *net = ep->transports.module[EPML_TRANSPORT_NET];
+    int events = ep->transports.shm->ep_progress(ep->transports.shm);
     bool heard = false;
 
     if (NULL != node) {
@@ -58,7 +58,7 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
         events += 0 < rc ? rc : 0;
         heard = 0 < rc;
         if (OPAL_UNLIKELY(0 > rc)) {
-            way_failed(ep, EPML_WAY_NODE);
+            transport_failed(ep, EPML_TRANSPORT_NODE);
         }
     }
     /* The network costs a system call or more per look.  While the inbox brings messages and the
@@ -79,7 +79,7 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
         }
         ep->engine.net_countdown = ep->engine.net_interval;
         if (OPAL_UNLIKELY(0 > rc)) {
-            way_failed(ep, EPML_WAY_NET);
+            transport_failed(ep, EPML_TRANSPORT_NET);
         }
     }
     if (NULL != node || NULL != net) {

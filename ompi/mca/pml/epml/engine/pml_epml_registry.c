@@ -49,7 +49,7 @@
 /** Endpoints of others that are progressed in one scan. */
 #define EPML_SCAN_VISITS 8
 
-/** Endpoints of the thread's own whose inboxes are empty, but that have ways out: each look at a
+/** Endpoints of the thread's own whose inboxes are empty, but that have transports: each look at a
  * network may cost a system call, and a thread may have a hundred of them. */
 #define EPML_SCAN_LOOKS 8
 
@@ -269,7 +269,7 @@ typedef struct scan_t {
     mca_pml_epml_ep_t *at; /**< next in the list; NULL: the first */
     int left;              /**< endpoints to look at yet */
     int visits;            /**< endpoints of others that may be progressed yet */
-    int looks;             /**< likewise own ones that have ways out, and an empty inbox */
+    int looks;             /**< likewise own ones that have transports, and an empty inbox */
     size_t slice;          /**< bytes that may be copied for them yet */
     bool is_full;          /**< no more of others */
     bool is_own;           /**< the endpoint found is the thread's own */
@@ -280,7 +280,7 @@ static inline bool has_work(const mca_pml_epml_ep_t *ep)
 {
     /* Relaxed: hints. */
     return atomic_load_explicit(&ep->signs.busy, memory_order_relaxed)
-           || ep->ways.shm->ep_pending(ep->ways.shm) || mca_pml_epml_work_has(ep);
+           || ep->transports.shm->ep_pending(ep->transports.shm) || mca_pml_epml_work_has(ep);
 }
 
 /** Does another's endpoint need help?  Under the registry's lock. */
@@ -308,7 +308,7 @@ static bool wants_help(mca_pml_epml_ep_t *ep)
 /** Is an endpoint of the thread's own to be progressed?  Under the registry's lock. */
 static bool wants_turn(scan_t *scan, mca_pml_epml_ep_t *ep)
 {
-    if (ep->ways.shm->ep_pending(ep->ways.shm) || mca_pml_epml_work_has(ep)) {
+    if (ep->transports.shm->ep_pending(ep->transports.shm) || mca_pml_epml_work_has(ep)) {
         return true;
     }
     if (!atomic_load_explicit(&ep->signs.busy, memory_order_relaxed)) {

@@ -129,7 +129,8 @@ bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, 
         connection->peer_id = peer->id; /* which it is to lose at once */
         mca_pml_epml_lost_note(ep, connection);
     } else {
-        mca_pml_epml_way_break(ep, peer->way); /* as in mca_pml_epml_connection_give_up */
+        mca_pml_epml_transport_break(ep,
+                                     peer->transport); /* as in mca_pml_epml_connection_give_up */
     }
     return true;
 }
@@ -183,7 +184,7 @@ static mca_pml_epml_peer_t *member_of_module(const mca_pml_epml_peers_t *peers, 
     for (int32_t i = 0; i < peers->count; ++i) {
         mca_pml_epml_peer_t *peer = peers->member[i];
 
-        if (EPML_WAY_NET == peer->way && sizeof(source) <= peer->address_length
+        if (EPML_TRANSPORT_NET == peer->transport && sizeof(source) <= peer->address_length
             && 0 == memcmp(&source, peer->address, sizeof(source))) {
             return peer;
         }
@@ -234,10 +235,10 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
 
 static void lost_drain(mca_pml_epml_ep_t *ep)
 {
-    for (int way = 0; way < EPML_WAYS; ++way) {
-        mca_btl_ep_module_t *module = ep->ways.module[way];
+    for (int transport = 0; transport < EPML_TRANSPORTS; ++transport) {
+        mca_btl_ep_module_t *module = ep->transports.module[transport];
 
-        if (NULL == module || ep->wire.broken[way]) {
+        if (NULL == module || ep->wire.broken[transport]) {
             continue;
         }
         if (NULL != module->ep_drain) {
@@ -250,14 +251,14 @@ static void lost_drain(mca_pml_epml_ep_t *ep)
     }
 }
 
-/** Those beyond a way that has failed learn that this endpoint is lost to them, be it that it has
+/** Peers of a transport that has failed learn that this endpoint is lost to them, be it that it has
  * never sent them anything, or that they come later. */
 static void refuse_beyond(mca_pml_epml_ep_t *ep)
 {
-    for (int way = 0; way < EPML_WAYS; ++way) {
-        mca_btl_ep_module_t *module = ep->ways.module[way];
+    for (int transport = 0; transport < EPML_TRANSPORTS; ++transport) {
+        mca_btl_ep_module_t *module = ep->transports.module[transport];
 
-        if (ep->wire.broken[way] && NULL != module && NULL != module->ep_refuse) {
+        if (ep->wire.broken[transport] && NULL != module && NULL != module->ep_refuse) {
             module->ep_refuse(module, NULL, 0);
         }
     }

@@ -49,7 +49,7 @@ static inline void mca_pml_epml_lost_note_probe(const mca_pml_epml_comm_t *comm,
     comm->ep->loss.probed.tag = tag;
 }
 
-/** What a module of a way calls: see common_ep_btl.h. */
+/** What a module of a transport calls: see common_ep_btl.h. */
 bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint);
 bool mca_pml_epml_lost_lives(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint);

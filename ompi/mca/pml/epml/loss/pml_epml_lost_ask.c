@@ -33,7 +33,8 @@
  *                   which are connected to only if the launcher has no answer */
 static void lost_ask_peer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool named)
 {
-    const bool mute = NULL == peer->shm && EPML_WAY_NET == peer->way && mca_pml_epml_pmix_watch();
+    const bool mute = NULL == peer->shm && EPML_TRANSPORT_NET == peer->transport
+                      && mca_pml_epml_pmix_watch();
     mca_pml_epml_connection_t *connection;
 
     if (NULL == peer->shm && OMPI_SUCCESS == mca_pml_epml_peer_connect(ep, peer, &connection)) {
@@ -129,7 +130,7 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
  * out. */
 static inline bool is_neighbour(const mca_pml_epml_peer_t *peer)
 {
-    return NULL == peer->shm && EPML_WAY_NODE == peer->way;
+    return NULL == peer->shm && EPML_TRANSPORT_NODE == peer->transport;
 }
 
 /** Note a member's process.  @return had it been noted? */

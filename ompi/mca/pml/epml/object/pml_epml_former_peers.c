@@ -38,7 +38,7 @@ static mca_pml_epml_peers_t *kept_neighbours(const mca_pml_epml_peers_t *peers)
     mca_pml_epml_peers_t *list = mca_pml_epml_peers_create(peers->count);
 
     for (int i = 0, at = 0; NULL != list && i < peers->count; ++i) {
-        if (NULL == peers->member[i]->shm && EPML_WAY_NODE == peers->member[i]->way) {
+        if (NULL == peers->member[i]->shm && EPML_TRANSPORT_NODE == peers->member[i]->transport) {
             list->member[at++] = peers->member[i];
             mca_pml_epml_peer_retain(peers->member[i]);
         }

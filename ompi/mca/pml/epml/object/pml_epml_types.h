@@ -56,16 +56,16 @@ typedef enum mca_pml_epml_level_t {
 } mca_pml_epml_level_t;
 #define EPML_LEVELS (EPML_LEVEL_MULTIPLE + 1)
 
-/** The ways to endpoints of other processes, in the order of preference.  A peer is reached by one,
+/** The transports to endpoints of other processes, in the order of preference.  A peer is reached by one,
  * for good; both sides agree on it when they make each other's acquaintance. */
-typedef enum mca_pml_epml_way_t {
-    EPML_WAY_NODE = 0, /**< processes of this node: epshm, through shared memory */
-    EPML_WAY_NET = 1,  /**< any: epofi */
-    EPML_WAYS = 2
-} mca_pml_epml_way_t;
+typedef enum mca_pml_epml_transport_t {
+    EPML_TRANSPORT_NODE = 0, /**< processes of this node: epshm, through shared memory */
+    EPML_TRANSPORT_NET = 1,  /**< any: epofi */
+    EPML_TRANSPORTS = 2
+} mca_pml_epml_transport_t;
 
-/** Sets of ways. */
-enum { EPML_WITH_NODE = 1 << EPML_WAY_NODE, EPML_WITH_NET = 1 << EPML_WAY_NET };
+/** Sets of transports. */
+enum { EPML_WITH_NODE = 1 << EPML_TRANSPORT_NODE, EPML_WITH_NET = 1 << EPML_TRANSPORT_NET };
 
 /**
  * An endpoint as others see it: identity and address.  One per endpoint known to this process,
@@ -81,7 +81,7 @@ typedef struct mca_pml_epml_peer_t {
     mca_btl_ep_disconnect_fn_t shm_disconnect;
     uint64_t id;             /**< unique in this process for ever */
     uint64_t uid;            /**< of its endpoint, see mca_pml_epml_ep_t */
-    mca_pml_epml_way_t way;  /**< by which it is reached, if it has no inbox here */
+    mca_pml_epml_transport_t transport; /**< by which it is reached, if it has no inbox here */
     uint16_t address_length; /**< of its address there; 0: none was exchanged */
     unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
 } mca_pml_epml_peer_t;
@@ -184,18 +184,18 @@ typedef struct mca_pml_epml_passing_t {
 
 /** What threads see of an endpoint that do not have its lock.  object. */
 typedef struct mca_pml_epml_ep_signs_t {
-    /** Progress it even if the inbox is empty: it has ways out of the process, or backlogs. */
+    /** Progress it even if the inbox is empty: it has transports to other processes, or backlogs. */
     _Atomic bool busy;
     _Atomic uint32_t
         heartbeat; /**< counts progress calls by a thread of its own; without the lock, too */
 } mca_pml_epml_ep_signs_t;
 
 /** The transports' modules.  wire. */
-typedef struct mca_pml_epml_ep_ways_t {
+typedef struct mca_pml_epml_ep_transports_t {
     mca_btl_ep_module_t *shm;
     size_t immediate_limit; /**< header and data that go to a neighbour without a request */
-    mca_btl_ep_module_t *module[EPML_WAYS]; /**< NULL: no peer is reached that way */
-} mca_pml_epml_ep_ways_t;
+    mca_btl_ep_module_t *module[EPML_TRANSPORTS]; /**< NULL: no peer is reached by it */
+} mca_pml_epml_ep_transports_t;
 
 /** Lists of requests, and how much this progress call may do for them.  object. */
 typedef struct mca_pml_epml_ep_requests_t {
@@ -214,7 +214,8 @@ typedef struct mca_pml_epml_ep_wire_t {
     uint32_t connection_size;
     uint32_t connections_used;
     uint32_t lost_seen;     /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
-    bool broken[EPML_WAYS]; /**< the transport's module has failed: all peers beyond it are lost */
+    bool broken
+        [EPML_TRANSPORTS]; /**< the transport's module has failed: all peers beyond it are lost */
     const mca_pml_epml_peer_t *connecting; /**< the peer of an ep_connect in progress */
     uint64_t backlogged;                   /**< counts things put in a backlog */
     mca_btl_ep_counts_t net_before; /**< of the network's module, of those that had it before */
@@ -258,10 +259,11 @@ typedef struct mca_pml_epml_ep_engine_t {
 
 /** Long messages that are fetched.  proto. */
 typedef struct mca_pml_epml_ep_fetch_t {
-    /** From other processes of the node: fetched, or second way in fragments. */
+    /** From other processes of the node: fetched, or sent in fragments. */
     ep_pace_t pace[EPML_FETCH_CLASSES];
     uint64_t last;                 /**< when the last of them was complete, by ep_pace_clock */
-    uint64_t bytes[EPML_WAYS + 1]; /**< read from senders' memory, by way; last: inside */
+    uint64_t
+        bytes[EPML_TRANSPORTS + 1]; /**< read from senders' memory, by transport; last: inside */
 } mca_pml_epml_ep_fetch_t;
 
 /** What is known of losses, and asking for them.  loss. */
@@ -318,7 +320,7 @@ typedef struct mca_pml_epml_ep_t {
     struct mpix_endpoints_work_t *_Atomic work_place;
 
     /* What each progress call and each short message needs comes first. */
-    _Alignas(EPML_CACHE_LINE) mca_pml_epml_ep_ways_t ways;
+    _Alignas(EPML_CACHE_LINE) mca_pml_epml_ep_transports_t transports;
     epml_match_table_t match;
     mca_pml_epml_ep_requests_t requests;
     mca_pml_epml_ep_wire_t wire;
@@ -339,7 +341,8 @@ typedef struct mca_pml_epml_ep_t {
 #define EPML_SAME_LINE(a, b)                          \
     (offsetof(mca_pml_epml_ep_t, a) / EPML_CACHE_LINE \
      == offsetof(mca_pml_epml_ep_t, b) / EPML_CACHE_LINE)
-_Static_assert(EPML_SAME_LINE(ways, match.recent), "whom to send to, and where to look first");
+_Static_assert(EPML_SAME_LINE(transports, match.recent),
+               "whom to send to, and where to look first");
 _Static_assert(EPML_SAME_LINE(requests, wire.backlogs.first),
                "what each call and progress looks at");
 _Static_assert(EPML_SAME_LINE(flow.bytes, flow.exhausted), "what a kept message looks at");
@@ -397,9 +400,10 @@ typedef struct mca_pml_epml_comm_t {
 } mca_pml_epml_comm_t;
 
 /** Does it reach beyond its process? */
-static inline bool mca_pml_epml_ep_has_ways(const mca_pml_epml_ep_t *ep)
+static inline bool mca_pml_epml_ep_has_transports(const mca_pml_epml_ep_t *ep)
 {
-    return NULL != ep->ways.module[EPML_WAY_NODE] || NULL != ep->ways.module[EPML_WAY_NET];
+    return NULL != ep->transports.module[EPML_TRANSPORT_NODE]
+           || NULL != ep->transports.module[EPML_TRANSPORT_NET];
 }
 
 /** Our mark in c_flags: far above the bits that Open MPI 5 and 6 use. */

@@ -205,7 +205,8 @@ static int get_more(mca_pml_epml_request_t *request)
         }
         rc = OMPI_SUCCESS;
         request->asked += size;
-        request->ep->fetch.bytes[NULL != request->source->shm ? EPML_WAYS : request->source->way]
+        request->ep->fetch
+            .bytes[NULL != request->source->shm ? EPML_TRANSPORTS : request->source->transport]
             += size;
     }
     request->get_starting = false;
@@ -230,7 +231,7 @@ static int get_more(mca_pml_epml_request_t *request)
 /** It turned out that nothing can be fetched. */
 static void cannot_fetch(mca_pml_epml_request_t *request)
 {
-    request->paced = false; /* neither way's time */
+    request->paced = false; /* the time of neither */
     if (&mca_pml_epml_piece_ops == request->ops) {
         mca_pml_epml_part_piece_refused(request);
     } else {
@@ -354,7 +355,7 @@ void mca_pml_epml_fetch_matched(mca_pml_epml_request_t *request, const mca_pml_e
                       == mca_pml_epml_route(request->ep, request->source, &module, &connection)
                && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
                && (0 != (hdr->match.common.flags & EPML_HDR_FLAG_NODE))
-                      == (module == request->ep->ways.module[EPML_WAY_NODE])
+                      == (module == request->ep->transports.module[EPML_TRANSPORT_NODE])
                && handle_size
                       == (NULL != module->super.btl_register_mem
                               ? module->super.btl_registration_handle_size
@@ -372,7 +373,8 @@ void mca_pml_epml_fetch_matched(mca_pml_epml_request_t *request, const mca_pml_e
     if (0 == request->wanted) {
         fetch_complete(request, OMPI_SUCCESS);
     } else if (get && request->contiguous
-               && !(module == request->ep->ways.module[EPML_WAY_NODE] && wants_frags(request))
+               && !(module == request->ep->transports.module[EPML_TRANSPORT_NODE]
+                    && wants_frags(request))
                && OMPI_SUCCESS == start_get(request, module, connection)) {
         return;
     } else if (get && !request->contiguous && NULL != request->source->shm) {

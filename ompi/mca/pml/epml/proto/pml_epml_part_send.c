@@ -301,9 +301,9 @@ static bool part_start_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message
         return false;
     }
     part->granted = hdr->round;
-    /* By the way that leads back from there; what goes there may take another one. */
+    /* By the transport that leads back from there; what goes there may take another one. */
     part->may_fetch = 0 != (hdr->common.flags & EPML_HDR_FLAG_GET)
-                      && mca_pml_epml_part_way_flag(mca_pml_epml_part_receiver(part))
+                      && mca_pml_epml_part_transport_flag(mca_pml_epml_part_receiver(part))
                              == (hdr->common.flags & EPML_HDR_FLAG_NODE);
     part->super.receiver_request = hdr->receiver;
     part->super.to_send = hdr->length;

@@ -27,7 +27,7 @@
  * The endpoint may be gone as well.  Of the network its module stays, and its process answers in
  * its place; on the node the sender detects by itself that its pipe is not read any more.
  *
- * CANCEL follows the message on the same way, so that it cannot come before it.  The receiver
+ * CANCEL follows the message by the same transport, so that it cannot come before it.  The receiver
  * answers from its progress, as it answers a rendezvous.
  *
  * Tests: death, cut, ulfm_revoke
@@ -58,8 +58,8 @@ static bool is_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer
 /** Ask the receiver.  @return as mca_pml_epml_send_control */
 static int cancel_request(const mca_pml_epml_request_t *request, mca_pml_epml_peer_t *receiver)
 {
-    const mca_btl_ep_module_t *module = request->ep->ways.module[EPML_WAY_NET];
-    const bool by_net = NULL == receiver->shm && EPML_WAY_NET == receiver->way;
+    const mca_btl_ep_module_t *module = request->ep->transports.module[EPML_TRANSPORT_NET];
+    const bool by_net = NULL == receiver->shm && EPML_TRANSPORT_NET == receiver->transport;
     struct {
         mca_pml_epml_hdr_cancel_t hdr;
         unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
@@ -190,9 +190,9 @@ static bool cancel_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *
     const mca_pml_epml_hdr_cancel_t *hdr = message->hdr;
     mca_btl_ep_module_t *module = message->module;
     mca_pml_epml_peer_t *sender = mca_pml_epml_peer_find(hdr->uid);
-    const bool is_neighbour = module == ep->ways.shm;
+    const bool is_neighbour = module == ep->transports.shm;
 
-    if (NULL == sender && module == ep->ways.module[EPML_WAY_NET]) {
+    if (NULL == sender && module == ep->transports.module[EPML_TRANSPORT_NET]) {
         /* For an earlier owner of this module. */
         if (!answer_by_address(module, hdr, message->rest)) {
             mca_pml_epml_ep_drop(ep);

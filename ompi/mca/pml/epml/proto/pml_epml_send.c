@@ -32,7 +32,8 @@
 
 static inline size_t eager_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    return (NULL != peer->shm ? ep->ways.shm : ep->ways.module[peer->way])->super.btl_eager_limit;
+    return (NULL != peer->shm ? ep->transports.shm : ep->transports.module[peer->transport])
+        ->super.btl_eager_limit;
 }
 
 void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc)
@@ -70,7 +71,7 @@ static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t 
 static int send_lend(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
                      const mca_pml_epml_hdr_match_t *hdr)
 {
-    mca_btl_ep_module_t *shm = request->ep->ways.shm;
+    mca_btl_ep_module_t *shm = request->ep->transports.shm;
 
     if (NULL == peer->shm || !request->contiguous || NULL == shm->ep_lend
         || shm->ep_lend_min > request->size || mca_pml_epml_is_oversubscribed()) {
@@ -101,7 +102,8 @@ void mca_pml_epml_send_returned(void *context, void *token)
 static bool has_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
     return NULL != peer->shm
-           || (EPML_WAY_NODE == peer->way && NULL != mca_pml_epml_connection_find(ep, peer)
+           || (EPML_TRANSPORT_NODE == peer->transport
+               && NULL != mca_pml_epml_connection_find(ep, peer)
                && !mca_pml_epml_lost_is(ep, peer));
 }
 
@@ -151,7 +153,8 @@ static void offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *m
                          unsigned char *handle)
 {
     if (!request->contiguous) {
-        if (module == request->ep->ways.shm && mca_pml_epml_request_is_piece_of_device(request)) {
+        if (module == request->ep->transports.shm
+            && mca_pml_epml_request_is_piece_of_device(request)) {
             hdr->match.common.flags |= EPML_HDR_FLAG_GET | EPML_HDR_FLAG_DEVICE;
             hdr->address = (uint64_t) (uintptr_t) request->base;
         }
@@ -174,7 +177,7 @@ static void offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *m
         memcpy(handle, request->local_handle, module->super.btl_registration_handle_size);
     }
     hdr->match.common.flags |= EPML_HDR_FLAG_GET;
-    if (module == request->ep->ways.module[EPML_WAY_NODE]) {
+    if (module == request->ep->transports.module[EPML_TRANSPORT_NODE]) {
         hdr->match.common.flags |= EPML_HDR_FLAG_NODE;
     }
     hdr->address = (uint64_t) (uintptr_t) request->base;
@@ -232,7 +235,7 @@ static int end_frags(mca_pml_epml_request_t *request)
     int rc = mca_pml_epml_transmit(request->ep, peer, &hdr, sizeof(hdr), NULL, 0);
 
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc && OMPI_ERR_OUT_OF_RESOURCE != rc)) {
-        /* No way any more, be it for a while only: as with an answer. */
+        /* No transport any more, be it for a while only: as with an answer. */
         rc = mca_pml_epml_send_control(request->ep, peer, &hdr, sizeof(hdr));
     }
     return OMPI_ERR_OUT_OF_RESOURCE == rc ? rc : request->error;

@@ -127,7 +127,7 @@ _Static_assert(sizeof(mca_pml_epml_waiter_t) <= sizeof(mpix_endpoints_wait_t)
 static __attribute__((noinline)) int service_check_member(const mca_pml_epml_comm_t *comm, int from)
 {
     /* A member of the same process cannot be lost, but it may have left.  Relaxed: a hint. */
-    const bool may_be = mca_pml_epml_ep_has_ways(comm->ep)
+    const bool may_be = mca_pml_epml_ep_has_transports(comm->ep)
                         || atomic_load_explicit(&comm->ep->loss.any, memory_order_relaxed);
 
     return may_be && service_lost(comm, from) ? MPI_ERR_PROC_FAILED : MPI_SUCCESS;

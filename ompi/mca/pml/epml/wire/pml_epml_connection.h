@@ -70,10 +70,11 @@ static inline void mca_pml_epml_lost_saw(mca_pml_epml_ep_t *ep, uint32_t news)
     ep->wire.lost_seen = news;
 }
 
-/** All peers that are reached by this way are lost.  Under the lock. */
-static inline void mca_pml_epml_way_break(mca_pml_epml_ep_t *ep, mca_pml_epml_way_t way)
+/** All peers that are reached by this transport are lost.  Under the lock. */
+static inline void mca_pml_epml_transport_break(mca_pml_epml_ep_t *ep,
+                                                mca_pml_epml_transport_t transport)
 {
-    ep->wire.broken[way] = true;
+    ep->wire.broken[transport] = true;
     mca_pml_epml_lost_look_soon(ep);
 }
 

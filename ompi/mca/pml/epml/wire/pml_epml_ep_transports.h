@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * An endpoint's own modules of the transports: pml_epml_ways.c.
+ * An endpoint's own modules of the transports: pml_epml_ep_transports.c.
  */
 
-#ifndef MCA_PML_EPML_WAYS_H
-#define MCA_PML_EPML_WAYS_H
+#ifndef MCA_PML_EPML_EP_TRANSPORTS_H
+#define MCA_PML_EPML_EP_TRANSPORTS_H
 
 #include "ompi_config.h"
 
@@ -18,28 +18,28 @@
 
 BEGIN_C_DECLS
 
-/** A new endpoint, which no other thread knows yet, gets its inbox, and ways out as by
+/** A new endpoint, which no other thread knows yet, gets its inbox, and transports as by
  * mca_pml_epml_ep_need.
  * @return OMPI_SUCCESS or an error; then it has none */
-int mca_pml_epml_ways_open(mca_pml_epml_ep_t *ep, unsigned int ways);
+int mca_pml_epml_ep_transports_open(mca_pml_epml_ep_t *ep, unsigned int transports);
 
 /** The endpoint goes. */
-void mca_pml_epml_ways_close(mca_pml_epml_ep_t *ep);
+void mca_pml_epml_ep_transports_close(mca_pml_epml_ep_t *ep);
 
 /**
  * Make sure that an endpoint reaches beyond its process.
  *
- * @param[in] ways  set of EPML_WITH_*.  Where EPML_WITH_NODE cannot be had, EPML_WITH_NET takes
- *                  its place, and ep->ways.module[EPML_WAY_NODE] stays NULL.
+ * @param[in] transports  set of EPML_WITH_*.  Where EPML_WITH_NODE cannot be had, EPML_WITH_NET takes
+ *                  its place, and ep->transports.module[EPML_TRANSPORT_NODE] stays NULL.
  * @return OMPI_SUCCESS or an error
  */
-int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int ways);
+int mca_pml_epml_ep_need(mca_pml_epml_ep_t *ep, unsigned int transports);
 
 /** A new endpoint that has received nothing does without the node side after all. */
 void mca_pml_epml_ep_drop_node(mca_pml_epml_ep_t *ep);
 
 /** What a module has counted; zeros for NULL. */
-static inline mca_btl_ep_counts_t mca_pml_epml_way_count(const mca_btl_ep_module_t *module)
+static inline mca_btl_ep_counts_t mca_pml_epml_transport_count(const mca_btl_ep_module_t *module)
 {
     mca_btl_ep_counts_t counts = {0, 0, 0};
 
@@ -51,4 +51,4 @@ static inline mca_btl_ep_counts_t mca_pml_epml_way_count(const mca_btl_ep_module
 
 END_C_DECLS
 
-#endif /* MCA_PML_EPML_WAYS_H */
+#endif /* MCA_PML_EPML_EP_TRANSPORTS_H */
