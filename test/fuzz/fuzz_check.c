@@ -140,11 +140,11 @@ static void check_flow(void)
 
 uint32_t fuzz_check_numbers(void)
 {
-    const epml_numbers_t *numbers = &fuzz_ep->numbers;
+    const epml_request_ids_t *numbers = &fuzz_ep->numbers;
     uint32_t used = 0, free_count = 0;
 
     for (uint32_t i = 0; i < numbers->count; ++i) {
-        const mca_pml_epml_request_t *request = epml_numbers_slot(numbers, i)->request;
+        const mca_pml_epml_request_t *request = epml_request_ids_slot(numbers, i)->request;
 
         if (NULL != request) {
             FUZZ_CHECK(i == (request->number & ((1u << EPML_NUMBER_INDEX_BITS) - 1)),
@@ -153,8 +153,8 @@ uint32_t fuzz_check_numbers(void)
         }
     }
     for (uint32_t i = numbers->first_free; EPML_NUMBER_NONE != i;
-         i = epml_numbers_slot(numbers, i)->next_free) {
-        FUZZ_CHECK(i < numbers->count && NULL == epml_numbers_slot(numbers, i)->request,
+         i = epml_request_ids_slot(numbers, i)->next_free) {
+        FUZZ_CHECK(i < numbers->count && NULL == epml_request_ids_slot(numbers, i)->request,
                    "number %u is free", i);
         ++free_count;
         FUZZ_CHECK(free_count <= numbers->count, "the free numbers go in a circle");

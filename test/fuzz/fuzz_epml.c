@@ -101,8 +101,8 @@ static void connect_network(void)
     fuzz_remote->address_length = sizeof(source);
     memcpy(fuzz_remote->address, &source, sizeof(source));
     epml_lock_enter(&fuzz_ep->lock);
-    FUZZ_CHECK(!mca_pml_epml_ep_has_ways(fuzz_ep), "there is a network already");
-    fuzz_ep->ways.module[fuzz_net.way] = &fuzz_net.module;
+    FUZZ_CHECK(!mca_pml_epml_ep_has_transports(fuzz_ep), "there is a network already");
+    fuzz_ep->transports.module[fuzz_net.way] = &fuzz_net.module;
     fuzz_ep->flow.limit = UNEXPECTED_LIMIT;
     atomic_store_explicit(&fuzz_ep->signs.busy, true, memory_order_relaxed);
     epml_lock_leave(&fuzz_ep->lock, false);
@@ -175,7 +175,7 @@ static void end(void)
 {
     neighbour_knows(false);
     forget_connections();
-    fuzz_ep->ways.module[fuzz_net.way] = NULL;
+    fuzz_ep->transports.module[fuzz_net.way] = NULL;
     fuzz_remote->shm = remote_inbox;
     fuzz_remote->address_length = 0;
     run_ranks(free_comms);
@@ -223,7 +223,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static bool answer(void)
 {
     for (uint32_t i = 0; i < fuzz_ep->numbers.count; ++i) {
-        const mca_pml_epml_request_t *request = epml_numbers_slot(&fuzz_ep->numbers, i)->request;
+        const mca_pml_epml_request_t *request
+            = epml_request_ids_slot(&fuzz_ep->numbers, i)->request;
 
         if (NULL == request || request->done) {
             continue;
@@ -308,7 +309,7 @@ static void end_requests(void)
 static void clear(void)
 {
     epml_match_table_t *table = &fuzz_ep->match;
-    epml_numbers_t *numbers = &fuzz_ep->numbers;
+    epml_request_ids_t *numbers = &fuzz_ep->numbers;
 
     epml_lock_enter(&fuzz_ep->lock);
     while (NULL != table->arrival_first) {
@@ -329,7 +330,7 @@ static void clear(void)
     fuzz_check_idle();
     numbers->first_free = 0 < numbers->count ? 0 : EPML_NUMBER_NONE;
     for (uint32_t i = 0; i < numbers->count; ++i) {
-        *epml_numbers_slot(numbers, i) = (epml_number_slot_t){
+        *epml_request_ids_slot(numbers, i) = (epml_request_id_slot_t){
             .generation = i, .next_free = i + 1 < numbers->count ? i + 1 : EPML_NUMBER_NONE};
     }
     forget_connections();

@@ -74,7 +74,8 @@ static uint64_t a_tag(fuzz_input_t *input)
 static const mca_pml_epml_request_t *request_of(uint32_t number)
 {
     for (uint32_t i = 0; i < fuzz_ep->numbers.count; ++i) {
-        const mca_pml_epml_request_t *request = epml_numbers_slot(&fuzz_ep->numbers, i)->request;
+        const mca_pml_epml_request_t *request
+            = epml_request_ids_slot(&fuzz_ep->numbers, i)->request;
 
         if (NULL != request && number == request->number) {
             return request;
@@ -164,7 +165,7 @@ static uint64_t an_offset(fuzz_input_t *input)
     mca_pml_epml_request_t *request = NULL;
 
     for (uint32_t i = 0; i < fuzz_ep->numbers.count && 0 != (choice & 3); ++i) {
-        request = epml_numbers_slot(&fuzz_ep->numbers, i)->request;
+        request = epml_request_ids_slot(&fuzz_ep->numbers, i)->request;
         if (NULL != request && fuzz_is(request, "receive")) {
             return request->received;
         }
@@ -188,7 +189,7 @@ static uint64_t a_part_number(fuzz_input_t *input)
 
     addressee = NULL;
     for (uint32_t i = 0; i < fuzz_ep->numbers.count && 224 > choice; ++i) {
-        mca_pml_epml_request_t *request = epml_numbers_slot(&fuzz_ep->numbers, i)->request;
+        mca_pml_epml_request_t *request = epml_request_ids_slot(&fuzz_ep->numbers, i)->request;
 
         if (NULL != request && fuzz_is_part(request)) {
             addressee = (mca_pml_epml_part_t *) request;
@@ -281,7 +282,7 @@ static uint64_t flags(fuzz_input_t *input)
     if (128 <= choice) {
         return fuzz_byte(input);
     }
-    return EPML_WAY_NODE == fuzz_net.way && 0 != (sound & EPML_HDR_FLAG_GET)
+    return EPML_TRANSPORT_NODE == fuzz_net.way && 0 != (sound & EPML_HDR_FLAG_GET)
                ? sound | EPML_HDR_FLAG_NODE
                : sound;
 }
@@ -374,7 +375,7 @@ static bool is_send(const mca_pml_epml_request_t *request, mca_pml_epml_send_sta
 
 static bool fits_cts(const void *message, const mca_pml_epml_request_t *request)
 {
-    return (is_send(request, EPML_SEND_RNDV) || is_send(request, EPML_SEND_WITHDRAWN))
+    return (is_send(request, EPML_SEND_RNDV) || is_send(request, EPML_SEND_CANCELLED))
            && ((const mca_pml_epml_hdr_cts_t *) message)->length <= request->size;
 }
 
@@ -395,7 +396,7 @@ static bool fits_fin(const void *message, const mca_pml_epml_request_t *request)
                || (OMPI_SUCCESS != hdr->status && 0 == hdr->round && 0 == part->granted
                    && !part->refused);
     }
-    return (is_send(request, EPML_SEND_RNDV) || is_send(request, EPML_SEND_WITHDRAWN));
+    return (is_send(request, EPML_SEND_RNDV) || is_send(request, EPML_SEND_CANCELLED));
 }
 
 static bool fits_part_start(const void *message, const mca_pml_epml_request_t *request)
@@ -476,7 +477,7 @@ static bool fits_flow(const void *message, const mca_pml_epml_request_t *request
 static bool fits_withdraw(const void *message, const mca_pml_epml_request_t *request)
 {
     (void) request;
-    return fuzz_remote->uid == ((const mca_pml_epml_hdr_withdraw_t *) message)->uid;
+    return fuzz_remote->uid == ((const mca_pml_epml_hdr_cancel_t *) message)->uid;
 }
 
 static bool fits_left(const void *message, const mca_pml_epml_request_t *request)
@@ -617,12 +618,12 @@ static const struct kind_t {
       FIELD(mca_pml_epml_hdr_part_again_t, offset, a_part_offset),
       FIELD(mca_pml_epml_hdr_part_again_t, length, a_part_length)},
      fits_part_again},
-    {EPML_HDR_WITHDRAW,
-     sizeof(mca_pml_epml_hdr_withdraw_t),
+    {EPML_HDR_CANCEL,
+     sizeof(mca_pml_epml_hdr_cancel_t),
      NOTHING,
-     {FIELD(mca_pml_epml_hdr_withdraw_t, common.request, a_kept_number),
-      FIELD(mca_pml_epml_hdr_withdraw_t, context, a_context),
-      FIELD(mca_pml_epml_hdr_withdraw_t, uid, a_uid)},
+     {FIELD(mca_pml_epml_hdr_cancel_t, common.request, a_kept_number),
+      FIELD(mca_pml_epml_hdr_cancel_t, context, a_context),
+      FIELD(mca_pml_epml_hdr_cancel_t, uid, a_uid)},
      fits_withdraw},
     {EPML_HDR_PART_FAIL,
      sizeof(mca_pml_epml_hdr_done_t),
@@ -680,7 +681,7 @@ static void deliver(const struct kind_t *kind, const mca_pml_epml_hdr_common_t *
     const uint64_t dropped = fuzz_ep->flow.dropped, kept = fuzz_ep->match.unexpected_count;
 
     fuzz_net_deliver(message, size);
-    if (EPML_HDR_WITHDRAW == kind->kind) {
+    if (EPML_HDR_CANCEL == kind->kind) {
         const uint64_t left = fuzz_ep->match.unexpected_count; /* others may have come meanwhile */
 
         FUZZ_CHECK(kept <= left + (fits ? 1 : 0), "%llu messages were, %llu are left",
@@ -719,7 +720,7 @@ void fuzz_header_deliver(fuzz_input_t *input)
         = &kinds[NEWEST == choice ? KINDS - 1
                  : 224 <= choice  ? OLD_KINDS + choice % (NEWER_KINDS - OLD_KINDS)
                                   : choice % OLD_KINDS];
-    const bool lie = EPML_WAY_NET == fuzz_net.way
+    const bool lie = EPML_TRANSPORT_NET == fuzz_net.way
                      && (224 <= choice ? 244 <= choice : 9 == choice / OLD_KINDS);
     size_t size;
 

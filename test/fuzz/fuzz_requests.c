@@ -342,7 +342,7 @@ static bool is_findable(const mca_pml_epml_request_t *request)
     }
     /* One that has not sent anything yet, or whose fragments are held up, is in a backlog. */
     return (EPML_SEND_SYNC == request->state || EPML_SEND_RNDV == request->state
-            || EPML_SEND_WITHDRAWN == request->state)
+            || EPML_SEND_CANCELLED == request->state)
                ? EPML_NUMBER_NONE != request->number
                : NULL != fuzz_ep->wire.backlogs.first;
 }

@@ -6,23 +6,23 @@
 /**
  * @file
  *
- * Model of completion (pml_epml_seen.c): one thread completes two requests, as
+ * Model of completion (pml_epml_acquire.c): one thread completes two requests, as
  * mca_pml_epml_request_complete does; another one tests them by functions that look as libmpi's do,
  * the flag first, without an order, and then the status.  What it is told of has the new status,
  * and the data are there.  A third one has put the functions into their table, as
  * mca_pml_epml_wait_install does: a thread that finds them finds the originals.
  *
  * MODEL_FUNCTION: 0 test, 1 test_any, 2 test_all, 3 test_some.  To be found: MODEL_STOCK, without
- * pml_epml_seen.c; MODEL_UNFENCED, without the fence in front of the originals.  For a checker
+ * pml_epml_acquire.c; MODEL_UNFENCED, without the fence in front of the originals.  For a checker
  * only.
  *
- * Guards: pml_epml_seen.c
+ * Guards: pml_epml_acquire.c
  */
 
 #define MODEL_THREADS 3
 #include "model.h"
 
-#include "ompi/mca/pml/epml/calls/pml_epml_seen.c"
+#include "ompi/mca/pml/epml/calls/pml_epml_acquire.c"
 
 #if !defined(MODEL_FUNCTION)
 #    define MODEL_FUNCTION 0
@@ -131,10 +131,10 @@ static const ompi_request_fns_t *libmpi(void)
 #    define TEST_ALL libmpi()->req_test_all(
 #    define TEST_SOME libmpi()->req_test_some(
 #else
-#    define TEST mca_pml_epml_seen_test(libmpi(),
-#    define TEST_ANY mca_pml_epml_seen_test_any(libmpi(),
-#    define TEST_ALL mca_pml_epml_seen_test_all(libmpi(),
-#    define TEST_SOME mca_pml_epml_seen_test_some(libmpi(),
+#    define TEST mca_pml_epml_acquire_test(libmpi(),
+#    define TEST_ANY mca_pml_epml_acquire_test_any(libmpi(),
+#    define TEST_ALL mca_pml_epml_acquire_test_all(libmpi(),
+#    define TEST_SOME mca_pml_epml_acquire_test_some(libmpi(),
 #endif
 
 /** A request that a test has reported. */

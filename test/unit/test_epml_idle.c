@@ -30,7 +30,7 @@ static counts_t run(uint32_t *turns, int steps)
         counts.relax += 0 != (due & EPML_IDLE_RELAX);
         counts.count += 0 != (due & EPML_IDLE_COUNT);
         counts.help += 0 != (due & EPML_IDLE_HELP);
-        counts.yield += 0 != (due & EPML_IDLE_YIELD_IF_CROWD);
+        counts.yield += 0 != (due & EPML_IDLE_YIELD_IF_OVERSUBSCRIBED);
         counts.anyway += 0 != (due & EPML_IDLE_YIELD_ANYWAY);
     }
     return counts;
@@ -45,7 +45,7 @@ static void case_begin(void)
     counts = run(&turns, EPML_IDLE_LONG - 1);
     TAP_EQ(0, counts.count);
     TAP_EQ(0, counts.help);
-    TAP_EQ(EPML_IDLE_LONG / EPML_IDLE_YIELD_CROWDED - 1, counts.yield);
+    TAP_EQ(EPML_IDLE_LONG / EPML_IDLE_YIELD_OVERSUBSCRIBED - 1, counts.yield);
     counts = run(&turns, 1);
     TAP_EQ(1, counts.count);
     TAP_EQ(1, counts.help);
@@ -69,7 +69,7 @@ static void case_wrap(void)
     TAP_EQ(0, counts.count);
     TAP_EQ(LONGS, counts.help);
     TAP_EQ(LONGS, counts.anyway);
-    TAP_EQ(EPML_IDLE_LONG * LONGS / EPML_IDLE_YIELD_CROWDED, counts.yield);
+    TAP_EQ(EPML_IDLE_LONG * LONGS / EPML_IDLE_YIELD_OVERSUBSCRIBED, counts.yield);
     TAP_EQ(EPML_IDLE_LONG * LONGS / 2, counts.relax);
     tap_case_done();
 }

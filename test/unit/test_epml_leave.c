@@ -249,10 +249,10 @@ static void test_revoked(bool is_inter)
 /** Within its process an endpoint loses nobody: its turns do not look. */
 static void test_within(void)
 {
-    mca_btl_ep_module_t *const net = ep.ways.module[EPML_WAY_NET];
+    mca_btl_ep_module_t *const net = ep.transports.module[EPML_TRANSPORT_NET];
 
     for (int has_way = 0; has_way < 2; ++has_way) {
-        ep.ways.module[EPML_WAY_NET] = has_way ? net : NULL;
+        ep.transports.module[EPML_TRANSPORT_NET] = has_way ? net : NULL;
         begin(false);
         attach();
         looks = 0;
@@ -274,7 +274,7 @@ int main(int argc, char **argv)
 
     tap_begin(argc, argv, "test_epml_leave", 60);
     epml_lock_init(&ep.lock, EPML_LOCK_BIAS_AFTER);
-    ep.ways.module[EPML_WAY_NET] = &net;
+    ep.transports.module[EPML_TRANSPORT_NET] = &net;
     for (int i = 0; i < 2; ++i) {
         side[i] = calloc(1, sizeof(*side[i]) + MEMBERS * sizeof(side[i]->member[0]));
         side[i]->count = MEMBERS;

@@ -125,8 +125,10 @@ static void source_put(void *token)
 
 static void case_source(void)
 {
-    static const mca_pml_epml_memory_source_t source = {
-        .get = source_get, .is_whole = source_is_whole, .fill = source_fill, .put = source_put};
+    static const mca_pml_epml_memory_source_t source = {.get = source_get,
+                                                        .is_whole = source_is_whole,
+                                                        .fill = source_fill,
+                                                        .put = source_put};
     const mca_pml_epml_memory_key_t key = {.context = 7};
     mpix_endpoints_memory_t *memory = NULL, *again = NULL;
 

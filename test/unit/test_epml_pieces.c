@@ -39,7 +39,7 @@ static size_t sizes[8];
 
 /* ---- what is below --------------------------------------------------------------------------- */
 
-mca_pml_epml_component_t mca_pml_epml_component = {.way_wait = 1000000};
+mca_pml_epml_component_t mca_pml_epml_component = {.transport_wait = 1000000};
 
 #if EP_OWN_HELP_TEXTS && !EP_IN_TREE
 int mca_btl_ep_show_help(const char *file, const char *topic, int want_error_header, ...)
@@ -173,7 +173,7 @@ static void begin(void)
     peers->member[RANK] = &peer;
     transport.ep_send = transport_send;
     transport.super.btl_eager_limit = 16384;
-    ep.ways.shm = ep.ways.module[EPML_WAY_NODE] = &transport;
+    ep.transports.shm = ep.transports.module[EPML_TRANSPORT_NODE] = &transport;
     peer.shm = (struct mca_btl_base_endpoint_t *) &transport;
     objects[NUMBER] = objects[NUMBER + 1] = objects;
     comm = (mca_pml_epml_comm_t){.ep = &ep,
@@ -290,9 +290,9 @@ static void case_most(void)
         TAP_EQ(limits[i].most, mca_pml_epml_am_max(&comm, RANK));
     }
     peer.shm = NULL;
-    peer.way = EPML_WAY_NODE;
+    peer.transport = EPML_TRANSPORT_NODE;
     TAP_EQ(8192, mca_pml_epml_am_max(&comm, RANK));
-    peer.way = EPML_WAY_NET;
+    peer.transport = EPML_TRANSPORT_NET;
     TAP_EQ(256, mca_pml_epml_am_max(&comm, RANK));
     tap_case_done();
 }

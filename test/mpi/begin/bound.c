@@ -11,7 +11,7 @@
  *
  *   --cores N  so many (default 1)
  *
- * Guards: pml_epml_crowd.c
+ * Guards: pml_epml_oversubscription.c
  */
 
 #define _GNU_SOURCE

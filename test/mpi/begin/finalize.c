@@ -10,7 +10,7 @@
  * derived from both.  What is tested comes after the last TAP line: the program must end, with
  * status 0 and without a word.
  *
- * Guards: pml_epml_books.c, pml_epml_finalize.c, comm_disconnect.c
+ * Guards: pml_epml_pmix.c, pml_epml_finalize.c, comm_disconnect.c
  */
 
 #include "ept.h"

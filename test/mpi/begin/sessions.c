@@ -15,7 +15,7 @@
  * endpoints nothing is to be seen.  In each session a file is written and read by a request.  It has
  * a main() of its own, because the harness has one MPI_Init for all.
  *
- * Guards: pml_epml_component.c, pml_epml_base.c, pml_epml_framework.c, pml_epml_site.c, io.c,
+ * Guards: pml_epml_component.c, pml_epml_base.c, pml_epml_framework.c, pml_epml_configured.c, io.c,
  * register.c
  */
 

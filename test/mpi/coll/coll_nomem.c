@@ -24,7 +24,7 @@
  *
  * Guards: coll_epcoll_pending.c, coll_epcoll_persistent.c, coll_epcoll_side.c,
  * coll_epcoll_direct.c, coll_epcoll_between.c, coll_epcoll_buffer.c, coll_epcoll_near.c, coll_epcoll_agree.h,
- * coll_epcoll_shelf.c, coll_epcoll_short.c, pml_epml_request.c, pml_epml_kept.c
+ * coll_epcoll_shelf.c, coll_epcoll_short.c, pml_epml_request.c, pml_epml_former_peers.c
  */
 
 #define _GNU_SOURCE

@@ -17,8 +17,8 @@
  * EPT-LIBS: -ldl
  *
  * Guards: pml_epml_cid_activate.c, pml_epml_cid_activate_nb.c, pml_epml_cid.c, pml_epml_cid_assign.c, pml_epml_cid_nb.c, coll_epcoll_component.c,
- * pml_epml_cid_message.c, pml_epml_explore.c, pml_epml_merge.c, pml_epml_round_endpoints.c,
- * pml_epml_round_handles.c, pml_epml_round_room.c, pml_epml_tour.c, pml_epml_web.c
+ * pml_epml_cid_message.c, pml_epml_discovery.c, pml_epml_merge.c, pml_epml_phase_endpoints.c,
+ * pml_epml_phase_handles.c, pml_epml_phase_tables.c, pml_epml_traversal.c, pml_epml_graph.c
  */
 
 #define _GNU_SOURCE

@@ -31,7 +31,7 @@
  * EPT-CFLAGS: -Wno-stringop-overread
  *
  * Guards: pml_epml_context.c, pml_epml_comm.c, pml_epml_comms.c, pml_epml_peer.c, epml/cid,
- * pml_epml_intern.c
+ * pml_epml_shared_peers.c
  */
 
 #include "comm_tree.h"

@@ -17,7 +17,7 @@
  *
  * Guards: pml_epml_component.c, pml_epml_framework.c, pml_epml_coll.c, pml_epml_create.c,
  * endpoints/c, btl_epofi_component.c, btl_epofi_fabric.c, btl_epshm_component.c,
- * pml_epml_creation.c, pml_epml_round_endpoints.c, pml_epml_round_room.c, btl_epofi_context.c,
+ * pml_epml_creation.c, pml_epml_phase_endpoints.c, pml_epml_phase_tables.c, btl_epofi_context.c,
  * btl_epofi_choose.c
  */
 

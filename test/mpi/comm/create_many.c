@@ -13,7 +13,7 @@
  *   --drivers N  threads where a few drive them all (default 3)
  *
  * Guards: pml_epml_create.c, btl_epofi_module.c, btl_epshm_inbox.c, btl_epshm_module.c,
- * pml_epml_creation.c, pml_epml_intern.c
+ * pml_epml_creation.c, pml_epml_shared_peers.c
  */
 
 #define _GNU_SOURCE /* mallinfo2 */

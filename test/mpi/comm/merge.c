@@ -10,9 +10,9 @@
  *
  *   --webs N   by chance (default 12)
  *
- * Guards: pml_epml_merge.c, pml_epml_explore.c, pml_epml_tour.c, pml_epml_web.c, pml_epml_web.h,
- * pml_epml_tour.h, pml_epml_meeting.c, pml_epml_creation.c, pml_epml_round_endpoints.c,
- * pml_epml_round_handles.c, comm_merge.c
+ * Guards: pml_epml_merge.c, pml_epml_discovery.c, pml_epml_traversal.c, pml_epml_graph.c, pml_epml_graph.h,
+ * pml_epml_traversal.h, pml_epml_bootstrap.c, pml_epml_creation.c, pml_epml_phase_endpoints.c,
+ * pml_epml_phase_handles.c, comm_merge.c
  */
 
 #include "ept.h"

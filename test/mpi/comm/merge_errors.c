@@ -9,7 +9,7 @@
  * What is wrong with a call of MPIX_Comm_merge: an error of the same class at all members that are
  * connected with it, near and far, and at no other; all can go on afterwards.
  *
- * Guards: comm_merge.c, pml_epml_merge.c, pml_epml_explore.c, pml_epml_tour.c, pml_epml_web.c
+ * Guards: comm_merge.c, pml_epml_merge.c, pml_epml_discovery.c, pml_epml_traversal.c, pml_epml_graph.c
  */
 
 #include "ept.h"

@@ -18,7 +18,7 @@
  * EPT-LIBS: -ldl
  *
  * Guards: epml/service, btl_epshm_node_memory.c, common_ep_engine.h, pml_epml_clients.c,
- * pml_epml_client_request.c, pml_epml_memory.c, pml_epml_who.c, pml_epml_am.c, pml_epml_work.c
+ * pml_epml_client_request.c, pml_epml_memory.c, pml_epml_locality.c, pml_epml_am.c, pml_epml_work.c
  */
 
 #define _GNU_SOURCE

@@ -10,7 +10,7 @@
  * arrive, or both get errors, and neither waits.  And: no descriptors for a connection; connections
  * on which nobody talks.  The part of each rank is in fault.h.
  *
- * Guards: pml_epml_cid_message.c, pml_epml_leave.c, pml_epml_left.c, pml_epml_lost.c, pml_epml_withdraw.c,
+ * Guards: pml_epml_cid_message.c, pml_epml_leave.c, pml_epml_left.c, pml_epml_lost.c, pml_epml_rndv_cancel.c,
  * pml_epml_connection.c, btl/epofi, pml_epml_cid.c, pml_epml_fetch.c
  */
 

@@ -9,7 +9,7 @@
  * Faults of the fabric: what is retried, what ends with an error, which ranks it touches, what is
  * said. The roles are in fault.h.
  *
- * Guards: pml_epml_books.c, pml_epml_lost.c, pml_epml_lost_ask.c, pml_epml_connection.c,
+ * Guards: pml_epml_pmix.c, pml_epml_lost.c, pml_epml_lost_ask.c, pml_epml_connection.c,
  * common_ep_help.c, btl/epofi, pml_epml_fetch.c
  */
 

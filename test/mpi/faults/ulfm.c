@@ -18,7 +18,7 @@
  *
  * EPT-PARTS: ulfm_ordinary.c
  *
- * Guards: pml_epml_comm.c, pml_epml_finalize.c, pml_epml_request.c, pml_epml_seen.c, pml_epml_wait.c,
+ * Guards: pml_epml_comm.c, pml_epml_finalize.c, pml_epml_request.c, pml_epml_acquire.c, pml_epml_wait.c,
  * seam_faults.c
  */
 

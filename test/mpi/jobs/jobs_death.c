@@ -13,7 +13,7 @@
  *
  *   --child 1  this is a child
  *
- * Guards: pml_epml_job.c, pml_epml_lost_launcher.c, pml_epml_books.c, pml_epml_base_error.c
+ * Guards: pml_epml_job.c, pml_epml_lost_launcher.c, pml_epml_pmix.c, pml_epml_base_error.c
  */
 
 #define _GNU_SOURCE

@@ -14,7 +14,7 @@
  * Each process has endpoints of its own; the threads of the peers are done, but for those of the
  * flood, before the calls are counted.
  *
- * Guards: pml_epml_turn.c, pml_epml_wait.c, pml_epml_waiting.c
+ * Guards: pml_epml_progress.c, pml_epml_wait.c, pml_epml_waiting.c
  */
 
 #define _GNU_SOURCE

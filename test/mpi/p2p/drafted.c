@@ -17,7 +17,7 @@
  * Whoever has its core: rank 0 goes no further than to its next look at the process before the few
  * bytes have been sent.
  *
- * Guards: pml_epml_registry.c, pml_epml_turn.c, pml_epml_waiting.c
+ * Guards: pml_epml_registry.c, pml_epml_progress.c, pml_epml_waiting.c
  */
 
 #define _GNU_SOURCE /* RTLD_NEXT */

@@ -11,7 +11,7 @@
  * straight from the sender's buffer must be the ones that were sent, and a send must not wait for
  * its receive.
  *
- * Guards: pml_epml_crowd.c, btl_epshm_lend.c
+ * Guards: pml_epml_oversubscription.c, btl_epshm_lend.c
  */
 
 #include "ept.h"

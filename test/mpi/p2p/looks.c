@@ -13,7 +13,7 @@
  * Looks are calls of opal_progress.  Waits are counted by the yields of a process that has fewer
  * cores than endpoints, one in 16 turns.
  *
- * Guards: pml_epml_wait.c, pml_epml_seen.c, pml_epml_waiting.c
+ * Guards: pml_epml_wait.c, pml_epml_acquire.c, pml_epml_waiting.c
  */
 
 #define _GNU_SOURCE

@@ -12,7 +12,7 @@
  *
  *   --rounds N   alltoalls (default 300)
  *
- * Guards: pml_epml_crowd.c, pml_epml_waiting.c
+ * Guards: pml_epml_oversubscription.c, pml_epml_waiting.c
  */
 
 #include "ept.h"

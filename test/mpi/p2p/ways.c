@@ -16,7 +16,7 @@
  *                processes the first cannot share memory
  *
  * Guards: pml_epml_connection.c, pml_epml_transmit.c, pml_epml_transport.c, btl_epshm_node_peer.c,
- * btl_epshm_segment.c, pml_epml_ways.c
+ * btl_epshm_segment.c, pml_epml_ep_transports.c
  */
 
 #include "ept.h"

@@ -77,13 +77,13 @@ static mca_pml_base_module_t *component_init(int *priority, bool enable_progress
         (void) mca_pml_epml_base_finalize();
         return NULL;
     }
-    mca_pml_epml_turn_watch(mca_pml_epml_dump_all);
+    mca_pml_epml_progress_watch(mca_pml_epml_dump_all);
     return mca_pml_epml_module_init();
 }
 
 static int component_finalize(void)
 {
-    mca_pml_epml_turn_unwatch();
+    mca_pml_epml_progress_unwatch();
     (void) mpix_endpoints_register_pml(NULL);
     mca_pml_epml_serve_no_more();
     return mca_pml_epml_base_finalize();

@@ -37,7 +37,7 @@ static const char *find_cores(void)
 {
     static char text[16];
 
-    (void) snprintf(text, sizeof(text), "%d", mca_pml_epml_crowd_cores());
+    (void) snprintf(text, sizeof(text), "%d", mca_pml_epml_oversubscription_cores());
     return text;
 }
 
@@ -89,10 +89,10 @@ static const ep_parameter_t parameters[] = {
      .help = "Milliseconds that the launcher is given to say that a process has died, or to end "
              "the job, before a peer that the network cannot reach is reported as such, and before "
              "the base PML hears that a connection of its own is over"},
-    {.name = "way_wait", STORAGE(way_wait), .preset = 3000, .unit = "ms", SETTABLE,
+    {.name = "transport_wait", STORAGE(transport_wait), .preset = 3000, .unit = "ms", SETTABLE,
      .level = OPAL_INFO_LVL_6,
-     .help = "Milliseconds that an answer to another process waits for a way to it, where there is "
-             "no memory for one, before the two endpoints give each other up"},
+     .help = "Milliseconds that an answer to another process waits for a connection to it, where "
+             "there is no memory for one, before the two endpoints end with an error"},
     {.name = "finalize_wait", STORAGE(finalize_wait), .preset = 10000, .unit = "ms", SETTABLE,
      .level = OPAL_INFO_LVL_6,
      .help = "Milliseconds that MPI_Finalize waits for the other processes where this one has lost "

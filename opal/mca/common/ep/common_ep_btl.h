@@ -312,7 +312,7 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_abandon_fn_t ep_abandon; /**< likewise */
     mca_btl_ep_refuse_fn_t ep_refuse;
     mca_btl_ep_is_left_fn_t ep_is_left; /**< NULL: that cannot be told, or modules do not end */
-    mca_btl_ep_drain_fn_t ep_drain;     /**< NULL: turns of ep_progress do it, as far as they do */
+    mca_btl_ep_drain_fn_t ep_drain;     /**< NULL: calls of ep_progress do it, as far as they do */
     mca_btl_ep_count_fn_t ep_count;     /**< NULL: it does not count */
 
     /* Set by the owner after ep_create, or NULL. */

@@ -212,7 +212,7 @@ our @ENTRIES = (
               args => '--how recv --end apart', status => 0,
               mca => 'pml_epml_finalize_wait 500', says => 'process 1: ended', never => 'written' } }
         [told => $NOTIFY], [untold => $RECOVER]),
-    # One that has noticed nothing hears of it there, in the launcher's books, be it that it must
+    # One that has noticed nothing hears of it there, in the launcher's table of processes, be it that it must
     # ask twice.
     (map { my ($variant, $env) = @$_;
            +{ program => 'death', variant => $variant, kind => 'death', plain => 0,

@@ -52,7 +52,7 @@ typedef struct mca_pml_epml_component_t {
     unsigned int dump_after;    /**< pml_epml_dump_after, s */
     unsigned int dump_signal;   /**< pml_epml_dump_signal */
     unsigned int launcher_wait; /**< pml_epml_launcher_wait, ms */
-    unsigned int way_wait;      /**< pml_epml_way_wait, ms */
+    unsigned int transport_wait; /**< pml_epml_transport_wait, ms */
     unsigned int finalize_wait; /**< pml_epml_finalize_wait, ms */
     char *coll_components;      /**< pml_epml_coll */
     int verbose;                /**< pml_epml_verbose */

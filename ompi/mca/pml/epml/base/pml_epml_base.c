@@ -19,7 +19,7 @@
 #include "pml_epml_base.h"
 #include "pml_epml_base_error.h"
 #include "pml_epml_framework.h"
-#include "pml_epml_site.h"
+#include "pml_epml_configured.h"
 
 #include "ompi/constants.h"
 
@@ -80,10 +80,10 @@ static char *make_candidates(void)
     if (NULL != wanted && '\0' != wanted[0]) {
         base_wish = "pml_epml_base";
     } else {
-        wanted = site = mca_pml_epml_site_pmls();
+        wanted = site = mca_pml_epml_configured_pmls();
         base_wish = NULL != site ? "the parameter files' pml" : "nobody has a wish";
     }
-    candidates = mca_pml_epml_site_candidates(wanted, standard);
+    candidates = mca_pml_epml_configured_candidates(wanted, standard);
     free(site);
     free(standard);
     return candidates;

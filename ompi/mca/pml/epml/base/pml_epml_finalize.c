@@ -21,7 +21,7 @@
 #include "ompi_config.h"
 
 #include "pml_epml.h"
-#include "pml_epml_books.h"
+#include "pml_epml_pmix.h"
 #include "pml_epml_clock.h"
 #include "pml_epml_lost_launcher.h"
 
@@ -92,9 +92,9 @@ static bool wait_for_fence(void)
             continue;
         }
         quiet += step;
-        if (0 < mca_pml_epml_component.ask && quiet >= mca_pml_epml_books_interval()) {
+        if (0 < mca_pml_epml_component.ask && quiet >= mca_pml_epml_pmix_interval()) {
             quiet = 0;
-            mca_pml_epml_books_ask(OMPI_PROC_MY_NAME->jobid);
+            mca_pml_epml_pmix_ask(OMPI_PROC_MY_NAME->jobid);
         }
     }
     return true;
@@ -112,7 +112,7 @@ static void before_finalize(void)
         return; /* Open MPI tries as well, and says why */
     }
     over = wait_for_fence();
-    if (mca_pml_epml_books_close() || !over) {
+    if (mca_pml_epml_pmix_close() || !over) {
         finalize_stay();
     }
     ompi_async_mpi_finalize = true; /* it has been waited for */

@@ -34,7 +34,7 @@ typedef enum mca_pml_epml_hdr_kind_t {
     EPML_HDR_HOLD = 11,       /**< to a sender: too much waits here unmatched, keep the data */
     EPML_HDR_GO = 12,         /**< to a sender: not any more */
     EPML_HDR_PART_AGAIN = 13, /**< answers PART_RNDV: cannot be fetched, send it */
-    EPML_HDR_WITHDRAW = 14,   /**< to the receiver: forget this rendezvous, unless it is matched */
+    EPML_HDR_CANCEL = 14,     /**< to the receiver: forget this rendezvous, unless it is matched */
     EPML_HDR_PART_FAIL = 15,  /**< to the receiver: nothing more comes in this round, there was an
                              * error; as a FIN */
     EPML_HDR_LEFT = 16,       /**< to a member of a communicator: its collectives cannot succeed, or
@@ -61,7 +61,7 @@ typedef struct mca_pml_epml_hdr_common_t {
     uint8_t kind;
     uint8_t flags;
     uint16_t handle_size; /**< rendezvous: bytes of registration handle behind the header;
-                           * WITHDRAW: of address;
+                           * CANCEL: of address;
                            * PART_DATA, PART_AGAIN: the round, modulo 2^16 */
     uint32_t request;     /**< number of a request at the addressee, or of the sender's own */
 } mca_pml_epml_hdr_common_t;
@@ -132,11 +132,11 @@ typedef struct mca_pml_epml_hdr_part_again_t {
 
 /** Over the network the sender's address is behind it (handle_size bytes): the endpoint that it is
  * for may be gone, and with it all that its process knew of the sender. */
-typedef struct mca_pml_epml_hdr_withdraw_t {
+typedef struct mca_pml_epml_hdr_cancel_t {
     mca_pml_epml_hdr_common_t common; /**< request: the sender's */
     uint64_t context;
     uint64_t uid; /**< of the sender's endpoint */
-} mca_pml_epml_hdr_withdraw_t;
+} mca_pml_epml_hdr_cancel_t;
 
 typedef struct mca_pml_epml_hdr_left_t {
     mca_pml_epml_hdr_common_t common;
@@ -161,7 +161,7 @@ _Static_assert(16 == sizeof(mca_pml_epml_hdr_done_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_part_start_t), "no padding on the wire");
 _Static_assert(40 == sizeof(mca_pml_epml_hdr_part_rndv_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_part_again_t), "no padding on the wire");
-_Static_assert(24 == sizeof(mca_pml_epml_hdr_withdraw_t), "no padding on the wire");
+_Static_assert(24 == sizeof(mca_pml_epml_hdr_cancel_t), "no padding on the wire");
 _Static_assert(24 == sizeof(mca_pml_epml_hdr_left_t), "no padding on the wire");
 _Static_assert(16 == sizeof(mca_pml_epml_hdr_flow_t), "no padding on the wire");
 

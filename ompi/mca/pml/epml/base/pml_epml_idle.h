@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What is due after each turn in which a thread that waits has found nothing.
+ * What is due after each progress call in which a thread that waits has found nothing.
  *
  * Standalone: no Open MPI.
  *
@@ -21,8 +21,8 @@
 
 /** Turns without event between looks at the rest of Open MPI; also what counts as a while. */
 #define EPML_IDLE_LONG 256
-/** Turns between yields: in a crowd, and otherwise (some milliseconds, then every 256 turns). */
-#define EPML_IDLE_YIELD_CROWDED 16
+/** Progress calls between yields: if oversubscribed, and otherwise (some milliseconds, then every 256 calls). */
+#define EPML_IDLE_YIELD_OVERSUBSCRIBED 16
 #define EPML_IDLE_YIELD 100000
 
 /** What is due; bits. */
@@ -30,23 +30,23 @@ enum {
     EPML_IDLE_RELAX = 1,          /**< a pause */
     EPML_IDLE_COUNT = 2,          /**< it has been waiting for a while: once in a wait */
     EPML_IDLE_HELP = 4,           /**< the rest of the process */
-    EPML_IDLE_YIELD_IF_CROWD = 8, /**< the core to others, if there are too many */
+    EPML_IDLE_YIELD_IF_OVERSUBSCRIBED = 8, /**< the core to others, if there are too many */
     EPML_IDLE_YIELD_ANYWAY = 16   /**< likewise, even if there seem not to be */
 };
 
-/** The turns wrap around after a minute or two.  Then they go on as those of a wait that has lasted
+/** The count wraps around after a minute or two.  Then it goes on as that of a wait that has lasted
  * for long, which all multiples of EPML_IDLE_LONG above EPML_IDLE_YIELD are. */
 #define EPML_IDLE_WRAPPED ((uint32_t) (EPML_IDLE_YIELD / EPML_IDLE_LONG + 1) * EPML_IDLE_LONG)
 
 /** One more.  @return what is due */
-static inline unsigned int epml_idle_step(uint32_t *turns)
+static inline unsigned int epml_idle_step(uint32_t *calls)
 {
-    const uint32_t idle = UINT32_MAX == *turns ? EPML_IDLE_WRAPPED : *turns + 1;
+    const uint32_t idle = UINT32_MAX == *calls ? EPML_IDLE_WRAPPED : *calls + 1;
 
-    *turns = idle;
+    *calls = idle;
     return (0 != idle % 2 ? EPML_IDLE_RELAX : 0) | (EPML_IDLE_LONG == idle ? EPML_IDLE_COUNT : 0)
            | (0 == idle % EPML_IDLE_LONG ? EPML_IDLE_HELP : 0)
-           | (0 == idle % EPML_IDLE_YIELD_CROWDED ? EPML_IDLE_YIELD_IF_CROWD : 0)
+           | (0 == idle % EPML_IDLE_YIELD_OVERSUBSCRIBED ? EPML_IDLE_YIELD_IF_OVERSUBSCRIBED : 0)
            | (0 == idle % EPML_IDLE_LONG && EPML_IDLE_YIELD < idle ? EPML_IDLE_YIELD_ANYWAY : 0);
 }
 

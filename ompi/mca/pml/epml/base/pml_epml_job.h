@@ -43,7 +43,7 @@ typedef struct mca_pml_epml_job_t {
     struct {
         pmix_query_t query; /**< no keys: not asked yet */
         pmix_info_t job;
-    } question;                   /**< pml_epml_books.c */
+    } question;                   /**< pml_epml_pmix.c */
     mca_pml_epml_place_t *places; /**< by rank; under the lock of jobs */
     _Atomic uint64_t dead[];      /**< a bit for each process */
 } mca_pml_epml_job_t;

@@ -16,7 +16,7 @@
 #include "ompi_config.h"
 
 #include "pml_epml.h"
-#include "pml_epml_books.h"
+#include "pml_epml_pmix.h"
 #include "pml_epml_job.h"
 #include "pml_epml_lost_launcher.h"
 
@@ -141,13 +141,13 @@ bool mca_pml_epml_lost_wait(const opal_process_name_t *name)
         return false;
     }
     /* It may not tell by itself, and it may not know yet when it is asked at once. */
-    mca_pml_epml_books_ask(name->jobid);
+    mca_pml_epml_pmix_ask(name->jobid);
     for (unsigned int ms = 0;
          ms < mca_pml_epml_component.launcher_wait && !mca_pml_epml_lost_is_dead(name); ms += NAP) {
         (void) usleep(1000 * NAP);
     }
     if (!mca_pml_epml_lost_is_dead(name)) {
-        (void) mca_pml_epml_books_lives(name);
+        (void) mca_pml_epml_pmix_lives(name);
     }
     return mca_pml_epml_lost_is_dead(name);
 }

@@ -32,7 +32,7 @@
 #include "pml_epml_open.h"
 #include "pml_epml_pending.h"
 #include "pml_epml_report.h"
-#include "pml_epml_seen.h"
+#include "pml_epml_acquire.h"
 #include "pml_epml_serve.h"
 #include "pml_epml_wait.h"
 

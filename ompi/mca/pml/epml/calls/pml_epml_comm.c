@@ -147,10 +147,10 @@ static void intern_sides(ompi_communicator_t *newcomm, uint64_t context,
                          mca_pml_epml_peers_t **local_p, mca_pml_epml_peers_t **remote_p)
 {
     if (OMPI_COMM_IS_INTER(newcomm)) {
-        mca_pml_epml_peers_intern(context, local_p, remote_p);
+        mca_pml_epml_shared_peers_find(context, local_p, remote_p);
         return;
     }
-    mca_pml_epml_peers_intern(context, local_p, NULL);
+    mca_pml_epml_shared_peers_find(context, local_p, NULL);
     mca_pml_epml_peers_release(*remote_p);
     mca_pml_epml_peers_retain(*local_p);
     *remote_p = *local_p;
@@ -165,7 +165,7 @@ static int both_sides(const ompi_communicator_t *newcomm, const mca_pml_epml_com
     const bool intra = OMPI_COMM_IS_INTRA(newcomm);
     int rc;
 
-    *local_p = intra ? mca_pml_epml_peers_interned(context, newcomm->c_local_group) : NULL;
+    *local_p = intra ? mca_pml_epml_shared_peers_finded(context, newcomm->c_local_group) : NULL;
     if (NULL == *local_p) {
         rc = comm_members(newcomm->c_local_group, parent->comm->c_local_group, parent->local,
                           parent->peers, local_p);
@@ -248,14 +248,14 @@ int mca_pml_epml_call_del_comm(ompi_communicator_t *ompi_comm)
     mca_pml_epml_lock(ep);
     mca_pml_epml_comms_remove(comm);
     while (NULL != (message = epml_match_some_of_context(&ep->match, comm->context))) {
-        mca_pml_epml_withdraw_kept(comm, message);
+        mca_pml_epml_rndv_cancel_unexpected(comm, message);
     }
     /* What members that gave up have not waited for. */
     while (comm->agrees
            && NULL
                   != (message = epml_match_some_of_context(&ep->match,
                                                            comm->context | EPML_AGREE_CONTEXT))) {
-        mca_pml_epml_withdraw_kept(comm, message);
+        mca_pml_epml_rndv_cancel_unexpected(comm, message);
     }
     mca_pml_epml_part_del_comm(comm);
     mca_pml_epml_am_del_comm(comm);
@@ -266,7 +266,7 @@ int mca_pml_epml_call_del_comm(ompi_communicator_t *ompi_comm)
     mca_pml_epml_clients_free(comm);
     ompi_comm->c_pml_comm = NULL;
     if (comm->may_owe) {
-        mca_pml_epml_peers_keep(comm->peers);
+        mca_pml_epml_former_peers_add(comm->peers);
     }
     mca_pml_epml_peers_release(comm->peers);
     mca_pml_epml_peers_release(comm->local);

@@ -142,7 +142,8 @@ static bool nobody_heard_of(const mca_pml_epml_request_t *request)
 static void dump_numbered(const view_t *view, bool sends)
 {
     for (uint32_t i = 0; i < view->ep->numbers.count; ++i) {
-        const mca_pml_epml_request_t *request = epml_numbers_slot(&view->ep->numbers, i)->request;
+        const mca_pml_epml_request_t *request
+            = epml_request_ids_slot(&view->ep->numbers, i)->request;
 
         /* Relaxed: written under the lock.  A request that is done may have kept its number. */
         if (NULL != request && request->ops->sends == sends && dump_shows(view, request->comm)

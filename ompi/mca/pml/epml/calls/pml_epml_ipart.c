@@ -196,7 +196,7 @@ static int part_pready(size_t first, size_t last, ompi_request_t *request)
     rc = mca_pml_epml_part_send_ready(part, (uint32_t) first, (uint32_t) last);
     if (part->ready_first < part->ready_last
         && (atomic_load_explicit(&ep->signs.busy, memory_order_relaxed)
-            || ep->ways.shm->ep_pending(ep->ways.shm))) {
+            || ep->transports.shm->ep_pending(ep->transports.shm))) {
         /* Perhaps the receiver's start is here already.  Not after the lock: the request may be
          * complete then, and freed by another thread, and with it the endpoint. */
         (void) mca_pml_epml_ep_progress_locked(ep);
@@ -220,7 +220,7 @@ static int part_parrived(size_t first, size_t last, int *flag, ompi_request_t *r
     }
     *flag = OMPI_REQUEST_INACTIVE == request->req_state
             || mca_pml_epml_part_recv_arrived(part, first, last);
-    for (int events = 1, turns = 0; !*flag && 0 < events && turns < EPML_TEST_TURNS; ++turns) {
+    for (int events = 1, calls = 0; !*flag && 0 < events && calls < EPML_TEST_CALLS; ++calls) {
         events = mca_pml_epml_ep_poll_patiently(part->super.ep);
         *flag = mca_pml_epml_part_recv_arrived(part, first, last);
     }

@@ -29,8 +29,8 @@
 /** Header and data that are best sent at once and without a request. */
 static inline size_t immediate_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    return NULL != peer->shm ? ep->ways.immediate_limit
-                             : ep->ways.module[peer->way]->super.btl_eager_limit;
+    return NULL != peer->shm ? ep->transports.immediate_limit
+                             : ep->transports.module[peer->transport]->super.btl_eager_limit;
 }
 
 /* ---- fast path ------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ unlock:
 
 /** Turns in which a full attached buffer may still get room: the receivers have the messages in it
  * already, but their answers have not been looked at. */
-#define EPML_BSEND_TURNS 10000
+#define EPML_BSEND_CALLS 10000
 
 /** Room in the endpoint's own buffer, or without one in the process's.  @return NULL if there is none
  * at present */
@@ -127,9 +127,9 @@ static void *bsend_alloc(mca_pml_epml_comm_t *comm, size_t size)
     mca_pml_epml_waiter_t waiter = {0};
     void *room;
 
-    while (NULL == (room = bsend_try(comm, size)) && waiter.idle < EPML_BSEND_TURNS
+    while (NULL == (room = bsend_try(comm, size)) && waiter.idle < EPML_BSEND_CALLS
            && (mca_pml_epml_buffer_is_there(comm->ep) || mca_pml_epml_compat_bsend_attached())) {
-        mca_pml_epml_turned(&waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
+        mca_pml_epml_progressed(&waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
     }
     mca_pml_epml_wait_over(&waiter);
     return room;

@@ -79,7 +79,7 @@ uint64_t mca_pml_epml_open_requests(const mca_pml_epml_ep_t *ep, const mca_pml_e
         }
     }
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {
-        count += is_open(epml_numbers_slot(&ep->numbers, i)->request, &filter);
+        count += is_open(epml_request_ids_slot(&ep->numbers, i)->request, &filter);
     }
     for (const epml_backlog_thing_t *backlog = ep->wire.backlogs.first; NULL != backlog;
          backlog = backlog->next_queue) {
@@ -110,7 +110,7 @@ void mca_pml_epml_comm_drain(ompi_communicator_t *ompi_comm)
 
         /* The other side may be an endpoint of this thread. */
         mca_pml_epml_process_progress();
-        mca_pml_epml_turned(&waiter, comm->ep, events);
+        mca_pml_epml_progressed(&waiter, comm->ep, events);
     }
     mca_pml_epml_wait_over(&waiter);
 }
@@ -140,7 +140,7 @@ void mca_pml_epml_detach_buffer(ompi_communicator_t *ompi_comm, void **address, 
             const int events = mca_pml_epml_ep_poll(ep);
 
             mca_pml_epml_process_progress(); /* the receiver may be an endpoint of this thread */
-            mca_pml_epml_turned(&waiter, ep, events);
+            mca_pml_epml_progressed(&waiter, ep, events);
         }
     } while (!is_over);
     mca_pml_epml_wait_over(&waiter);

@@ -89,7 +89,7 @@ int mca_pml_epml_call_iprobe(int src, int tag, ompi_communicator_t *comm, int *m
                              ompi_status_public_t *status)
 {
     mca_pml_epml_comm_t *epml_comm = mca_pml_epml_comm(comm);
-    int events, rc, turns = 0;
+    int events, rc, calls = 0;
 
     do {
         events = mca_pml_epml_ep_poll_patiently(epml_comm->ep);
@@ -97,19 +97,19 @@ int mca_pml_epml_call_iprobe(int src, int tag, ompi_communicator_t *comm, int *m
         *matched = NULL != probe_find(epml_comm, src, tag, status);
         rc = *matched ? OMPI_SUCCESS : in_vain(epml_comm, src, tag);
         mca_pml_epml_unlock(epml_comm->ep);
-    } while (0 < events && !*matched && OMPI_SUCCESS == rc && ++turns < EPML_TEST_TURNS);
+    } while (0 < events && !*matched && OMPI_SUCCESS == rc && ++calls < EPML_TEST_CALLS);
     (void) mca_pml_epml_tested(*matched);
     return rc;
 }
 
-/** What is probed for is not there: turn the endpoint until it may be. */
+/** What is probed for is not there: progress the endpoint until it may be. */
 static void turn_for_probe(mca_pml_epml_waiter_t *waiter, mca_pml_epml_ep_t *ep)
 {
     int events;
 
     do {
         events = mca_pml_epml_ep_poll(ep);
-        mca_pml_epml_turned(waiter, ep, events);
+        mca_pml_epml_progressed(waiter, ep, events);
     } while (0 == events && 0 != waiter->idle % 64); /* another thread may have taken it in */
 }
 
@@ -168,13 +168,13 @@ static int try_take(int src, int tag, ompi_communicator_t *comm, ompi_message_t 
 int mca_pml_epml_call_improbe(int src, int tag, ompi_communicator_t *comm, int *matched,
                               ompi_message_t **message, ompi_status_public_t *status)
 {
-    int events, rc, turns = 0;
+    int events, rc, calls = 0;
     bool found;
 
     do {
         events = mca_pml_epml_ep_poll_patiently(mca_pml_epml_comm(comm)->ep);
         rc = try_take(src, tag, comm, message, status, &found);
-    } while (0 < events && !found && OMPI_SUCCESS == rc && ++turns < EPML_TEST_TURNS);
+    } while (0 < events && !found && OMPI_SUCCESS == rc && ++calls < EPML_TEST_CALLS);
     (void) mca_pml_epml_tested(found);
     *matched = found;
     return rc;

@@ -55,7 +55,7 @@ static void look_for_net(mca_pml_epml_ep_t *ep, void *context)
 {
     bool *has_net = context;
 
-    *has_net = *has_net || NULL != ep->ways.module[EPML_WAY_NET];
+    *has_net = *has_net || NULL != ep->transports.module[EPML_TRANSPORT_NET];
 }
 
 static bool has_net(void)
@@ -121,7 +121,7 @@ void mca_pml_epml_report(char *text, size_t size)
     mpix_endpoints_seams_describe(line, sizeof(line));
     add_line(&report, "seams", line);
     report_ways(&report);
-    mca_pml_epml_crowd_describe(line, sizeof(line));
+    mca_pml_epml_oversubscription_describe(line, sizeof(line));
     add_line(&report, "cores", line);
     report_limits(&report);
 }

@@ -22,7 +22,7 @@
 #include "ompi/constants.h"
 
 /** Receives that have not been matched can be cancelled; sends cannot, which MPI allows.  Those of
- * a collective are taken back: it has failed, and its partner may never receive them. */
+ * a collective are cancelled: it has failed, and its partner may never receive them. */
 int mca_pml_epml_request_cancel(ompi_request_t *ompi_request, int flag)
 {
     mca_pml_epml_request_t *request = (mca_pml_epml_request_t *) ompi_request;

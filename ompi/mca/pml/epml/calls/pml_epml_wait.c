@@ -13,7 +13,7 @@
  * bookkeeping (statuses, persistent requests, errors, freeing) to Open MPI's functions, which find
  * the requests complete.  Lists without a request of ours go straight to Open MPI's functions, but
  * for the schedules of MPI_Comm_idup and MPI_Isendrecv, which would make threads park as well.  The
- * schedules of coll/libnbc do not tell; for them Open MPI waits, and its progress turns our
+ * schedules of coll/libnbc do not tell; for them Open MPI waits, and its progress function progresses our
  * endpoints.  Spinning for them here has been tried: 2.0 instead of 2.1 us for an 8 byte
  * MPI_Iallreduce of two threads, and slower with more threads than cores.
  *
@@ -26,7 +26,7 @@
 #include "../loss/loss.h"
 #include "../object/object.h"
 #include "pml_epml_pending.h"
-#include "pml_epml_seen.h"
+#include "pml_epml_acquire.h"
 #include "pml_epml_wait.h"
 
 #include <sched.h>
@@ -100,7 +100,7 @@ static inline bool is_served(const ompi_request_t *request)
            || NULL != request_ep(request);
 }
 
-/** One turn for a request that is not through. */
+/** One progress call for a request that is not through. */
 static inline void turn_for_request(const ompi_request_t *request, mca_pml_epml_waiter_t *waiter)
 {
     mca_pml_epml_ep_t *ep = request_ep(request);
@@ -108,12 +108,13 @@ static inline void turn_for_request(const ompi_request_t *request, mca_pml_epml_
 
     if (OPAL_UNLIKELY(!mca_pml_epml_is_request(request)
                       && !mca_pml_epml_is_client_request(request))) {
-        /* A schedule above our messages: it moves on in libmpi's progress, which also turns the
+        /* A schedule above our messages: it moves on in libmpi's progress, which also progresses the
          * endpoint of one that does not tell. */
         mca_pml_epml_process_progress();
     }
-    mca_pml_epml_turned(waiter, ep, events);
-    if (mca_pml_epml_is_client_request(request) && 0 == events && mca_pml_epml_is_crowded()) {
+    mca_pml_epml_progressed(waiter, ep, events);
+    if (mca_pml_epml_is_client_request(request) && 0 == events
+        && mca_pml_epml_is_oversubscribed()) {
         sched_yield();
     }
 }
@@ -257,7 +258,7 @@ static int epml_wait(ompi_request_t **request, ompi_status_public_t *status)
     return wait_returned(wait_by_libmpi()->req_wait(request, status), 1, request);
 }
 
-/** Wait for all requests of a list that need an endpoint turned, then let Open MPI finish. */
+/** Wait for all requests of a list that need progress of an endpoint, then let Open MPI finish. */
 static __attribute__((noinline)) int wait_all_any(size_t count, ompi_request_t **requests,
                                                   ompi_status_public_t *statuses)
 {
@@ -416,13 +417,13 @@ static size_t wait_for_one(size_t count, ompi_request_t **requests)
     while (NONE == found && ours) {
         const int events = turn_list(count, requests, mca_pml_epml_ep_poll);
 
-        if (0 == events && mca_pml_epml_seen_needs_libmpi(count, requests)) {
+        if (0 == events && mca_pml_epml_acquire_needs_libmpi(count, requests)) {
             mca_pml_epml_process_progress();
         }
-        mca_pml_epml_turned(&waiter, NULL, events);
+        mca_pml_epml_progressed(&waiter, NULL, events);
         found = first_complete(count, requests, &ours);
         if (NONE == found && 0 == events) {
-            found = mca_pml_epml_seen_failed(count, requests);
+            found = mca_pml_epml_acquire_failed(count, requests);
         }
     }
     mca_pml_epml_wait_over(&waiter);
@@ -452,8 +453,8 @@ static int epml_wait_some(size_t count, ompi_request_t **requests, int *outcount
     if (NONE == wait_for_one(count, requests)) {
         return wait_by_libmpi()->req_wait_some(count, requests, outcount, indices, statuses);
     }
-    rc = mca_pml_epml_seen_test_some(wait_by_libmpi(), count, requests, outcount, indices,
-                                     statuses);
+    rc = mca_pml_epml_acquire_test_some(wait_by_libmpi(), count, requests, outcount, indices,
+                                        statuses);
     return returned_some(rc, count, requests, *outcount, indices, statuses);
 }
 
@@ -462,7 +463,7 @@ static void test_turn(const ompi_request_t *request)
 {
     mca_pml_epml_ep_t *ep = request_ep(request);
 
-    for (int turns = 0; NULL != ep && turns < EPML_TEST_TURNS; ++turns) {
+    for (int calls = 0; NULL != ep && calls < EPML_TEST_CALLS; ++calls) {
         if (0 == mca_pml_epml_ep_poll_patiently(ep) || mca_pml_epml_is_through(request)) {
             return;
         }
@@ -475,10 +476,10 @@ static void test_turn_list(size_t count, ompi_request_t **requests)
 {
     int events = 0, more = 1;
 
-    for (int turns = 0; 0 < more && turns < EPML_TEST_TURNS; ++turns) {
+    for (int calls = 0; 0 < more && calls < EPML_TEST_CALLS; ++calls) {
         bool ours;
 
-        if (0 < turns && NONE != first_complete(count, requests, &ours)) {
+        if (0 < calls && NONE != first_complete(count, requests, &ours)) {
             break;
         }
         more = turn_list(count, requests, mca_pml_epml_ep_poll_patiently);
@@ -500,7 +501,7 @@ static int epml_test(ompi_request_t **request, int *completed, ompi_status_publi
             return OMPI_SUCCESS;
         }
     }
-    rc = wait_returned(mca_pml_epml_seen_test(wait_by_libmpi(), request, completed, status), 1,
+    rc = wait_returned(mca_pml_epml_acquire_test(wait_by_libmpi(), request, completed, status), 1,
                        request);
     if (OMPI_SUCCESS == rc && !*completed) {
         (void) mca_pml_epml_tested(false);
@@ -514,7 +515,7 @@ static int epml_test_any(size_t count, ompi_request_t **requests, int *index, in
     int rc;
 
     test_turn_list(count, requests);
-    rc = mca_pml_epml_seen_test_any(wait_by_libmpi(), count, requests, index, completed, status);
+    rc = mca_pml_epml_acquire_test_any(wait_by_libmpi(), count, requests, index, completed, status);
     if (OMPI_SUCCESS == rc && *completed && MPI_UNDEFINED != *index) {
         rc = left_error(requests[*index]); /* overlooked, as in returned_all */
     }
@@ -528,7 +529,7 @@ static int epml_test_all(size_t count, ompi_request_t **requests, int *completed
 
     test_turn_list(count, requests);
     forget_old_errors(count, requests);
-    rc = mca_pml_epml_seen_test_all(wait_by_libmpi(), count, requests, completed, statuses);
+    rc = mca_pml_epml_acquire_test_all(wait_by_libmpi(), count, requests, completed, statuses);
     return *completed ? returned_all(rc, count, requests, statuses) : rc;
 }
 
@@ -538,8 +539,8 @@ static int epml_test_some(size_t count, ompi_request_t **requests, int *outcount
     int rc;
 
     test_turn_list(count, requests);
-    rc = mca_pml_epml_seen_test_some(wait_by_libmpi(), count, requests, outcount, indices,
-                                     statuses);
+    rc = mca_pml_epml_acquire_test_some(wait_by_libmpi(), count, requests, outcount, indices,
+                                        statuses);
     return returned_some(rc, count, requests, *outcount, indices, statuses);
 }
 

@@ -61,7 +61,7 @@ int mca_pml_epml_cid_send(ompi_communicator_t *comm, int rank, int tag, const ui
             return mca_pml_epml_mpi_error(rc);
         }
         /* Also without memory: giving up here would leave the others waiting. */
-        mca_pml_epml_turned(&waiter, ep, mca_pml_epml_ep_poll(ep));
+        mca_pml_epml_progressed(&waiter, ep, mca_pml_epml_ep_poll(ep));
     }
 }
 
@@ -139,7 +139,7 @@ int mca_pml_epml_cid_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t
         }
         do {
             events = mca_pml_epml_ep_poll(ep);
-            mca_pml_epml_turned(&waiter, ep, events);
+            mca_pml_epml_progressed(&waiter, ep, events);
         } while (0 == events && 0 != waiter.idle % 64); /* another thread may have taken it in */
     }
 }
@@ -160,7 +160,7 @@ void mca_pml_epml_comm_leave(ompi_communicator_t *newcomm)
             break;
         }
         /* Without memory, as above. */
-        mca_pml_epml_turned(&waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
+        mca_pml_epml_progressed(&waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
     }
     mca_pml_epml_wait_over(&waiter);
 }

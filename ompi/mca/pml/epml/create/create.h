@@ -7,7 +7,7 @@
  * @file
  *
  * Making communicators of endpoints together with others: creations, intercommunicators,
- * and the meetings in which they take place.
+ * and the bootstrap exchanges in which they take place.
  *
  * Called through the link table of libmpix_endpoints.
  *
@@ -21,17 +21,17 @@
 #include "pml_epml_card.h"
 #include "pml_epml_create.h"
 #include "pml_epml_creation.h"
-#include "pml_epml_explore.h"
+#include "pml_epml_discovery.h"
 #include "pml_epml_from_group.h"
 #include "pml_epml_handle.h"
-#include "pml_epml_meeting.h"
+#include "pml_epml_bootstrap.h"
 #include "pml_epml_merge.h"
-#include "pml_epml_number.h"
+#include "pml_epml_num_endpoints.h"
 #include "pml_epml_proc_tree.h"
-#include "pml_epml_rounds.h"
+#include "pml_epml_phases.h"
 #include "pml_epml_shrink.h"
 #include "pml_epml_side.h"
-#include "pml_epml_tour.h"
-#include "pml_epml_web.h"
+#include "pml_epml_traversal.h"
+#include "pml_epml_graph.h"
 
 #endif /* MCA_PML_EPML_CREATE_LAYER_H */

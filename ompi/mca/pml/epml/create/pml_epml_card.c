@@ -8,7 +8,7 @@
  *
  * Cards: written by the member whose endpoint it is, checked and made a peer of by all others.
  *
- * Called by the rounds of a creation.
+ * Called by the phases of a creation.
  *
  * Tests: create, comm_bridge, jobs_spawn
  */
@@ -22,18 +22,19 @@
 
 #include "ompi/constants.h"
 
-/** The module of a way, if others may use it. */
-static const mca_btl_ep_module_t *way_of(const mca_pml_epml_ep_t *ep, bool with_node, int way)
+/** The module of a transport, if others may use it. */
+static const mca_btl_ep_module_t *transport_of(const mca_pml_epml_ep_t *ep, bool with_node,
+                                               int transport)
 {
-    return with_node || EPML_WAY_NODE != way ? ep->ways.module[way] : NULL;
+    return with_node || EPML_TRANSPORT_NODE != transport ? ep->transports.module[transport] : NULL;
 }
 
 size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep, bool with_node)
 {
-    size_t size = sizeof(mca_pml_epml_card_t) + ep->ways.shm->ep_address_length;
+    size_t size = sizeof(mca_pml_epml_card_t) + ep->transports.shm->ep_address_length;
 
-    for (int way = 0; way < EPML_WAYS; ++way) {
-        const mca_btl_ep_module_t *module = way_of(ep, with_node, way);
+    for (int transport = 0; transport < EPML_TRANSPORTS; ++transport) {
+        const mca_btl_ep_module_t *module = transport_of(ep, with_node, transport);
 
         size += NULL != module ? module->ep_address_length : 0;
     }
@@ -43,20 +44,20 @@ size_t mca_pml_epml_card_size(const mca_pml_epml_ep_t *ep, bool with_node)
 void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *ep, bool with_node,
                              const opal_process_name_t *name)
 {
-    unsigned char *address = card->addresses + ep->ways.shm->ep_address_length;
+    unsigned char *address = card->addresses + ep->transports.shm->ep_address_length;
 
     card->name = *name;
     card->uid = ep->life.uid;
     card->place = mca_pml_epml_place_own();
     card->job_size = ompi_process_info.num_procs;
-    card->shm_length = (uint16_t) ep->ways.shm->ep_address_length;
-    memcpy(card->addresses, ep->ways.shm->ep_address, card->shm_length);
-    for (int way = 0; way < EPML_WAYS; ++way) {
-        const mca_btl_ep_module_t *module = way_of(ep, with_node, way);
+    card->shm_length = (uint16_t) ep->transports.shm->ep_address_length;
+    memcpy(card->addresses, ep->transports.shm->ep_address, card->shm_length);
+    for (int transport = 0; transport < EPML_TRANSPORTS; ++transport) {
+        const mca_btl_ep_module_t *module = transport_of(ep, with_node, transport);
 
-        card->way_length[way] = 0;
+        card->transport_length[transport] = 0;
         if (NULL != module) {
-            card->way_length[way] = (uint16_t) module->ep_address_length;
+            card->transport_length[transport] = (uint16_t) module->ep_address_length;
             memcpy(address, module->ep_address, module->ep_address_length);
             address += module->ep_address_length;
         }
@@ -67,9 +68,9 @@ int mca_pml_epml_card_check(const mca_pml_epml_card_t *card, size_t card_size)
 {
     size_t length = card->shm_length;
 
-    for (int way = 0; way < EPML_WAYS; ++way) {
-        length += card->way_length[way];
-        if (MCA_BTL_EP_ADDRESS_MAX < card->way_length[way]) {
+    for (int transport = 0; transport < EPML_TRANSPORTS; ++transport) {
+        length += card->transport_length[transport];
+        if (MCA_BTL_EP_ADDRESS_MAX < card->transport_length[transport]) {
             return OMPI_ERR_BAD_PARAM;
         }
     }
@@ -80,24 +81,26 @@ int mca_pml_epml_card_check(const mca_pml_epml_card_t *card, size_t card_size)
 }
 
 /** How a peer of another process is reached.  @return as mca_pml_epml_card_peer */
-static int set_way(mca_pml_epml_peer_t *peer, const mca_pml_epml_card_t *card,
-                   const mca_pml_epml_ep_t *any)
+static int set_transport(mca_pml_epml_peer_t *peer, const mca_pml_epml_card_t *card,
+                         const mca_pml_epml_ep_t *any)
 {
     const unsigned char *address = card->addresses + card->shm_length;
-    mca_btl_ep_module_t *node = any->ways.module[EPML_WAY_NODE];
+    mca_btl_ep_module_t *node = any->transports.module[EPML_TRANSPORT_NODE];
     int rc = OMPI_SUCCESS;
 
-    peer->way = EPML_WAY_NET;
-    if (NULL != node && 0 < card->way_length[EPML_WAY_NODE] && peer->is_near) {
-        peer->way = EPML_WAY_NODE;
-        rc = node->ep_reach(node, address, card->way_length[EPML_WAY_NODE]);
+    peer->transport = EPML_TRANSPORT_NET;
+    if (NULL != node && 0 < card->transport_length[EPML_TRANSPORT_NODE] && peer->is_near) {
+        peer->transport = EPML_TRANSPORT_NODE;
+        rc = node->ep_reach(node, address, card->transport_length[EPML_TRANSPORT_NODE]);
     } else {
-        address += card->way_length[EPML_WAY_NODE];
+        address += card->transport_length[EPML_TRANSPORT_NODE];
     }
-    peer->address_length = card->way_length[peer->way];
+    peer->address_length = card->transport_length[peer->transport];
     memcpy(peer->address, address, peer->address_length);
     /* No address where one is needed: the two processes disagree on which node they are. */
-    return NULL != any->ways.module[peer->way] && 0 < peer->address_length ? rc : OMPI_ERR_UNREACH;
+    return NULL != any->transports.module[peer->transport] && 0 < peer->address_length
+               ? rc
+               : OMPI_ERR_UNREACH;
 }
 
 /** A peer of which this process has not heard. */
@@ -118,14 +121,14 @@ static int peer_new(const mca_pml_epml_card_t *card, const mca_pml_epml_ep_t *an
     }
     if (mca_pml_epml_name_is_here(&card->name)) {
         if (OPAL_SUCCESS
-            != any->ways.shm->ep_connect(any->ways.shm, card->addresses, card->shm_length,
-                                         &peer->shm)) {
+            != any->transports.shm->ep_connect(any->transports.shm, card->addresses,
+                                               card->shm_length, &peer->shm)) {
             mca_pml_epml_peer_release(peer);
             return OMPI_ERR_BAD_PARAM;
         }
-        peer->shm_disconnect = any->ways.shm->ep_disconnect;
+        peer->shm_disconnect = any->transports.shm->ep_disconnect;
     } else {
-        rc = set_way(peer, card, any);
+        rc = set_transport(peer, card, any);
         if (OMPI_SUCCESS != rc) {
             mca_pml_epml_peer_release(peer);
             return rc;
@@ -147,10 +150,10 @@ int mca_pml_epml_card_peer(const mca_pml_epml_card_t *card, mca_pml_epml_ep_t *a
         mca_pml_epml_peer_release(peer); /* a uid is one endpoint's: the card is wrong */
         return OMPI_ERR_BAD_PARAM;
     }
-    /* Others of this process may have met it by a way that this one has not needed so far. */
+    /* Others of this process may have met it by a transport that this one has not needed so far. */
     if (NULL == peer->shm
-        && (OMPI_SUCCESS != mca_pml_epml_ep_need(any, 1u << peer->way)
-            || NULL == any->ways.module[peer->way])) {
+        && (OMPI_SUCCESS != mca_pml_epml_ep_need(any, 1u << peer->transport)
+            || NULL == any->transports.module[peer->transport])) {
         mca_pml_epml_peer_release(peer);
         return OMPI_ERR_NOT_AVAILABLE;
     }

@@ -26,9 +26,10 @@ typedef struct mca_pml_epml_card_t {
     mca_pml_epml_place_t place; /**< of its process */
     uint32_t job_size;          /**< processes of its job */
     uint16_t shm_length;
-    uint16_t way_length[EPML_WAYS]; /**< 0: not to be reached that way */
+    uint16_t transport_length[EPML_TRANSPORTS]; /**< 0: not to be reached by it */
     uint16_t unused[3];
-    unsigned char addresses[]; /**< shm_length bytes, then those of the ways, in their order */
+    unsigned char
+        addresses[]; /**< shm_length bytes, then those of the transports, in their order */
 } mca_pml_epml_card_t;
 
 /** Bytes that the card of an endpoint needs.

@@ -34,7 +34,7 @@
 #include "pml_epml_handle.h"
 #include "pml_epml_merge.h"
 #include "pml_epml_shrink.h"
-#include "pml_epml_number.h"
+#include "pml_epml_num_endpoints.h"
 
 #include "ompi/constants.h"
 #include "ompi/mca/coll/base/coll_tags.h"
@@ -79,22 +79,22 @@ static void read_parent(mca_pml_epml_creation_t *creation)
 
     creation->rank = ompi_comm_rank(parent);
     creation->name = ompi_group_get_proc_name(parent->c_local_group, creation->rank);
-    creation->meeting.comm = parent;
+    creation->bootstrap.comm = parent;
     creation->local.group = parent->c_local_group;
     creation->local.members = parent->c_local_group->grp_proc_count;
-    creation->ways = mca_pml_epml_group_ways(parent->c_local_group);
+    creation->transports = mca_pml_epml_group_transports(parent->c_local_group);
     if (OMPI_COMM_IS_INTER(parent)) {
-        creation->meeting.comm = parent->c_local_comm;
-        creation->meeting.two_sided = true;
-        creation->meeting.bridge = parent;
+        creation->bootstrap.comm = parent->c_local_comm;
+        creation->bootstrap.two_sided = true;
+        creation->bootstrap.bridge = parent;
         /* Not OMPI_COMM_ALLREDUCE_TAG: by that the leaders of an MPI_Comm_idup talk, which may be
          * under way.  This one is of blocking calls on all of the communicator, of which creation
          * is one. */
-        creation->meeting.tag = OMPI_COMM_BARRIER_TAG;
-        creation->meeting.out_tag = OMPI_COMM_BARRIER_TAG;
+        creation->bootstrap.tag = OMPI_COMM_BARRIER_TAG;
+        creation->bootstrap.out_tag = OMPI_COMM_BARRIER_TAG;
         creation->remote.group = parent->c_remote_group;
         creation->remote.members = parent->c_remote_group->grp_proc_count;
-        creation->ways |= mca_pml_epml_group_ways(parent->c_remote_group);
+        creation->transports |= mca_pml_epml_group_transports(parent->c_remote_group);
     }
 }
 
@@ -103,7 +103,7 @@ static void say_short_of(const mca_pml_epml_creation_t *creation, int made, int 
 {
     if (0 < made || (OMPI_ERR_BAD_PARAM != rc && OMPI_ERR_NOT_AVAILABLE != rc)) {
         EPML_SHOW_HELP("no resources", true, made + 1, creation->num_ep,
-                       0 != creation->ways ? "epshm, epofi" : "epshm", opal_strerror(rc));
+                       0 != creation->transports ? "epshm, epofi" : "epshm", opal_strerror(rc));
     }
 }
 
@@ -204,7 +204,7 @@ const mpix_endpoints_pml_t mca_pml_epml_link = {
     .group_max = mca_pml_epml_group_max,
     .wait_until = mca_pml_epml_wait_until,
     .comm_merge = mca_pml_epml_comm_merge,
-    .number = mca_pml_epml_number,
+    .number = mca_pml_epml_num_endpoints,
     .report = mca_pml_epml_report,
     .network = mca_pml_epml_network,
     .comm_failed = mca_pml_epml_acked_group,

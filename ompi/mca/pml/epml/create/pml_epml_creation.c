@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Creations: three rounds (pml_epml_rounds.h), a file each, and what is left when they are over.
+ * Creations: three phases (pml_epml_phases.h), a file each, and what is left when they are over.
  *
- * Should some members of a node be unable to share memory, which may turn out in the first round or
+ * Should some members of a node be unable to share memory, which may turn out in the first phase or
  * in the last one, all is taken again, with the network in its place.
  *
  * Called by pml_epml_create.c, pml_epml_from_group.c, pml_epml_intercomm.c, pml_epml_merge.c.
@@ -56,7 +56,7 @@ epml_verdict_t mca_pml_epml_creation_without_node(mca_pml_epml_creation_t *creat
 {
     creation->without_node = true;
     if (mca_pml_epml_creation_uses_node(creation)) {
-        creation->ways = EPML_WITH_NET;
+        creation->transports = EPML_WITH_NET;
     }
     return EPML_VERDICT_AGAIN;
 }
@@ -88,15 +88,15 @@ static void clean_up(mca_pml_epml_creation_t *creation)
 
 static bool creation_owes(const void *work)
 {
-    return ((const mca_pml_epml_creation_t *) work)->meeting.owes;
+    return ((const mca_pml_epml_creation_t *) work)->bootstrap.owes;
 }
 
 int mca_pml_epml_creation_run(mca_pml_epml_creation_t *creation, int failed)
 {
-    static const epml_round_t *const rounds[] = {&mca_pml_epml_round_endpoints,
-                                                 &mca_pml_epml_round_room,
-                                                 &mca_pml_epml_round_handles};
-    const int rc = epml_rounds_run(rounds, (int) (sizeof(rounds) / sizeof(rounds[0])),
+    static const epml_phase_t *const phases[] = {&mca_pml_epml_phase_endpoints,
+                                                 &mca_pml_epml_phase_tables,
+                                                 &mca_pml_epml_phase_handles};
+    const int rc = epml_phases_run(phases, (int) (sizeof(phases) / sizeof(phases[0])),
                                    creation_owes, creation, failed);
 
     clean_up(creation);

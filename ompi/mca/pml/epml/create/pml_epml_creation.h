@@ -7,11 +7,11 @@
  * @file
  *
  * A creation: members of one group, or of two that do not know each other yet, make communicators
- * of endpoints together.  docs/creation.md has what is said in which round, and how it ends when
+ * of endpoints together.  docs/creation.md has what is said in which phase, and how it ends when
  * something goes wrong.
  *
  * Four things are made so: endpoints from a communicator (pml_epml_create.c), intercommunicators
- * between groups that meet (pml_epml_intercomm.c), what communicators that hang together are
+ * between groups that meet (pml_epml_intercomm.c), what connected communicators are
  * merged into (pml_epml_merge.c), and communicators of a group alone (pml_epml_from_group.c).
  */
 
@@ -21,15 +21,15 @@
 #include "ompi_config.h"
 
 #include "../object/object.h"
-#include "pml_epml_meeting.h"
-#include "pml_epml_rounds.h"
+#include "pml_epml_bootstrap.h"
+#include "pml_epml_phases.h"
 #include "pml_epml_side.h"
 
 #include "opal/util/info.h"
 
 BEGIN_C_DECLS
 
-/** What is agreed on in the first round; all are maxima over the members. */
+/** What is agreed on in the first phase; all are maxima over the members. */
 typedef struct mca_pml_epml_agreement_t {
     int64_t error;        /**< mpix_endpoints_error_t */
     int64_t num_ep;       /**< largest count */
@@ -64,9 +64,9 @@ typedef struct mca_pml_epml_creation_t {
     int rank;                    /**< this member's number on its side */
     opal_process_name_t name;    /**< of its first endpoint */
     const opal_process_name_t *names; /**< of all of them; NULL: the others get new ones */
-    mca_pml_epml_meeting_t meeting;
+    mca_pml_epml_bootstrap_t bootstrap;
     epml_side_t local;             /**< group and number of members */
-    epml_side_t remote;            /**< of none, if the meeting is one-sided */
+    epml_side_t remote;            /**< of none, if the exchange is one-sided */
     const int *counts;             /**< endpoints of each member, if they are known; else NULL */
     const int *order;              /**< rank that each endpoint gets, in the order of the members;
                                     * NULL: that order.  One-sided only */
@@ -77,7 +77,7 @@ typedef struct mca_pml_epml_creation_t {
     bool has_eps;                  /**< they are there; else they are made */
     bool promise;                  /**< all bring as many */
     mca_pml_epml_level_t level;    /**< of new endpoints */
-    unsigned int ways;             /**< that our endpoints need, set of EPML_WITH_* */
+    unsigned int transports;       /**< that our endpoints need, set of EPML_WITH_* */
     opal_info_t *info;             /**< the user's, or NULL */
     mpix_endpoints_error_t error;  /**< what is wrong with this member's arguments; what was */
 
@@ -94,7 +94,7 @@ typedef struct mca_pml_epml_creation_t {
 /**
  * Create.  Collective over all members.
  *
- * @param[in] failed  OMPI_SUCCESS; else see epml_rounds_run
+ * @param[in] failed  OMPI_SUCCESS; else see epml_phases_run
  *
  * @return OMPI_SUCCESS: every member has its handles, or finds out in its first collective that
  *         another one has left; all of them are MPI_COMM_NULL if a side has no endpoints.  Or an
@@ -103,11 +103,11 @@ typedef struct mca_pml_epml_creation_t {
  */
 int mca_pml_epml_creation_run(mca_pml_epml_creation_t *creation, int failed);
 
-/* ---- for the rounds -------------------------------------------------------------------------- */
+/* ---- for the phases -------------------------------------------------------------------------- */
 
-extern const epml_round_t mca_pml_epml_round_endpoints;
-extern const epml_round_t mca_pml_epml_round_room;
-extern const epml_round_t mca_pml_epml_round_handles;
+extern const epml_phase_t mca_pml_epml_phase_endpoints;
+extern const epml_phase_t mca_pml_epml_phase_tables;
+extern const epml_phase_t mca_pml_epml_phase_handles;
 
 /** The rank of an endpoint in the new communicator.  @param[in] number  in the order of the members */
 static inline int mca_pml_epml_creation_rank(const mca_pml_epml_creation_t *creation, int number)
@@ -120,7 +120,7 @@ int mca_pml_epml_creation_eps(const mca_pml_epml_creation_t *creation);
 
 static inline bool mca_pml_epml_creation_uses_node(const mca_pml_epml_creation_t *creation)
 {
-    return 0 != (creation->ways & EPML_WITH_NODE);
+    return 0 != (creation->transports & EPML_WITH_NODE);
 }
 
 /** How bad it is, for a maximum over the members. */

@@ -186,10 +186,10 @@ int mca_pml_epml_create_from_group(ompi_group_t *group, uint64_t key,
 {
     from_group_t work = {.creation = {.ops = &from_group_ops,
                                       .parent = &ompi_mpi_comm_world.comm,
-                                      .meeting = {.comm = &ompi_mpi_comm_world.comm},
+                                      .bootstrap = {.comm = &ompi_mpi_comm_world.comm},
                                       .num_ep = count,
                                       .level = EPML_LEVEL_MULTIPLE,
-                                      .ways = mca_pml_epml_group_ways(group)},
+                                      .transports = mca_pml_epml_group_transports(group)},
                          .tree = {.comm = &ompi_mpi_comm_world.comm,
                                   .tag = mca_pml_epml_proc_tree_tag(key)},
                          .group = group,
@@ -207,7 +207,7 @@ int mca_pml_epml_create_from_group(ompi_group_t *group, uint64_t key,
     }
     find_processes(&work);
     work.tree.ranks = work.ranks;
-    creation->meeting.tree = &work.tree;
+    creation->bootstrap.tree = &work.tree;
     creation->rank = work.tree.rank;
     creation->local.members = work.tree.size;
     creation->names = work.names;

@@ -89,19 +89,21 @@ static uint32_t common_job(ompi_group_t *group)
  * memory cannot be shared then, which all members will learn. */
 static uint32_t common_node(ompi_group_t *group)
 {
-    return 0 != (mca_pml_epml_group_ways(group) & EPML_WITH_NET) ? HELLO_SEVERAL_NODES
-                                                                 : mca_pml_epml_place_own().host;
+    return 0 != (mca_pml_epml_group_transports(group) & EPML_WITH_NET)
+               ? HELLO_SEVERAL_NODES
+               : mca_pml_epml_place_own().host;
 }
 
 /** The leader's arguments, which are significant only there. */
-static int check_bridge(const mca_pml_epml_meeting_t *meeting)
+static int check_bridge(const mca_pml_epml_bootstrap_t *bootstrap)
 {
-    if (ompi_comm_invalid(meeting->bridge) || OMPI_COMM_IS_INTER(meeting->bridge)) {
+    if (ompi_comm_invalid(bootstrap->bridge) || OMPI_COMM_IS_INTER(bootstrap->bridge)) {
         return MPI_ERR_COMM;
     }
-    if (0 > meeting->remote_leader || ompi_comm_size(meeting->bridge) <= meeting->remote_leader) {
+    if (0 > bootstrap->remote_leader
+        || ompi_comm_size(bootstrap->bridge) <= bootstrap->remote_leader) {
         /* To processes, what Open MPI says. */
-        return mca_pml_epml_is_endpoint_comm(meeting->comm) ? MPI_ERR_RANK : OMPI_ERR_BAD_PARAM;
+        return mca_pml_epml_is_endpoint_comm(bootstrap->comm) ? MPI_ERR_RANK : OMPI_ERR_BAD_PARAM;
     }
     return OMPI_SUCCESS;
 }
@@ -111,10 +113,10 @@ static int check_bridge(const mca_pml_epml_meeting_t *meeting)
  * @param[in]  own     what its side brings, or NULL: as many endpoints as members
  * @param[in]  rc      what is wrong with the bridge
  * @param[out] hellos  own side's, theirs */
-static int exchange_hellos(mca_pml_epml_meeting_t *meeting, const own_t *own, int rc,
+static int exchange_hellos(mca_pml_epml_bootstrap_t *bootstrap, const own_t *own, int rc,
                            hello_t hellos[2])
 {
-    ompi_communicator_t *comm = meeting->comm;
+    ompi_communicator_t *comm = bootstrap->comm;
 
     hellos[0] = (hello_t){.mark = HELLO_MARK,
                           .size = NULL != own && OMPI_SUCCESS != own->failed ? HELLO_NOBODY
@@ -124,8 +126,8 @@ static int exchange_hellos(mca_pml_epml_meeting_t *meeting, const own_t *own, in
                           .job = common_job(comm->c_local_group),
                           .node = common_node(comm->c_local_group)};
     if (OMPI_SUCCESS == rc) {
-        rc = mca_pml_epml_meeting_exchange(meeting, OMPI_SUCCESS, &hellos[0], sizeof(hellos[0]),
-                                           &hellos[1], sizeof(hellos[1]));
+        rc = mca_pml_epml_bootstrap_exchange(bootstrap, OMPI_SUCCESS, &hellos[0], sizeof(hellos[0]),
+                                             &hellos[1], sizeof(hellos[1]));
     }
     if (OMPI_SUCCESS == rc && (HELLO_MARK != hellos[1].mark || 0 >= hellos[1].size)) {
         rc = HELLO_NOBODY == hellos[1].size ? MPI_ERR_SPAWN : MPI_ERR_UNSUPPORTED_OPERATION;
@@ -137,25 +139,25 @@ static int exchange_hellos(mca_pml_epml_meeting_t *meeting, const own_t *own, in
  *
  * @param[in]  own        see exchange_hellos
  * @param[in]  bridge_rc  the leader's: what is wrong with the bridge
- * @param[out] hellos     own side's, theirs; at a leader also after a failure, if meeting->owes
+ * @param[out] hellos     own side's, theirs; at a leader also after a failure, if bootstrap->owes
  * @return OMPI_SUCCESS, or an error, the same on all of a side that has not lost a member */
-static int say_hello(mca_pml_epml_meeting_t *meeting, const own_t *own, int bridge_rc,
+static int say_hello(mca_pml_epml_bootstrap_t *bootstrap, const own_t *own, int bridge_rc,
                      hello_t hellos[2])
 {
     int rc;
 
     memset(hellos, 0, 2 * sizeof(hellos[0]));
-    if (ompi_comm_rank(meeting->comm) == meeting->leader) {
-        hellos[0].error = exchange_hellos(meeting, own, bridge_rc, hellos);
+    if (ompi_comm_rank(bootstrap->comm) == bootstrap->leader) {
+        hellos[0].error = exchange_hellos(bootstrap, own, bridge_rc, hellos);
     }
-    rc = mca_pml_epml_meeting_pass_on(meeting, hellos, 2 * sizeof(hellos[0]));
+    rc = mca_pml_epml_bootstrap_pass_on(bootstrap, hellos, 2 * sizeof(hellos[0]));
     return OMPI_SUCCESS == rc ? hellos[0].error : rc;
 }
 
 /* ---- the creation ---------------------------------------------------------------------------- */
 
-/** The ways by which all members are reached. */
-static unsigned int ways_needed(const hello_t *mine, const hello_t *theirs)
+/** The transports by which all members are reached. */
+static unsigned int transports_needed(const hello_t *mine, const hello_t *theirs)
 {
     if (HELLO_SEVERAL != mine->process && mine->process == theirs->process
         && mine->job == theirs->job) {
@@ -234,15 +236,15 @@ static void brought_free(brought_t *brought)
     free(brought->names);
 }
 
-/** @param[in]  meeting  in which hellos were said
+/** @param[in]  bootstrap  in which hellos were exchanged
  * @param[in]  own      what this process brings; NULL: the one endpoint of its member
- * @param[in]  failed   see epml_rounds_run
+ * @param[in]  failed   see epml_phases_run
  * @param[out] handles  as many, NULL before */
-static int intercomm_make(const mca_pml_epml_meeting_t *meeting, const own_t *own,
+static int intercomm_make(const mca_pml_epml_bootstrap_t *bootstrap, const own_t *own,
                           const hello_t hellos[2], int failed, ompi_communicator_t **handles,
                           mpix_endpoints_error_t *error)
 {
-    ompi_communicator_t *comm = meeting->comm;
+    ompi_communicator_t *comm = bootstrap->comm;
     mca_pml_epml_ep_t *ep = NULL;
     brought_t brought = {.eps = NULL};
     mca_pml_epml_creation_t creation = {
@@ -250,7 +252,7 @@ static int intercomm_make(const mca_pml_epml_meeting_t *meeting, const own_t *ow
         .parent = comm,
         .rank = ompi_comm_rank(comm),
         .name = ompi_group_get_proc_name(comm->c_local_group, ompi_comm_rank(comm)),
-        .meeting = *meeting,
+        .bootstrap = *bootstrap,
         .local = {.members = hellos[0].size, .group = comm->c_local_group},
         .remote = {.members = hellos[1].size},
         .num_ep = 1,
@@ -259,7 +261,7 @@ static int intercomm_make(const mca_pml_epml_meeting_t *meeting, const own_t *ow
         .has_eps = hellos[0].endpoints,
         .promise = true,
         .level = EPML_LEVEL_MULTIPLE,
-        .ways = ways_needed(&hellos[0], &hellos[1])};
+        .transports = transports_needed(&hellos[0], &hellos[1])};
     int rc;
 
     if (NULL != own) {
@@ -281,32 +283,32 @@ static int intercomm_make(const mca_pml_epml_meeting_t *meeting, const own_t *ow
  * @param[in,out] served     two groups of processes are served, too; see then
  *                           mca_pml_epml_intercomm_create
  * @param[out]    error      likewise */
-static int intercomm_meet(mca_pml_epml_meeting_t *meeting, const own_t *own, int bridge_rc,
+static int intercomm_meet(mca_pml_epml_bootstrap_t *bootstrap, const own_t *own, int bridge_rc,
                           ompi_communicator_t **handles, bool *served,
                           mpix_endpoints_error_t *error)
 {
     hello_t hellos[2];
-    int rc = say_hello(meeting, own, bridge_rc, hellos);
+    int rc = say_hello(bootstrap, own, bridge_rc, hellos);
     const bool goes_on = *served || hellos[0].endpoints || hellos[1].endpoints;
 
     *error = MPIX_ENDPOINTS_OK;
     *served = OMPI_SUCCESS != rc || goes_on;
-    if (!goes_on || OMPI_SUCCESS != hellos[0].error || (OMPI_SUCCESS != rc && !meeting->owes)) {
+    if (!goes_on || OMPI_SUCCESS != hellos[0].error || (OMPI_SUCCESS != rc && !bootstrap->owes)) {
         return rc;
     }
     if (hellos[0].job != hellos[1].job || HELLO_SEVERAL == hellos[0].job) {
         mca_pml_epml_context_widen();
     }
-    return intercomm_make(meeting, own, hellos, rc, handles, error);
+    return intercomm_make(bootstrap, own, hellos, rc, handles, error);
 }
 
 /** As meet, with the one handle of a member. */
-static int meet_as_member(mca_pml_epml_meeting_t *meeting, int bridge_rc,
+static int meet_as_member(mca_pml_epml_bootstrap_t *bootstrap, int bridge_rc,
                           ompi_communicator_t **newcomm, bool *served,
                           mpix_endpoints_error_t *error)
 {
     ompi_communicator_t *handle = NULL;
-    const int rc = intercomm_meet(meeting, NULL, bridge_rc, &handle, served, error);
+    const int rc = intercomm_meet(bootstrap, NULL, bridge_rc, &handle, served, error);
 
     if (OMPI_SUCCESS == rc && *served) {
         *newcomm = handle;
@@ -319,40 +321,40 @@ int mca_pml_epml_intercomm_create(ompi_communicator_t *local_comm, int local_lea
                                   ompi_communicator_t **newcomm, bool *served,
                                   mpix_endpoints_error_t *error)
 {
-    mca_pml_epml_meeting_t meeting = {.comm = local_comm,
-                                      .leader = local_leader,
-                                      .two_sided = true,
-                                      .bridge = bridge,
-                                      .remote_leader = remote_leader,
-                                      .tag = tag,
-                                      .out_tag = tag};
-    const int rc = ompi_comm_rank(local_comm) == local_leader ? check_bridge(&meeting)
+    mca_pml_epml_bootstrap_t bootstrap = {.comm = local_comm,
+                                          .leader = local_leader,
+                                          .two_sided = true,
+                                          .bridge = bridge,
+                                          .remote_leader = remote_leader,
+                                          .tag = tag,
+                                          .out_tag = tag};
+    const int rc = ompi_comm_rank(local_comm) == local_leader ? check_bridge(&bootstrap)
                                                               : OMPI_SUCCESS;
 
     *served = false;
-    return meet_as_member(&meeting, rc, newcomm, served, error);
+    return meet_as_member(&bootstrap, rc, newcomm, served, error);
 }
 
-static mca_pml_epml_meeting_t meeting_by(ompi_communicator_t *local_comm, int local_leader,
-                                         const mpix_endpoints_bridge_t *bridge)
+static mca_pml_epml_bootstrap_t bootstrap_by(ompi_communicator_t *local_comm, int local_leader,
+                                             const mpix_endpoints_bridge_t *bridge)
 {
-    return (mca_pml_epml_meeting_t){.comm = local_comm,
-                                    .leader = local_leader,
-                                    .two_sided = true,
-                                    .bridge = bridge->comm,
-                                    .remote_leader = bridge->remote_leader,
-                                    .tag = bridge->tag,
-                                    .out_tag = bridge->out_tag};
+    return (mca_pml_epml_bootstrap_t){.comm = local_comm,
+                                      .leader = local_leader,
+                                      .two_sided = true,
+                                      .bridge = bridge->comm,
+                                      .remote_leader = bridge->remote_leader,
+                                      .tag = bridge->tag,
+                                      .out_tag = bridge->out_tag};
 }
 
 int mca_pml_epml_intercomm_connect(ompi_communicator_t *local_comm, int local_leader,
                                    const mpix_endpoints_bridge_t *bridge,
                                    ompi_communicator_t **newcomm, mpix_endpoints_error_t *error)
 {
-    mca_pml_epml_meeting_t meeting = meeting_by(local_comm, local_leader, bridge);
+    mca_pml_epml_bootstrap_t bootstrap = bootstrap_by(local_comm, local_leader, bridge);
     bool served = true;
 
-    return meet_as_member(&meeting, bridge->error, newcomm, &served, error);
+    return meet_as_member(&bootstrap, bridge->error, newcomm, &served, error);
 }
 
 int mca_pml_epml_intercomm_bring(ompi_communicator_t *processes, int local_leader,
@@ -360,9 +362,9 @@ int mca_pml_epml_intercomm_bring(ompi_communicator_t *processes, int local_leade
                                  ompi_communicator_t *const own[], int count,
                                  ompi_communicator_t **newcomms, mpix_endpoints_error_t *error)
 {
-    mca_pml_epml_meeting_t meeting = meeting_by(processes, local_leader, bridge);
+    mca_pml_epml_bootstrap_t bootstrap = bootstrap_by(processes, local_leader, bridge);
     const own_t all = {.handles = own, .count = count, .failed = failed};
     bool served = true;
 
-    return intercomm_meet(&meeting, &all, bridge->error, newcomms, &served, error);
+    return intercomm_meet(&bootstrap, &all, bridge->error, newcomms, &served, error);
 }

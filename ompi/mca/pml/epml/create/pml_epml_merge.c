@@ -9,11 +9,11 @@
  * The collective behind MPIX_Comm_merge: one communicator of all members of communicators that hang
  * together, by members that have passed two of them.
  *
- * First the members discover each other (pml_epml_explore.c).  The rest is a creation
+ * First the members discover each other (pml_epml_discovery.c).  The rest is a creation
  * (pml_epml_creation.h) to which each member brings one endpoint: that of a handle it has passed,
  * or, if it has passed communicators of processes only, one that is made for it, as for
  * MPI_Intercomm_create; it is the same member for libmpi, by its name.  What they exchange goes
- * from communicator to communicator (pml_epml_tour.c): there is none that all of them are in.
+ * from communicator to communicator (pml_epml_traversal.c): there is none that all of them are in.
  *
  * Called through the link table.
  *
@@ -27,17 +27,17 @@
 #include "../base/base.h"
 #include "pml_epml_card.h"
 #include "pml_epml_creation.h"
-#include "pml_epml_explore.h"
+#include "pml_epml_discovery.h"
 #include "pml_epml_handle.h"
 #include "pml_epml_merge.h"
-#include "pml_epml_tour.h"
+#include "pml_epml_traversal.h"
 
 #include "ompi/constants.h"
 
 typedef struct merge_t {
     mca_pml_epml_creation_t creation; /**< first: what its operations get is a merge */
-    mca_pml_epml_explore_t explore;
-    mca_pml_epml_tour_t tour;
+    mca_pml_epml_discovery_t discovery;
+    mca_pml_epml_traversal_t traversal;
     ompi_communicator_t *handle; /**< of the endpoint that is brought, or NULL */
 } merge_t;
 
@@ -51,23 +51,23 @@ static mpix_endpoints_error_t merge_check(ompi_communicator_t *const comms[], in
 {
     const opal_process_name_t first = name_of(comms[0]), last = name_of(comms[count - 1]);
 
-    /* Two endpoints are two callers. */
+    /* Two endpoints are two participants. */
     return first.vpid == last.vpid ? MPIX_ENDPOINTS_OK : MPIX_ENDPOINTS_ERR_COMM;
 }
 
-/** By which ways all members are reached.  @return false: no memory */
-static bool find_ways(const merge_t *merge, int members, unsigned int *ways)
+/** By which transports all members are reached.  @return false: no memory */
+static bool find_transports(const merge_t *merge, int members, unsigned int *transports)
 {
-    *ways = 0;
+    *transports = 0;
     for (int i = 0; i < members; ++i) {
-        const opal_process_name_t process
-            = mca_pml_epml_explore_name(epml_web_caller(&merge->explore.web, i)->process);
+        const opal_process_name_t process = mca_pml_epml_discovery_name(
+            epml_graph_participant(&merge->discovery.graph, i)->process);
         const ompi_proc_t *proc = mca_pml_epml_proc_of_process(process);
 
         if (NULL == proc) {
             return false;
         }
-        *ways |= mca_pml_epml_proc_ways(proc);
+        *transports |= mca_pml_epml_proc_transports(proc);
         if (OMPI_PROC_MY_NAME->jobid != process.jobid) {
             mca_pml_epml_context_widen();
         }
@@ -85,8 +85,8 @@ static int merge_check_addresses(const mca_pml_epml_creation_t *creation)
     for (int i = 0; i < creation->local.total; ++i) {
         const mca_pml_epml_card_t *card = epml_side_card(&creation->local, i);
 
-        if (epml_web_caller(&merge->explore.web, i)->name
-            != mca_pml_epml_explore_word(&card->name)) {
+        if (epml_graph_participant(&merge->discovery.graph, i)->name
+            != mca_pml_epml_discovery_word(&card->name)) {
             return OMPI_ERR_BAD_PARAM;
         }
     }
@@ -108,20 +108,20 @@ static const mca_pml_epml_creation_ops_t merge_ops = {.fit = merge_check_address
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/** Which communicators this member goes to, in the order of all; where exploring has failed nobody
+/** Which communicators this member goes to, in the order of all; where discovery has failed nobody
  * comes. */
-static void plan_tour(merge_t *merge, const epml_web_view_t *view)
+static void plan_tour(merge_t *merge, const epml_graph_view_t *view)
 {
-    mca_pml_epml_tour_t *tour = &merge->tour;
+    mca_pml_epml_traversal_t *traversal = &merge->traversal;
 
-    tour->stops = view->stops;
-    tour->is_lost = MPIX_ENDPOINTS_ERR_LOST == merge->explore.error;
-    for (int i = 0; i < tour->stops; ++i) {
-        const mca_pml_epml_trail_t *trail = &merge->explore.trail[view->stop[i]];
+    traversal->stops = view->stops;
+    traversal->is_lost = MPIX_ENDPOINTS_ERR_LOST == merge->discovery.error;
+    for (int i = 0; i < traversal->stops; ++i) {
+        const mca_pml_epml_discovery_comm_t *comms = &merge->discovery.comms[view->stop[i]];
 
-        tour->stop[i] = (mca_pml_epml_stop_t){.comm = trail->comm,
-                                              .root = view->parent[i],
-                                              .is_over = EPML_TRAIL_BROKEN == trail->state};
+        traversal->stop[i] = (mca_pml_epml_stop_t){.comm = comms->comm,
+                                                   .root = view->parent[i],
+                                                   .is_over = EPML_TRAIL_BROKEN == comms->state};
     }
 }
 
@@ -130,17 +130,18 @@ static int merge_create(merge_t *merge, ompi_communicator_t *const comms[],
                         ompi_communicator_t **newcomm)
 {
     mca_pml_epml_creation_t *creation = &merge->creation;
-    const mpix_endpoints_error_t failed = merge->explore.error;
+    const mpix_endpoints_error_t failed = merge->discovery.error;
     mca_pml_epml_ep_t *ep = NULL;
-    epml_web_view_t view;
+    epml_graph_view_t view;
 
-    epml_web_lay_out(&merge->explore.web, &merge->explore.self, &view);
+    epml_graph_lay_out(&merge->discovery.graph, &merge->discovery.self, &view);
     plan_tour(merge, &view);
     *creation = (mca_pml_epml_creation_t){.ops = &merge_ops,
                                           .parent = comms[0],
                                           .rank = view.rank,
                                           .name = name_of(comms[0]),
-                                          .meeting = {.comm = comms[0], .tour = &merge->tour},
+                                          .bootstrap = {.comm = comms[0],
+                                                        .traversal = &merge->traversal},
                                           .local = {.members = view.size},
                                           .num_ep = 1,
                                           .eps = &ep,
@@ -149,7 +150,7 @@ static int merge_create(merge_t *merge, ompi_communicator_t *const comms[],
                                           .promise = true,
                                           .level = EPML_LEVEL_MULTIPLE,
                                           .error = failed};
-    if (MPIX_ENDPOINTS_OK == failed && !find_ways(merge, view.size, &creation->ways)) {
+    if (MPIX_ENDPOINTS_OK == failed && !find_transports(merge, view.size, &creation->transports)) {
         creation->error = MPIX_ENDPOINTS_ERR_RESOURCE;
     }
     if (NULL != merge->handle) {
@@ -164,24 +165,24 @@ int mca_pml_epml_comm_merge(ompi_communicator_t *const comms[], int count,
                             mpix_endpoints_error_t local_error, ompi_communicator_t **newcomm,
                             mpix_endpoints_error_t *error)
 {
-    merge_t merge = {.explore = {.trails = count, .error = local_error}};
+    merge_t merge = {.discovery = {.comm_count = count, .error = local_error}};
     ompi_communicator_t *handle = NULL;
     int rc = OMPI_ERROR;
 
     if (MPIX_ENDPOINTS_OK == local_error) {
-        merge.explore.error = merge_check(comms, count);
+        merge.discovery.error = merge_check(comms, count);
     }
     for (int i = count - 1; 0 <= i; --i) {
-        merge.explore.trail[i].comm = comms[i];
+        merge.discovery.comms[i].comm = comms[i];
         merge.handle = mca_pml_epml_is_endpoint_comm(comms[i]) ? comms[i] : merge.handle;
     }
-    mca_pml_epml_explore(&merge.explore);
-    *error = merge.explore.error;
-    if (mca_pml_epml_explore_knows(&merge.explore)) {
+    mca_pml_epml_discovery(&merge.discovery);
+    *error = merge.discovery.error;
+    if (mca_pml_epml_discovery_knows(&merge.discovery)) {
         rc = merge_create(&merge, comms, &handle);
         *error = MPIX_ENDPOINTS_OK != *error ? *error : merge.creation.error;
     }
-    mca_pml_epml_explore_end(&merge.explore);
+    mca_pml_epml_discovery_end(&merge.discovery);
     if (OMPI_SUCCESS == rc) {
         *newcomm = handle;
     }

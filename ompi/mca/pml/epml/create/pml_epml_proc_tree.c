@@ -40,7 +40,7 @@ _Static_assert(MCA_COLL_BASE_TAG_NEIGHBOR_END > TREE_TAG_LOWEST + (int) TREE_TAG
 
 int mca_pml_epml_proc_tree_tag(uint64_t key)
 {
-    return TREE_TAG_LOWEST + (int) (mca_pml_epml_scatter(key) % TREE_TAGS);
+    return TREE_TAG_LOWEST + (int) (mca_pml_epml_hash(key) % TREE_TAGS);
 }
 
 static int tree_send(const mca_pml_epml_proc_tree_t *tree, int to, const void *data, size_t size)

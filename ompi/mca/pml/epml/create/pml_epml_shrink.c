@@ -128,7 +128,7 @@ static int make(shrink_t *shrink)
         if (NULL != remote && 0 == remote->count) {
             rc = OMPI_SUCCESS; /* of nobody */
         } else {
-            mca_pml_epml_peers_intern(shrink->who.id, &local, NULL == remote ? NULL : &remote);
+            mca_pml_epml_shared_peers_find(shrink->who.id, &local, NULL == remote ? NULL : &remote);
             rc = make_of(shrink, local, remote, rank);
         }
     }

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What turns: one endpoint, all of those that no thread drives, and a thread that waits; clients'
+ * What makes progress: one endpoint, all of those that no thread drives, and a thread that waits; clients'
  * work and active messages; the life of an endpoint from its transports to its end; what is
  * counted.
  *
@@ -21,7 +21,7 @@
 #include "pml_epml_am.h"
 #include "pml_epml_ep.h"
 #include "pml_epml_registry.h"
-#include "pml_epml_turn.h"
+#include "pml_epml_progress.h"
 #include "pml_epml_variables.h"
 #include "pml_epml_work.h"
 

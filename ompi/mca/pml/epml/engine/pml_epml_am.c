@@ -38,8 +38,9 @@
 size_t mca_pml_epml_am_max(const mca_pml_epml_comm_t *comm, int rank)
 {
     const mca_pml_epml_peer_t *peer = comm->peers->member[rank];
-    const mca_btl_ep_module_t *module = NULL != peer->shm ? comm->ep->ways.shm
-                                                          : comm->ep->ways.module[peer->way];
+    const mca_btl_ep_module_t *module = NULL != peer->shm
+                                            ? comm->ep->transports.shm
+                                            : comm->ep->transports.module[peer->transport];
     const size_t limit = NULL == module ? 0 : module->super.btl_eager_limit;
 
     if (sizeof(mca_pml_epml_hdr_match_t) + MPIX_ENDPOINTS_AM_LIMIT <= limit) {
@@ -131,7 +132,7 @@ static inline bool am_pass(mca_pml_epml_ep_t *ep, const mpix_endpoints_client_t 
         return pass_copy(client, object, message, copy);
     }
     /* On the node side the sender may still write to it.  Elsewhere it is this process's. */
-    if (message->module == ep->ways.module[EPML_WAY_NODE]
+    if (message->module == ep->transports.module[EPML_TRANSPORT_NODE]
         || 0 != (uintptr_t) message->rest % sizeof(uint64_t)) {
         return pass_large(client, object, message);
     }

@@ -7,7 +7,7 @@
  * @file
  *
  * Endpoints: their life, up to their destruction (pml_epml_ep_destroy.c).  One turn of their
- * progress: pml_epml_turn.c; the list of all of them, and progress of those that no thread drives:
+ * progress: pml_epml_progress.c; the list of all of them, and progress of those that no thread drives:
  * pml_epml_registry.c.
  *
  * Tests: create, create_loop, left
@@ -21,11 +21,12 @@
 #include "../base/base.h"
 #include "pml_epml_ep.h"
 #include "pml_epml_registry.h"
-#include "pml_epml_turn.h"
+#include "pml_epml_progress.h"
 
 #include "ompi/constants.h"
 
-int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pml_epml_ep_t **ep_p)
+int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int transports,
+                           mca_pml_epml_ep_t **ep_p)
 {
     mca_pml_epml_ep_t *ep = aligned_alloc(EPML_CACHE_LINE, sizeof(*ep));
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
@@ -37,12 +38,12 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pm
     atomic_init(&ep->life.references, 1);
     ep->life.uid = mca_pml_epml_context_wide_ids(1); /* other jobs know it, too */
     epml_lock_init(&ep->lock, mca_pml_epml_lock_streak(level));
-    ep->engine.turn = mca_pml_epml_ep_progress_locked;
+    ep->engine.progress = mca_pml_epml_ep_progress_locked;
     ep->engine.net_interval = 1;
     ep->engine.net_countdown = 1;
     mca_pml_epml_slice_set(ep, EPML_SLICE_NONE);
     mca_pml_epml_flow_init(ep);
-    epml_numbers_init(&ep->numbers);
+    epml_request_ids_init(&ep->numbers);
     OBJ_CONSTRUCT(&ep->work.lock, opal_mutex_t);
 
     if (0 != epml_match_init(&ep->match)) {
@@ -51,7 +52,7 @@ int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pm
     if (OMPI_SUCCESS != mca_pml_epml_comms_init(ep)) {
         goto err_fini_match;
     }
-    rc = mca_pml_epml_ways_open(ep, ways);
+    rc = mca_pml_epml_ep_transports_open(ep, transports);
     if (OMPI_SUCCESS != rc) {
         goto err_fini_match;
     }
@@ -99,9 +100,9 @@ void mca_pml_epml_ep_finalize(void)
     mca_pml_epml_registry_finalize();
     mca_pml_epml_lost_stop();
     mca_pml_epml_transports_close();
-    mca_pml_epml_intern_finalize();
+    mca_pml_epml_shared_peers_finalize();
     mca_pml_epml_clients_finalize();
-    mca_pml_epml_kept_finalize();
+    mca_pml_epml_former_peers_finalize();
     mca_pml_epml_peers_finalize();
     mca_pml_epml_procs_finalize();
     mca_pml_epml_jobs_finalize();

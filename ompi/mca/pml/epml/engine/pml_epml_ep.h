@@ -23,10 +23,11 @@ BEGIN_C_DECLS
  * Create an endpoint with its transports.
  *
  * @param[in] level  decides how soon a thread that uses it alone gets its lock for itself
- * @param[in] ways   by which it will talk to other processes, see mca_pml_epml_ep_need
+ * @param[in] transports   by which it will reach other processes, see mca_pml_epml_ep_need
  * @return OMPI_SUCCESS or an error; then *ep_p is untouched
  */
-int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int ways, mca_pml_epml_ep_t **ep_p);
+int mca_pml_epml_ep_create(mca_pml_epml_level_t level, unsigned int transports,
+                           mca_pml_epml_ep_t **ep_p);
 
 /** Give an endpoint its identity. */
 void mca_pml_epml_ep_introduce(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *self);

@@ -26,7 +26,7 @@ void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
     mca_pml_epml_backlog_clear(ep);
     mca_pml_epml_flow_clear(ep);
     mca_pml_epml_connections_close(ep);
-    mca_pml_epml_ways_close(ep);
+    mca_pml_epml_ep_transports_close(ep);
     while (NULL != ep->match.arrival_first) {
         epml_match_unexpected_t *message = ep->match.arrival_first;
 
@@ -34,7 +34,7 @@ void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
         free(message);
     }
     epml_match_fini(&ep->match);
-    epml_numbers_fini(&ep->numbers);
+    epml_request_ids_fini(&ep->numbers);
     mca_pml_epml_requests_trim(ep);
     if (NULL != ep->life.self) {
         mca_pml_epml_peer_release(ep->life.self);

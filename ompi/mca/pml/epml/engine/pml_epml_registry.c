@@ -12,7 +12,7 @@
  * own and finds nothing, or one in libmpi that knows nothing of endpoints (MPI_Request_get_status,
  * a wait of ob1).  It does two things:
  *
- *  - It turns the endpoints that the thread itself used last, as a test on them would.
+ *  - It progresses the endpoints that the thread itself used last, as a test on them would.
  *  - It helps others, a little: a slice of copying (EPML_SLICE) and some messages, of endpoints
  *    whose own threads have not looked at them for a while.
  *
@@ -35,7 +35,7 @@
 #include "../object/object.h"
 #include "../base/base.h"
 #include "pml_epml_registry.h"
-#include "pml_epml_turn.h"
+#include "pml_epml_progress.h"
 #include "pml_epml_variables.h"
 #include "pml_epml_work.h"
 
@@ -43,13 +43,13 @@
 #include "opal/mca/threads/mutex.h"
 #include "opal/runtime/opal_progress.h"
 
-/** Scans that pass over an endpoint which a thread of its own has turned since the last look. */
+/** Scans that pass over an endpoint which a thread of its own has progressed since the last look. */
 #define EPML_SCAN_REST 32
 
-/** Endpoints of others that are turned in one scan. */
+/** Endpoints of others that are progressed in one scan. */
 #define EPML_SCAN_VISITS 8
 
-/** Endpoints of the thread's own whose inboxes are empty, but that have ways out: each look at a
+/** Endpoints of the thread's own whose inboxes are empty, but that have transports: each look at a
  * network may cost a system call, and a thread may have a hundred of them. */
 #define EPML_SCAN_LOOKS 8
 
@@ -77,7 +77,7 @@ void mca_pml_epml_ep_note_node(int endpoints_on_node)
 {
     opal_mutex_lock(&registry.lock);
     registry.node_count = endpoints_on_node;
-    mca_pml_epml_crowd_update(registry.count, registry.node_count);
+    mca_pml_epml_oversubscription_update(registry.count, registry.node_count);
     opal_mutex_unlock(&registry.lock);
 }
 
@@ -130,7 +130,7 @@ void mca_pml_epml_registry_add(mca_pml_epml_ep_t *ep)
     ++registry.listed;
     ++registry.count;
     --registry.reserved;
-    mca_pml_epml_crowd_update(registry.count, registry.node_count);
+    mca_pml_epml_oversubscription_update(registry.count, registry.node_count);
     opal_mutex_unlock(&registry.lock);
 }
 
@@ -169,7 +169,7 @@ bool mca_pml_epml_registry_remove(mca_pml_epml_ep_t *ep)
     if (0 == registry.count) {
         registry.node_count = 0;
     }
-    mca_pml_epml_crowd_update(registry.count, registry.node_count);
+    mca_pml_epml_oversubscription_update(registry.count, registry.node_count);
     if (0 < ep->list.visitors) {
         ep->list.gone = true;
     } else {
@@ -268,19 +268,19 @@ typedef struct scan_t {
     uintptr_t self;        /**< the thread, as the locks know it */
     mca_pml_epml_ep_t *at; /**< next in the list; NULL: the first */
     int left;              /**< endpoints to look at yet */
-    int visits;            /**< endpoints of others that may be turned yet */
-    int looks;             /**< likewise own ones that have ways out, and an empty inbox */
+    int visits;            /**< endpoints of others that may be progressed yet */
+    int looks;             /**< likewise own ones that have transports, and an empty inbox */
     size_t slice;          /**< bytes that may be copied for them yet */
     bool is_full;          /**< no more of others */
     bool is_own;           /**< the endpoint found is the thread's own */
 } scan_t;
 
-/** Is there reason to turn an endpoint?  Under the registry's lock, or of the thread's own. */
+/** Is there reason to progress an endpoint?  Under the registry's lock, or of the thread's own. */
 static inline bool has_work(const mca_pml_epml_ep_t *ep)
 {
     /* Relaxed: hints. */
     return atomic_load_explicit(&ep->signs.busy, memory_order_relaxed)
-           || ep->ways.shm->ep_pending(ep->ways.shm) || mca_pml_epml_work_has(ep);
+           || ep->transports.shm->ep_pending(ep->transports.shm) || mca_pml_epml_work_has(ep);
 }
 
 /** Does another's endpoint need help?  Under the registry's lock. */
@@ -305,10 +305,10 @@ static bool wants_help(mca_pml_epml_ep_t *ep)
                || mca_pml_epml_work_has(ep));
 }
 
-/** Is an endpoint of the thread's own to be turned?  Under the registry's lock. */
+/** Is an endpoint of the thread's own to be progressed?  Under the registry's lock. */
 static bool wants_turn(scan_t *scan, mca_pml_epml_ep_t *ep)
 {
-    if (ep->ways.shm->ep_pending(ep->ways.shm) || mca_pml_epml_work_has(ep)) {
+    if (ep->transports.shm->ep_pending(ep->transports.shm) || mca_pml_epml_work_has(ep)) {
         return true;
     }
     if (!atomic_load_explicit(&ep->signs.busy, memory_order_relaxed)) {
@@ -322,7 +322,7 @@ static bool wants_turn(scan_t *scan, mca_pml_epml_ep_t *ep)
     return true;
 }
 
-/** The next endpoint to turn.  Under the registry's lock; the endpoint has one visitor more.
+/** The next endpoint to progress.  Under the registry's lock; the endpoint has one visitor more.
  * @return NULL: the scan is over */
 static mca_pml_epml_ep_t *find_work(scan_t *scan)
 {
@@ -338,7 +338,7 @@ static mca_pml_epml_ep_t *find_work(scan_t *scan)
         if (scan->is_own && !helper.helps) {
             wanted = wants_turn(scan, ep);
         } else {
-            /* Also the other ones of a thread of ours that waits or tests: it turns what it
+            /* Also the other ones of a thread of ours that waits or tests: it progresses what it
              * needs. */
             wanted = 0 < scan->visits && 0 == ep->list.visitors && wants_help(ep);
             scan->visits -= wanted ? 1 : 0;
@@ -351,12 +351,12 @@ static mca_pml_epml_ep_t *find_work(scan_t *scan)
     return NULL;
 }
 
-/** A thread turns an endpoint that it used last, as a test would. */
+/** A thread progresses an endpoint that it used last, as a test would. */
 static int turn_own(mca_pml_epml_ep_t *ep)
 {
     int events = 0;
 
-    for (int turns = 0; turns < EPML_TEST_TURNS; ++turns) {
+    for (int calls = 0; calls < EPML_TEST_CALLS; ++calls) {
         const int rc = mca_pml_epml_ep_poll_patiently(ep);
 
         if (0 == rc) {
@@ -393,7 +393,7 @@ static bool is_called_back(void)
 }
 
 /** One visitor less.  Under the registry's lock.
- * @param[in] events  of its turn; < 0: it could not be had
+ * @param[in] events  of its progress; < 0: it could not be had
  * @return is the endpoint gone, and this thread's to destroy? */
 static bool registry_leave(scan_t *scan, mca_pml_epml_ep_t *ep, int events)
 {
@@ -424,7 +424,7 @@ static int scan_all(mca_pml_epml_ep_t **dying_p)
 
     *dying_p = NULL;
     for (int tries = 1; 0 != opal_mutex_trylock(&registry.lock); ++tries) {
-        /* Another thread has it, and not for long; a call that tests wants its own turned. */
+        /* Another thread has it, and not for long; a call that tests wants progress of its own. */
         if (helper.helps || EPML_TEST_TRIES == tries) {
             return 0;
         }

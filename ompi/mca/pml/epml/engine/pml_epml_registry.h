@@ -18,7 +18,7 @@
 
 BEGIN_C_DECLS
 
-/** A new, complete endpoint: from now on threads that have nothing to do may turn it.  Any
+/** A new, complete endpoint: from now on threads that have nothing to do may progress it.  Any
  * thread. */
 void mca_pml_epml_registry_add(mca_pml_epml_ep_t *ep);
 

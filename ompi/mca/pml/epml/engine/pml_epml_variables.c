@@ -102,21 +102,23 @@ static struct {
 /** All of an endpoint.  Under its lock. */
 static void count_ep(const mca_pml_epml_ep_t *ep, mca_pml_epml_counts_t *counts)
 {
-    const mca_btl_ep_counts_t inside = mca_pml_epml_way_count(ep->ways.shm);
-    const mca_btl_ep_counts_t node = mca_pml_epml_way_count(ep->ways.module[EPML_WAY_NODE]);
-    const mca_btl_ep_counts_t net = mca_pml_epml_way_count(ep->ways.module[EPML_WAY_NET]);
+    const mca_btl_ep_counts_t inside = mca_pml_epml_transport_count(ep->transports.shm);
+    const mca_btl_ep_counts_t node
+        = mca_pml_epml_transport_count(ep->transports.module[EPML_TRANSPORT_NODE]);
+    const mca_btl_ep_counts_t net
+        = mca_pml_epml_transport_count(ep->transports.module[EPML_TRANSPORT_NET]);
     const mca_btl_ep_counts_t *before = &ep->wire.net_before; /* zeros as long as there is no net */
 
     *counts = (mca_pml_epml_counts_t){{
         [EPML_COUNT_INSIDE_MESSAGES] = inside.messages,
         [EPML_COUNT_INSIDE_BYTES] = inside.bytes,
-        [EPML_COUNT_INSIDE_FETCHED] = ep->fetch.bytes[EPML_WAYS],
+        [EPML_COUNT_INSIDE_FETCHED] = ep->fetch.bytes[EPML_TRANSPORTS],
         [EPML_COUNT_NODE_MESSAGES] = node.messages,
         [EPML_COUNT_NODE_BYTES] = node.bytes,
-        [EPML_COUNT_NODE_FETCHED] = ep->fetch.bytes[EPML_WAY_NODE],
+        [EPML_COUNT_NODE_FETCHED] = ep->fetch.bytes[EPML_TRANSPORT_NODE],
         [EPML_COUNT_NET_MESSAGES] = net.messages - before->messages,
         [EPML_COUNT_NET_BYTES] = net.bytes - before->bytes,
-        [EPML_COUNT_NET_FETCHED] = ep->fetch.bytes[EPML_WAY_NET],
+        [EPML_COUNT_NET_FETCHED] = ep->fetch.bytes[EPML_TRANSPORT_NET],
         [EPML_COUNT_DROPPED] = ep->flow.dropped + inside.dropped + node.dropped + net.dropped
                                - before->dropped,
         [EPML_COUNT_DEFERRED] = ep->wire.backlogged,

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What a thread does between the turns of its endpoint while it waits: spin, progress the rest of
+ * What a thread does between progress calls for its endpoint while it waits: spin, progress the rest of
  * the process, yield its core, dump if that is asked for.
  *
  * Tests: calls, coll_dump, drafted, level_low, looks, oversubscribe, progress
@@ -20,7 +20,7 @@
 
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_turn.h"
+#include "pml_epml_progress.h"
 
 #include "ompi/runtime/mpiruntime.h"
 
@@ -38,7 +38,7 @@ void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
         if (0 != events && atomic_load_explicit(&request->done, memory_order_acquire)) {
             break; /* the usual case, and the shortest */
         }
-        mca_pml_epml_turned(&waiter, request->ep, events);
+        mca_pml_epml_progressed(&waiter, request->ep, events);
     }
     mca_pml_epml_wait_over(&waiter);
 }
@@ -76,7 +76,7 @@ static void on_signal(int number)
     atomic_store_explicit(&watch.wanted, true, memory_order_relaxed);
 }
 
-void mca_pml_epml_turn_watch(void (*dump)(void))
+void mca_pml_epml_progress_watch(void (*dump)(void))
 {
     const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     const int number = (int) mca_pml_epml_component.dump_signal;
@@ -85,7 +85,7 @@ void mca_pml_epml_turn_watch(void (*dump)(void))
     watch.catches = 0 < number && 0 == sigaction(number, &action, &watch.replaced);
 }
 
-void mca_pml_epml_turn_unwatch(void)
+void mca_pml_epml_progress_unwatch(void)
 {
     if (watch.catches) {
         (void) sigaction((int) mca_pml_epml_component.dump_signal, &watch.replaced, NULL);
@@ -122,7 +122,7 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
 {
     const unsigned int due = epml_idle_step(&waiter->idle);
 
-    /* Every other turn: a pause keeps us from seeing the message, 20 ns of the 75 to 80 that 8
+    /* At every other call: a pause keeps us from seeing the message, 20 ns of the 75 to 80 that 8
      * bytes take; without any we are in the way of its sender, where cores share what they run
      * on. */
     if (0 != (due & EPML_IDLE_RELAX)) {
@@ -131,17 +131,17 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
     if (0 != (due & EPML_IDLE_COUNT)) {
         waiter->counted = 1;
         waiter->since = waiting_seconds();
-        if (1 < mca_pml_epml_crowd_waits(1) && !opal_using_threads()) {
+        if (1 < mca_pml_epml_oversubscription_waits(1) && !opal_using_threads()) {
             explain_level();
         }
     }
     if (0 != (due & EPML_IDLE_HELP)) {
-        mca_pml_epml_crowd_look();
+        mca_pml_epml_oversubscription_look();
         dump_if_due(waiter);
         mca_pml_epml_help(ep);
     }
-    if (0 != (due & EPML_IDLE_YIELD_IF_CROWD)
-        && (mca_pml_epml_is_crowded()
+    if (0 != (due & EPML_IDLE_YIELD_IF_OVERSUBSCRIBED)
+        && (mca_pml_epml_is_oversubscribed()
             || (0 != (due & EPML_IDLE_YIELD_ANYWAY)
                 && EPML_YIELD_NEVER != mca_pml_epml_component.yield))) {
         sched_yield();
@@ -151,7 +151,7 @@ void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *e
 void mca_pml_epml_wait_over(mca_pml_epml_waiter_t *waiter)
 {
     if (0 != waiter->counted) {
-        (void) mca_pml_epml_crowd_waits(-1);
+        (void) mca_pml_epml_oversubscription_waits(-1);
     }
 }
 
@@ -183,7 +183,7 @@ bool mca_pml_epml_tested(bool found)
 {
     static _Thread_local uint32_t tests;
 
-    /* Programs poll in loops: the rest of the process gets its chance now and then, and in a crowd
+    /* Programs poll in loops: the rest of the process gets its chance now and then, and if oversubscribed
      * others get the core.  A loop that does nothing else looks as rarely as a wait does: libmpi's
      * progress has counters and locks that all threads write. */
     if (0 != ++tests % EPML_TESTED_LONG) {
@@ -192,7 +192,7 @@ bool mca_pml_epml_tested(bool found)
     if (found || 0 == tests % EPML_IDLE_LONG || is_later()) {
         mca_pml_epml_help(NULL);
     }
-    if (!found && mca_pml_epml_is_crowded()) {
+    if (!found && mca_pml_epml_is_oversubscribed()) {
         sched_yield();
     }
     return true;

@@ -9,7 +9,7 @@
  * Work of the engine's clients.
  *
  * Each endpoint has a place for one, which is mostly all there is, and a list for more, with a lock
- * of its own.  A thread that turns the endpoint takes work out, executes a step of it, with no lock
+ * of its own.  A thread that progresses the endpoint takes work out, executes a step of it, with no lock
  * held, and puts it back, into the list at the end, unless it is done.  So one thread is at it at a
  * time, the steps of one are ordered by the place, or by the list's lock, and a step may do what
  * any thread may: send, receive, begin other work.
@@ -19,10 +19,10 @@
  * executes it.
  *
  * Work may be begun under the endpoint's lock, by a message that arrives; work.lock is taken within
- * it.  A thread that turns the endpoint looks for work after it has given the endpoint's lock back,
- * so it takes the first step of what has been begun in its turn.
+ * it.  A thread that progresses the endpoint looks for work after it has given the endpoint's lock back,
+ * so it takes the first step of what has been begun in its progress call.
  *
- * Called by pml_epml_turn.h, pml_epml_registry.c and the engine's interface.
+ * Called by pml_epml_progress.h, pml_epml_registry.c and the engine's interface.
  *
  * Tests: unit/test_epml_work, unit/test_epml_am, client
  */
@@ -31,7 +31,7 @@
 
 #include "pml_epml_work.h"
 
-/** This thread is in a step: what it calls turns endpoints, but steps no further. */
+/** This thread is in a step: what it calls progresses endpoints, but executes no step. */
 static _Thread_local bool stepping;
 
 /** In the place: a thread executes what was there. */
@@ -151,7 +151,7 @@ static int step_place(mca_pml_epml_ep_t *ep)
 /** Steps of those in the list.  @return number of those that brought something */
 static __attribute__((noinline)) int step_list(mca_pml_epml_ep_t *ep, uint32_t most)
 {
-    /* Each once: one that is put back comes again in the next turn. */
+    /* Each once: one that is put back comes again in the next call. */
     const uint32_t works = atomic_load_explicit(&ep->works, memory_order_relaxed);
     mpix_endpoints_work_t *work;
     int events = 0;

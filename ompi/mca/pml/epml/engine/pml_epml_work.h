@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Work of the engine's clients that goes on while its endpoint is turned: pml_epml_work.c.
+ * Work of the engine's clients that goes on while its endpoint is progressed: pml_epml_work.c.
  */
 
 #ifndef MCA_PML_EPML_WORK_H

@@ -60,8 +60,9 @@ static void left_receive(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news)
         /* This endpoint may be waiting for the sender, or the sender may have lost this endpoint.  The
          * message is no proof that the connection works, so the peer is asked. */
         comm->ep->loss.ask_soon = true;
-        if (!mca_pml_epml_ep_has_ways(comm->ep)) {
-            mca_pml_epml_lost_look(comm->ep); /* its turns do not, as it cannot lose anybody */
+        if (!mca_pml_epml_ep_has_transports(comm->ep)) {
+            mca_pml_epml_lost_look(
+                comm->ep); /* its progress calls do not, as it cannot lose anybody */
         }
     }
 }
@@ -70,7 +71,8 @@ void mca_pml_epml_leave(mca_pml_epml_comm_t *comm)
 {
     mca_pml_epml_lock(comm->ep);
     left_receive(comm, EPML_NEWS_LEFT);
-    mca_pml_epml_lost_look(comm->ep); /* which tells the others: this one may not turn again */
+    mca_pml_epml_lost_look(
+        comm->ep); /* which tells the others: this one may make no progress call again */
     mca_pml_epml_unlock(comm->ep);
 }
 

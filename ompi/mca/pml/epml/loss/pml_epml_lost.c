@@ -12,7 +12,7 @@
  * true for all endpoints of this process, and noted in a set that they look at.  A transport finds
  * that it cannot reach a peer: that is true for the one endpoint whose transport it is, and noted
  * in its table of connections.  Notes are made wherever the news comes in; what follows from them
- * is done by each endpoint itself, under its lock, at its next turn (mca_pml_epml_lost_look).
+ * is done by each endpoint itself, under its lock, at its next progress call (mca_pml_epml_lost_look).
  *
  * A peer that is lost stays lost for this endpoint.  docs/losses.md, "When something breaks", has
  * the rules.  The launcher's notices are in pml_epml_lost_launcher.c; pml_epml_lost_ask.c checks
@@ -129,7 +129,8 @@ bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, 
         connection->peer_id = peer->id; /* which it is to lose at once */
         mca_pml_epml_lost_note(ep, connection);
     } else {
-        mca_pml_epml_way_break(ep, peer->way); /* as in mca_pml_epml_connection_give_up */
+        mca_pml_epml_transport_break(ep,
+                                     peer->transport); /* as in mca_pml_epml_connection_give_up */
     }
     return true;
 }
@@ -166,7 +167,7 @@ bool mca_pml_epml_lost_lives(mca_btl_ep_module_t *module, struct mca_btl_base_en
 
     for (uint32_t i = 0; NULL != ep && i < ep->wire.connection_size; ++i) {
         if (endpoint == ep->wire.connections[i].endpoint) {
-            const bool lives = mca_pml_epml_books_lives(&ep->wire.connections[i].name);
+            const bool lives = mca_pml_epml_pmix_lives(&ep->wire.connections[i].name);
 
             if (!lives) {
                 ep->loss.launcher_ns = mca_pml_epml_now_ns(); /* it has been waited for */
@@ -183,7 +184,7 @@ static mca_pml_epml_peer_t *member_of_module(const mca_pml_epml_peers_t *peers, 
     for (int32_t i = 0; i < peers->count; ++i) {
         mca_pml_epml_peer_t *peer = peers->member[i];
 
-        if (EPML_WAY_NET == peer->way && sizeof(source) <= peer->address_length
+        if (EPML_TRANSPORT_NET == peer->transport && sizeof(source) <= peer->address_length
             && 0 == memcmp(&source, peer->address, sizeof(source))) {
             return peer;
         }
@@ -234,10 +235,10 @@ void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm)
 
 static void lost_drain(mca_pml_epml_ep_t *ep)
 {
-    for (int way = 0; way < EPML_WAYS; ++way) {
-        mca_btl_ep_module_t *module = ep->ways.module[way];
+    for (int transport = 0; transport < EPML_TRANSPORTS; ++transport) {
+        mca_btl_ep_module_t *module = ep->transports.module[transport];
 
-        if (NULL == module || ep->wire.broken[way]) {
+        if (NULL == module || ep->wire.broken[transport]) {
             continue;
         }
         if (NULL != module->ep_drain) {
@@ -250,14 +251,14 @@ static void lost_drain(mca_pml_epml_ep_t *ep)
     }
 }
 
-/** Those beyond a way that has failed learn that this endpoint is lost to them, be it that it has
+/** Peers of a transport that has failed learn that this endpoint is lost to them, be it that it has
  * never sent them anything, or that they come later. */
 static void refuse_beyond(mca_pml_epml_ep_t *ep)
 {
-    for (int way = 0; way < EPML_WAYS; ++way) {
-        mca_btl_ep_module_t *module = ep->ways.module[way];
+    for (int transport = 0; transport < EPML_TRANSPORTS; ++transport) {
+        mca_btl_ep_module_t *module = ep->transports.module[transport];
 
-        if (ep->wire.broken[way] && NULL != module && NULL != module->ep_refuse) {
+        if (ep->wire.broken[transport] && NULL != module && NULL != module->ep_refuse) {
             module->ep_refuse(module, NULL, 0);
         }
     }
@@ -314,7 +315,7 @@ static void drop_kept(mca_pml_epml_comm_t *comm)
     epml_match_unexpected_t *message;
 
     while (NULL != (message = epml_match_some_of_context(&comm->ep->match, comm->context))) {
-        mca_pml_epml_withdraw_kept(comm, message);
+        mca_pml_epml_rndv_cancel_unexpected(comm, message);
     }
 }
 
@@ -364,7 +365,7 @@ static void look_within(mca_pml_epml_ep_t *ep)
 static void end_numbered(mca_pml_epml_ep_t *ep)
 {
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {
-        mca_pml_epml_request_t *request = epml_numbers_slot(&ep->numbers, i)->request;
+        mca_pml_epml_request_t *request = epml_request_ids_slot(&ep->numbers, i)->request;
 
         if (NULL == request || !request->comm->loss.member
             || atomic_load_explicit(&request->done, memory_order_relaxed)) {

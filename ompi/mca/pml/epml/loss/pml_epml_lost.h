@@ -28,7 +28,7 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep);
  * what the endpoint has not seen yet. */
 bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm);
 
-/** A new communicator may have lost members: look at the next turn.  Under the endpoint's lock. */
+/** A new communicator may have lost members: look at the next progress call.  Under the endpoint's lock. */
 void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm);
 
 /** Somebody has told that a member of this communicator is lost: look now whether those of this
@@ -49,7 +49,7 @@ static inline void mca_pml_epml_lost_note_probe(const mca_pml_epml_comm_t *comm,
     comm->ep->loss.probed.tag = tag;
 }
 
-/** What a module of a way calls: see common_ep_btl.h. */
+/** What a module of a transport calls: see common_ep_btl.h. */
 bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint);
 bool mca_pml_epml_lost_lives(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint);

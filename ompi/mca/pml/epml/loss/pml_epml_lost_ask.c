@@ -9,7 +9,7 @@
  * Liveness of the peers that an endpoint waits for.  It is checked when nothing has arrived for a
  * while, or when a client reports a loss.
  *
- * Called by the endpoint's turns, under its lock, and by the layer service.
+ * Called by the endpoint's progress, under its lock, and by the layer service.
  *
  * Tests: death (untold_), fault (asked)
  */
@@ -33,7 +33,8 @@
  *                   which are connected to only if the launcher has no answer */
 static void lost_ask_peer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool named)
 {
-    const bool mute = NULL == peer->shm && EPML_WAY_NET == peer->way && mca_pml_epml_books_watch();
+    const bool mute = NULL == peer->shm && EPML_TRANSPORT_NET == peer->transport
+                      && mca_pml_epml_pmix_watch();
     mca_pml_epml_connection_t *connection;
 
     if (NULL == peer->shm && OMPI_SUCCESS == mca_pml_epml_peer_connect(ep, peer, &connection)) {
@@ -108,7 +109,7 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
                                                                      posted)));
     }
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {
-        mca_pml_epml_request_t *request = epml_numbers_slot(&ep->numbers, i)->request;
+        mca_pml_epml_request_t *request = epml_request_ids_slot(&ep->numbers, i)->request;
 
         if (NULL == request || atomic_load_explicit(&request->done, memory_order_relaxed)) {
             continue;
@@ -129,7 +130,7 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
  * out. */
 static inline bool is_neighbour(const mca_pml_epml_peer_t *peer)
 {
-    return NULL == peer->shm && EPML_WAY_NODE == peer->way;
+    return NULL == peer->shm && EPML_TRANSPORT_NODE == peer->transport;
 }
 
 /** Note a member's process.  @return had it been noted? */

@@ -33,6 +33,6 @@
 #include "pml_epml_request.h"
 #include "pml_epml_request_inline.h"
 #include "pml_epml_types.h"
-#include "pml_epml_who.h"
+#include "pml_epml_locality.h"
 
 #endif /* MCA_PML_EPML_OBJECT_LAYER_H */

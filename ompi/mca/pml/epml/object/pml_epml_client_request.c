@@ -7,7 +7,7 @@
  * @file
  *
  * Requests of the engine's clients: to libmpi those of collectives, to our waiting functions
- * (pml_epml_wait.c) those of an endpoint that is to be turned.  They are ended by any thread.
+ * (pml_epml_wait.c) those of an endpoint that is to be progressed.  They are ended by any thread.
  *
  * When a component has returned such a request, libmpi's call attaches to it what the operation
  * must keep (a datatype, an operation), with a function that releases it and that libmpi's requests

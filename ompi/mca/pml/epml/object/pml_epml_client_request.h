@@ -26,7 +26,7 @@ typedef struct mca_pml_epml_client_request_t {
                                            * operation must keep.  For a window req_mpi_object is
                                            * that, which is not touched here */
     ompi_communicator_t *comm;            /**< a reference */
-    mca_pml_epml_ep_t *ep;                /**< that is turned for it; the communicator's */
+    mca_pml_epml_ep_t *ep;                /**< that is progressed for it; the communicator's */
     const mpix_endpoints_request_ops_t *ops;
     void *context;
     struct mca_pml_epml_client_request_t *next; /**< of those that are kept for later */

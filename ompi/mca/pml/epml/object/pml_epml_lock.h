@@ -51,10 +51,10 @@ static inline void mca_pml_epml_beat(mca_pml_epml_ep_t *ep)
                           memory_order_relaxed);
 }
 
-/** Shall the endpoint be turned even if its inbox is empty?  Under the lock. */
+/** Shall the endpoint be progressed even if its inbox is empty?  Under the lock. */
 static inline void mca_pml_epml_ep_set_busy(mca_pml_epml_ep_t *ep, bool busy)
 {
-    /* Relaxed: a hint to the threads that turn the endpoint. */
+    /* Relaxed: a hint to the threads that progress the endpoint. */
     atomic_store_explicit(&ep->signs.busy, busy, memory_order_relaxed);
 }
 
@@ -132,15 +132,15 @@ static inline void mca_pml_epml_unlock(mca_pml_epml_ep_t *ep)
     }
 }
 
-/** A turn begins in which no more bytes than this may be copied, or has ended (EPML_SLICE_NONE).
+/** A progress call begins in which no more bytes than this may be copied, or has ended (EPML_SLICE_NONE).
  * Under the lock. */
 static inline void mca_pml_epml_slice_set(mca_pml_epml_ep_t *ep, size_t size)
 {
     ep->requests.slice = size;
 }
 
-/** How much of size bytes may be copied in this turn?  They count as copied.  Under the lock.
- * @return 0: the rest is for a later turn */
+/** How much of size bytes may be copied in this progress call?  They count as copied.  Under the lock.
+ * @return 0: the rest is for a later call */
 static inline size_t mca_pml_epml_slice(mca_pml_epml_ep_t *ep, size_t size)
 {
     if (OPAL_LIKELY(EPML_SLICE_NONE == ep->requests.slice)) {

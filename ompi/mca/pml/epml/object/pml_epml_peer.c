@@ -82,7 +82,7 @@ static int peer_publish(mca_pml_epml_peer_t *peer)
         }
         known.open = true;
     }
-    return opal_hash_table_set_value_uint64(&known.by_uid, mca_pml_epml_scatter(peer->uid), peer);
+    return opal_hash_table_set_value_uint64(&known.by_uid, mca_pml_epml_hash(peer->uid), peer);
 }
 
 /** Under the lock.  @return a reference, or NULL */
@@ -92,7 +92,7 @@ static mca_pml_epml_peer_t *find_uid(uint64_t uid)
     void *found = NULL;
 
     if (known.open) {
-        (void) opal_hash_table_get_value_uint64(&known.by_uid, mca_pml_epml_scatter(uid), &found);
+        (void) opal_hash_table_get_value_uint64(&known.by_uid, mca_pml_epml_hash(uid), &found);
         peer = found;
     }
     if (NULL != peer) {
@@ -172,7 +172,7 @@ void mca_pml_epml_peer_release(mca_pml_epml_peer_t *peer)
     opal_mutex_lock(&known.lock);
     if (known.open) {
         void *entered = NULL;
-        const uint64_t key = mca_pml_epml_scatter(peer->uid);
+        const uint64_t key = mca_pml_epml_hash(peer->uid);
 
         (void) opal_hash_table_get_value_uint64(&known.by_uid, key, &entered);
         if (entered == peer) { /* not a younger one of the same endpoint */
@@ -216,7 +216,7 @@ void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers)
     if (1 != atomic_fetch_sub_explicit(&peers->references, 1, memory_order_acq_rel)) {
         return;
     }
-    if (0 != peers->intern_key) {
+    if (0 != peers->shared_key) {
         mca_pml_epml_peers_forget(peers);
     }
     for (int i = 0; i < peers->count; ++i) {

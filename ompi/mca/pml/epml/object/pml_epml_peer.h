@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Peers, and lists of them: pml_epml_peer.c, pml_epml_intern.c, pml_epml_kept.c.
+ * Peers, and lists of them: pml_epml_peer.c, pml_epml_shared_peers.c, pml_epml_former_peers.c.
  */
 
 #ifndef MCA_PML_EPML_PEER_H
@@ -48,19 +48,19 @@ void mca_pml_epml_peers_release(mca_pml_epml_peers_t *peers);
  * @param[in,out] local    complete; the caller's reference is taken over, and one given
  * @param[in,out] remote   likewise, of an intercommunicator; else NULL
  */
-void mca_pml_epml_peers_intern(uint64_t context, mca_pml_epml_peers_t **local,
-                               mca_pml_epml_peers_t **remote);
+void mca_pml_epml_shared_peers_find(uint64_t context, mca_pml_epml_peers_t **local,
+                                    mca_pml_epml_peers_t **remote);
 
 /** The list that another endpoint of this process has left for an intracommunicator, if it has:
  * then there is no need to put one together.  Any thread.
  *
  * @param[in] group  of the communicator
  * @return one reference, or NULL */
-mca_pml_epml_peers_t *mca_pml_epml_peers_interned(uint64_t context, ompi_group_t *group);
+mca_pml_epml_peers_t *mca_pml_epml_shared_peers_finded(uint64_t context, ompi_group_t *group);
 
-/** The last reference on a list that was interned is gone. */
+/** The last reference on a shared list is gone. */
 void mca_pml_epml_peers_forget(mca_pml_epml_peers_t *peers);
-void mca_pml_epml_intern_finalize(void);
+void mca_pml_epml_shared_peers_finalize(void);
 
 /** Make the members of group from those of two known sides; first counts where both have one.
  *
@@ -71,10 +71,10 @@ int mca_pml_epml_peers_for_group(ompi_group_t *group, mca_pml_epml_peers_t *firs
 
 /** A communicator goes whose members may still ask this process for an answer: the neighbours among
  * them can be found as long as they are of the EPML_KEPT last ones.  Any thread. */
-void mca_pml_epml_peers_keep(const mca_pml_epml_peers_t *peers);
+void mca_pml_epml_former_peers_add(const mca_pml_epml_peers_t *peers);
 
 /** No peer asks any more. */
-void mca_pml_epml_kept_finalize(void);
+void mca_pml_epml_former_peers_finalize(void);
 
 /** All peers are gone: give up what numbers them. */
 void mca_pml_epml_peers_finalize(void);

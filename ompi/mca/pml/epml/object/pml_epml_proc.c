@@ -81,7 +81,7 @@ bool mca_pml_epml_proc_is_near(const ompi_proc_t *proc)
                : mca_pml_epml_place_own().host == mca_pml_epml_place_host(name);
 }
 
-unsigned int mca_pml_epml_proc_ways(const ompi_proc_t *proc)
+unsigned int mca_pml_epml_proc_transports(const ompi_proc_t *proc)
 {
     const opal_process_name_t *name = &proc->super.proc_name;
 
@@ -94,18 +94,18 @@ unsigned int mca_pml_epml_proc_ways(const ompi_proc_t *proc)
     return mca_pml_epml_proc_is_near(proc) ? EPML_WITH_NODE : EPML_WITH_NET;
 }
 
-unsigned int mca_pml_epml_group_ways(ompi_group_t *group)
+unsigned int mca_pml_epml_group_transports(ompi_group_t *group)
 {
-    unsigned int ways = 0;
+    unsigned int transports = 0;
 
     for (int i = 0; i < group->grp_proc_count; ++i) {
         opal_process_name_t name = ompi_group_get_proc_name(group, i);
 
         if (!mca_pml_epml_name_is_here(&name)) {
-            ways |= mca_pml_epml_proc_ways(ompi_group_peer_lookup(group, i));
+            transports |= mca_pml_epml_proc_transports(ompi_group_peer_lookup(group, i));
         }
     }
-    return ways;
+    return transports;
 }
 
 bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group)
@@ -122,7 +122,7 @@ bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group)
 
 static uint64_t key_of(const opal_process_name_t *name)
 {
-    return mca_pml_epml_scatter((uint64_t) name->jobid << 32 | name->vpid);
+    return mca_pml_epml_hash((uint64_t) name->jobid << 32 | name->vpid);
 }
 
 /** The proc of an endpoint's name, or NULL.  Under the lock. */

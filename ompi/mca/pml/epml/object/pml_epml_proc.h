@@ -31,11 +31,11 @@ bool mca_pml_epml_name_is_here(const opal_process_name_t *name);
  * a card of that process has come: false. */
 bool mca_pml_epml_proc_is_near(const ompi_proc_t *proc);
 
-/** By which way is it reached, or by which ones may it be?  @return set of EPML_WITH_* */
-unsigned int mca_pml_epml_proc_ways(const ompi_proc_t *proc);
+/** By which transport is it reached, or by which ones may it be?  @return set of EPML_WITH_* */
+unsigned int mca_pml_epml_proc_transports(const ompi_proc_t *proc);
 
 /** Likewise for the members of a group. */
-unsigned int mca_pml_epml_group_ways(ompi_group_t *group);
+unsigned int mca_pml_epml_group_transports(ompi_group_t *group);
 
 /** Are all members of a group of this process's job? */
 bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group);

@@ -181,7 +181,7 @@ bool mca_pml_epml_request_put_extras(mca_pml_epml_request_t *request)
         request->ops->put(request);
         return false;
     }
-    mca_pml_epml_number_drop(request);
+    mca_pml_epml_request_id_drop(request);
     if (request->convertor_set) {
         (void) opal_convertor_cleanup(&request->convertor);
         request->convertor_set = false;
@@ -232,10 +232,10 @@ static _Atomic uint32_t next_generation = 1;
 
 #define EPML_NUMBER_GENERATION_MASK (UINT32_MAX >> EPML_NUMBER_INDEX_BITS)
 
-int mca_pml_epml_number_assign(mca_pml_epml_request_t *request)
+int mca_pml_epml_request_id_assign(mca_pml_epml_request_t *request)
 {
-    epml_numbers_t *numbers = &request->ep->numbers;
-    epml_number_slot_t *slot;
+    epml_request_ids_t *numbers = &request->ep->numbers;
+    epml_request_id_slot_t *slot;
     uint32_t index;
 
     if (EPML_NUMBER_NONE != request->number) {
@@ -243,12 +243,12 @@ int mca_pml_epml_number_assign(mca_pml_epml_request_t *request)
     }
     /* Relaxed: only a number that differs is wanted. */
     if (EPML_NUMBER_NONE == numbers->first_free
-        && !epml_numbers_extend(numbers, atomic_fetch_add_explicit(&next_generation, 1,
-                                                                   memory_order_relaxed))) {
+        && !epml_request_ids_extend(numbers, atomic_fetch_add_explicit(&next_generation, 1,
+                                                                       memory_order_relaxed))) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     index = numbers->first_free;
-    slot = epml_numbers_slot(numbers, index);
+    slot = epml_request_ids_slot(numbers, index);
     numbers->first_free = slot->next_free;
     slot->request = request;
     request->extras = true;
@@ -258,33 +258,33 @@ int mca_pml_epml_number_assign(mca_pml_epml_request_t *request)
     return OMPI_SUCCESS;
 }
 
-void mca_pml_epml_number_drop(mca_pml_epml_request_t *request)
+void mca_pml_epml_request_id_drop(mca_pml_epml_request_t *request)
 {
-    epml_numbers_t *numbers = &request->ep->numbers;
+    epml_request_ids_t *numbers = &request->ep->numbers;
     uint32_t index = request->number & EPML_NUMBER_INDEX_MASK;
-    epml_number_slot_t *slot;
+    epml_request_id_slot_t *slot;
 
     if (EPML_NUMBER_NONE == request->number) {
         return;
     }
-    slot = epml_numbers_slot(numbers, index);
+    slot = epml_request_ids_slot(numbers, index);
     slot->request = NULL;
     slot->next_free = numbers->first_free;
     numbers->first_free = index;
     request->number = EPML_NUMBER_NONE;
 }
 
-mca_pml_epml_request_t *mca_pml_epml_number_find(mca_pml_epml_ep_t *ep, uint32_t number)
+mca_pml_epml_request_t *mca_pml_epml_request_id_find(mca_pml_epml_ep_t *ep, uint32_t number)
 {
     uint32_t index = number & EPML_NUMBER_INDEX_MASK;
     mca_pml_epml_request_t *request = index < ep->numbers.count
-                                          ? epml_numbers_slot(&ep->numbers, index)->request
+                                          ? epml_request_ids_slot(&ep->numbers, index)->request
                                           : NULL;
 
     return NULL != request && number == request->number ? request : NULL;
 }
 
-bool mca_pml_epml_number_may_be(const mca_pml_epml_ep_t *ep, uint32_t number)
+bool mca_pml_epml_num_endpoints_may_be(const mca_pml_epml_ep_t *ep, uint32_t number)
 {
     return (number & EPML_NUMBER_INDEX_MASK) < ep->numbers.count;
 }

@@ -59,7 +59,7 @@ typedef struct mca_pml_epml_request_ops_t {
     void (*lost)(struct mca_pml_epml_request_t *request);
 
     /** Of a collective that has failed: the request may not be needed any more.  It ends, be it
-     * later, unless it has not left yet: then it is to be asked again.  NULL: it is withdrawn
+     * later, unless it has not left yet: then it is to be asked again.  NULL: it is cancelled
      * another way, or ends. */
     void (*take_back)(struct mca_pml_epml_request_t *request);
 
@@ -89,7 +89,7 @@ typedef enum mca_pml_epml_send_state_t {
     EPML_SEND_LENT,  /**< waits for the peer to copy the data, or the transport to buffer them */
     EPML_SEND_SYNC,  /**< waits for the peer's ACK */
     EPML_SEND_RNDV,  /**< waits for the peer's CTS or FIN */
-    EPML_SEND_WITHDRAWN, /**< likewise, and the peer has been asked to forget it */
+    EPML_SEND_CANCELLED, /**< likewise, and the peer has been asked to forget it */
     EPML_SEND_FRAGS,     /**< fragments are going out */
     EPML_SEND_BROKEN,    /**< there will be no more, which the receiver must be told */
     EPML_SEND_DONE
@@ -161,7 +161,7 @@ typedef struct mca_pml_epml_request_t {
 /** Does a send wait for the receiver to take the data, one way or the other? */
 static inline bool mca_pml_epml_send_is_offered(const mca_pml_epml_request_t *request)
 {
-    return EPML_SEND_RNDV == request->state || EPML_SEND_WITHDRAWN == request->state;
+    return EPML_SEND_RNDV == request->state || EPML_SEND_CANCELLED == request->state;
 }
 
 /** Of a collective that cannot succeed, because a member is lost, or of a revoked communicator? */
@@ -256,14 +256,14 @@ void mca_pml_epml_requests_trim(mca_pml_epml_ep_t *ep);
 int mca_pml_epml_mpi_error(int rc);
 
 /** Give the request a number that can travel.  @return OMPI_SUCCESS, OMPI_ERR_OUT_OF_RESOURCE */
-int mca_pml_epml_number_assign(mca_pml_epml_request_t *request);
-void mca_pml_epml_number_drop(mca_pml_epml_request_t *request);
+int mca_pml_epml_request_id_assign(mca_pml_epml_request_t *request);
+void mca_pml_epml_request_id_drop(mca_pml_epml_request_t *request);
 
 /** The request with this number, or NULL if there is none (any more). */
-mca_pml_epml_request_t *mca_pml_epml_number_find(mca_pml_epml_ep_t *ep, uint32_t number);
+mca_pml_epml_request_t *mca_pml_epml_request_id_find(mca_pml_epml_ep_t *ep, uint32_t number);
 
 /** May a request of this endpoint's have, or have had, this number? */
-bool mca_pml_epml_number_may_be(const mca_pml_epml_ep_t *ep, uint32_t number);
+bool mca_pml_epml_num_endpoints_may_be(const mca_pml_epml_ep_t *ep, uint32_t number);
 
 /** Is count of datatype one piece of memory?  Sets where it begins and its size in bytes. */
 static inline bool mca_pml_epml_is_contiguous(const void *buffer, size_t count,

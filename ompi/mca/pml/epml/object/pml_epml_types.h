@@ -56,16 +56,16 @@ typedef enum mca_pml_epml_level_t {
 } mca_pml_epml_level_t;
 #define EPML_LEVELS (EPML_LEVEL_MULTIPLE + 1)
 
-/** The ways to endpoints of other processes, in the order of preference.  A peer is reached by one,
+/** The transports to endpoints of other processes, in the order of preference.  A peer is reached by one,
  * for good; both sides agree on it when they make each other's acquaintance. */
-typedef enum mca_pml_epml_way_t {
-    EPML_WAY_NODE = 0, /**< processes of this node: epshm, through shared memory */
-    EPML_WAY_NET = 1,  /**< any: epofi */
-    EPML_WAYS = 2
-} mca_pml_epml_way_t;
+typedef enum mca_pml_epml_transport_t {
+    EPML_TRANSPORT_NODE = 0, /**< processes of this node: epshm, through shared memory */
+    EPML_TRANSPORT_NET = 1,  /**< any: epofi */
+    EPML_TRANSPORTS = 2
+} mca_pml_epml_transport_t;
 
-/** Sets of ways. */
-enum { EPML_WITH_NODE = 1 << EPML_WAY_NODE, EPML_WITH_NET = 1 << EPML_WAY_NET };
+/** Sets of transports. */
+enum { EPML_WITH_NODE = 1 << EPML_TRANSPORT_NODE, EPML_WITH_NET = 1 << EPML_TRANSPORT_NET };
 
 /**
  * An endpoint as others see it: identity and address.  One per endpoint known to this process,
@@ -81,7 +81,7 @@ typedef struct mca_pml_epml_peer_t {
     mca_btl_ep_disconnect_fn_t shm_disconnect;
     uint64_t id;             /**< unique in this process for ever */
     uint64_t uid;            /**< of its endpoint, see mca_pml_epml_ep_t */
-    mca_pml_epml_way_t way;  /**< by which it is reached, if it has no inbox here */
+    mca_pml_epml_transport_t transport; /**< by which it is reached, if it has no inbox here */
     uint16_t address_length; /**< of its address there; 0: none was exchanged */
     unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
 } mca_pml_epml_peer_t;
@@ -104,10 +104,10 @@ typedef struct mca_pml_epml_within_t {
 typedef struct mca_pml_epml_peers_t {
     _Atomic uint32_t references;
     int count;
-    mca_pml_epml_within_t within[2];       /**< by reach; see pml_epml_who.c */
+    mca_pml_epml_within_t within[2];       /**< by reach; see pml_epml_locality.c */
     _Atomic bool is_counted;               /**< they are: for the first handle */
     _Atomic(mca_pml_epml_procs_t *) procs; /**< made for the first group, else NULL */
-    uint64_t intern_key;                   /**< in pml_epml_intern.c; 0: not interned */
+    uint64_t shared_key;                   /**< in pml_epml_shared_peers.c; 0: not shared */
     mca_pml_epml_peer_t *member[];
 } mca_pml_epml_peers_t;
 
@@ -184,23 +184,25 @@ typedef struct mca_pml_epml_passing_t {
 
 /** What threads see of an endpoint that do not have its lock.  object. */
 typedef struct mca_pml_epml_ep_signs_t {
-    /** Turn it even if the inbox is empty: it has ways out of the process, or backlogs. */
+    /** Progress it even if the inbox is empty: it has transports to other processes, or backlogs. */
     _Atomic bool busy;
-    _Atomic uint32_t heartbeat; /**< counts turns by a thread of its own; without the lock, too */
+    _Atomic uint32_t
+        heartbeat; /**< counts progress calls by a thread of its own; without the lock, too */
 } mca_pml_epml_ep_signs_t;
 
 /** The transports' modules.  wire. */
-typedef struct mca_pml_epml_ep_ways_t {
+typedef struct mca_pml_epml_ep_transports_t {
     mca_btl_ep_module_t *shm;
     size_t immediate_limit; /**< header and data that go to a neighbour without a request */
-    mca_btl_ep_module_t *module[EPML_WAYS]; /**< NULL: no peer is reached that way */
-} mca_pml_epml_ep_ways_t;
+    mca_btl_ep_module_t *module[EPML_TRANSPORTS]; /**< NULL: no peer is reached by it */
+} mca_pml_epml_ep_transports_t;
 
-/** Lists of requests, and how much this turn may do for them.  object. */
+/** Lists of requests, and how much this progress call may do for them.  object. */
 typedef struct mca_pml_epml_ep_requests_t {
     struct mca_pml_epml_request_t *unused;
     struct mca_pml_epml_request_t *deferred; /**< callbacks to run when the lock is given back */
-    size_t slice; /**< bytes that this turn may still copy of large messages: see EPML_SLICE */
+    size_t
+        slice; /**< bytes that this progress call may still copy of large messages: see EPML_SLICE */
 } mca_pml_epml_ep_requests_t;
 
 /** How peers in other processes are reached, and which of them are lost.  wire. */
@@ -212,7 +214,8 @@ typedef struct mca_pml_epml_ep_wire_t {
     uint32_t connection_size;
     uint32_t connections_used;
     uint32_t lost_seen;     /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
-    bool broken[EPML_WAYS]; /**< the transport's module has failed: all peers beyond it are lost */
+    bool broken
+        [EPML_TRANSPORTS]; /**< the transport's module has failed: all peers beyond it are lost */
     const mca_pml_epml_peer_t *connecting; /**< the peer of an ep_connect in progress */
     uint64_t backlogged;                   /**< counts things put in a backlog */
     mca_btl_ep_counts_t net_before; /**< of the network's module, of those that had it before */
@@ -242,24 +245,25 @@ typedef struct mca_pml_epml_ep_flow_t {
     uint64_t taken_out; /**< messages that a matched probe has, and no receive yet */
 } mca_pml_epml_ep_flow_t;
 
-/** Its turns.  engine. */
+/** Its progress.  engine. */
 typedef struct mca_pml_epml_ep_engine_t {
     uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
     uint32_t net_countdown;
-    uint32_t quiet; /**< turns in which no other process sent anything */
-    /** One turn, for layers below the engine that must see what has come: see pml_epml_turn.h. */
-    int (*turn)(struct mca_pml_epml_ep_t *ep);
-    uint64_t helps;                  /**< turns by threads that were not its own */
+    uint32_t quiet; /**< progress calls in which no other process sent anything */
+    /** One progress call, for layers below the engine that must see what has come: see pml_epml_progress.h. */
+    int (*progress)(struct mca_pml_epml_ep_t *ep);
+    uint64_t helps;                  /**< progress calls by threads that were not its own */
     mca_pml_epml_counts_t accounted; /**< what of its counts is in the process's, see
                                       * mca_pml_epml_counts_account */
 } mca_pml_epml_ep_engine_t;
 
 /** Long messages that are fetched.  proto. */
 typedef struct mca_pml_epml_ep_fetch_t {
-    /** From other processes of the node: fetched, or second way in fragments. */
+    /** From other processes of the node: fetched, or sent in fragments. */
     ep_pace_t pace[EPML_FETCH_CLASSES];
     uint64_t last;                 /**< when the last of them was complete, by ep_pace_clock */
-    uint64_t bytes[EPML_WAYS + 1]; /**< read from senders' memory, by way; last: inside */
+    uint64_t
+        bytes[EPML_TRANSPORTS + 1]; /**< read from senders' memory, by transport; last: inside */
 } mca_pml_epml_ep_fetch_t;
 
 /** What is known of losses, and asking for them.  loss. */
@@ -315,12 +319,12 @@ typedef struct mca_pml_epml_ep_t {
     /** Work that is not in the list: pml_epml_work.c.  engine, no lock. */
     struct mpix_endpoints_work_t *_Atomic work_place;
 
-    /* What each turn and each short message needs comes first. */
-    _Alignas(EPML_CACHE_LINE) mca_pml_epml_ep_ways_t ways;
+    /* What each progress call and each short message needs comes first. */
+    _Alignas(EPML_CACHE_LINE) mca_pml_epml_ep_transports_t transports;
     epml_match_table_t match;
     mca_pml_epml_ep_requests_t requests;
     mca_pml_epml_ep_wire_t wire;
-    epml_numbers_t numbers;
+    epml_request_ids_t numbers;
     mca_pml_epml_ep_comms_t comms;
     _Alignas(EPML_CACHE_LINE) mca_pml_epml_ep_flow_t flow;
     mca_pml_epml_ep_engine_t engine;
@@ -337,8 +341,10 @@ typedef struct mca_pml_epml_ep_t {
 #define EPML_SAME_LINE(a, b)                          \
     (offsetof(mca_pml_epml_ep_t, a) / EPML_CACHE_LINE \
      == offsetof(mca_pml_epml_ep_t, b) / EPML_CACHE_LINE)
-_Static_assert(EPML_SAME_LINE(ways, match.recent), "whom to send to, and where to look first");
-_Static_assert(EPML_SAME_LINE(requests, wire.backlogs.first), "what each call and turn looks at");
+_Static_assert(EPML_SAME_LINE(transports, match.recent),
+               "whom to send to, and where to look first");
+_Static_assert(EPML_SAME_LINE(requests, wire.backlogs.first),
+               "what each call and progress looks at");
 _Static_assert(EPML_SAME_LINE(flow.bytes, flow.exhausted), "what a kept message looks at");
 
 /** Context ids have 62 bits (mca_pml_epml_context_ids).  With this one, messages by which members
@@ -394,9 +400,10 @@ typedef struct mca_pml_epml_comm_t {
 } mca_pml_epml_comm_t;
 
 /** Does it reach beyond its process? */
-static inline bool mca_pml_epml_ep_has_ways(const mca_pml_epml_ep_t *ep)
+static inline bool mca_pml_epml_ep_has_transports(const mca_pml_epml_ep_t *ep)
 {
-    return NULL != ep->ways.module[EPML_WAY_NODE] || NULL != ep->ways.module[EPML_WAY_NET];
+    return NULL != ep->transports.module[EPML_TRANSPORT_NODE]
+           || NULL != ep->transports.module[EPML_TRANSPORT_NET];
 }
 
 /** Our mark in c_flags: far above the bits that Open MPI 5 and 6 use. */

@@ -77,7 +77,7 @@ void mca_pml_epml_fetch_answer(mca_pml_epml_request_t *request, mca_pml_epml_hdr
 /** Ask the sender for fragments. */
 static void ask_for_frags(mca_pml_epml_request_t *request)
 {
-    int rc = mca_pml_epml_number_assign(request);
+    int rc = mca_pml_epml_request_id_assign(request);
 
     if (OMPI_SUCCESS == rc) {
         const mca_pml_epml_hdr_cts_t hdr = {.common = {.kind = EPML_HDR_CTS,
@@ -90,7 +90,7 @@ static void ask_for_frags(mca_pml_epml_request_t *request)
     if (OMPI_ERR_OUT_OF_RESOURCE == rc && EPML_NUMBER_NONE != request->number) {
         fetch_credit(request, EPML_HDR_CTS);
     } else if (OMPI_SUCCESS != rc) {
-        mca_pml_epml_number_drop(request);
+        mca_pml_epml_request_id_drop(request);
         mca_pml_epml_fetch_answer(request, EPML_HDR_FIN, rc);
     }
 }
@@ -141,7 +141,7 @@ static void fetch_complete(mca_pml_epml_request_t *request, int rc)
         mca_pml_epml_fetch_note(request);
     }
     forget_handle(request);
-    mca_pml_epml_number_drop(request);
+    mca_pml_epml_request_id_drop(request);
     mca_pml_epml_fetch_answer(request, EPML_HDR_FIN, rc);
 }
 
@@ -178,7 +178,7 @@ static int get_more(mca_pml_epml_request_t *request)
     mca_btl_ep_module_t *module;
     int rc = mca_pml_epml_route(request->ep, request->source, &module, &connection);
     size_t limit = OMPI_SUCCESS == rc ? module->super.btl_get_limit : 0;
-    const int flags = mca_pml_epml_is_crowded() ? MCA_BTL_EP_GET_ALONE : 0;
+    const int flags = mca_pml_epml_is_oversubscribed() ? MCA_BTL_EP_GET_ALONE : 0;
 
     request->get_starting = true;
     while (OMPI_SUCCESS == rc && request->asked < request->wanted
@@ -205,7 +205,8 @@ static int get_more(mca_pml_epml_request_t *request)
         }
         rc = OMPI_SUCCESS;
         request->asked += size;
-        request->ep->fetch.bytes[NULL != request->source->shm ? EPML_WAYS : request->source->way]
+        request->ep->fetch
+            .bytes[NULL != request->source->shm ? EPML_TRANSPORTS : request->source->transport]
             += size;
     }
     request->get_starting = false;
@@ -230,7 +231,7 @@ static int get_more(mca_pml_epml_request_t *request)
 /** It turned out that nothing can be fetched. */
 static void cannot_fetch(mca_pml_epml_request_t *request)
 {
-    request->paced = false; /* neither way's time */
+    request->paced = false; /* the time of neither */
     if (&mca_pml_epml_piece_ops == request->ops) {
         mca_pml_epml_part_piece_refused(request);
     } else {
@@ -321,7 +322,7 @@ void mca_pml_epml_fetch_start(mca_pml_epml_request_t *request)
     }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc || 0 < request->gets) {
         /* No message names it: it is for a dump to find.  Without memory it does not. */
-        (void) mca_pml_epml_number_assign(request);
+        (void) mca_pml_epml_request_id_assign(request);
     }
 }
 
@@ -354,7 +355,7 @@ void mca_pml_epml_fetch_matched(mca_pml_epml_request_t *request, const mca_pml_e
                       == mca_pml_epml_route(request->ep, request->source, &module, &connection)
                && 0 != (module->super.btl_flags & MCA_BTL_FLAGS_GET)
                && (0 != (hdr->match.common.flags & EPML_HDR_FLAG_NODE))
-                      == (module == request->ep->ways.module[EPML_WAY_NODE])
+                      == (module == request->ep->transports.module[EPML_TRANSPORT_NODE])
                && handle_size
                       == (NULL != module->super.btl_register_mem
                               ? module->super.btl_registration_handle_size
@@ -372,7 +373,8 @@ void mca_pml_epml_fetch_matched(mca_pml_epml_request_t *request, const mca_pml_e
     if (0 == request->wanted) {
         fetch_complete(request, OMPI_SUCCESS);
     } else if (get && request->contiguous
-               && !(module == request->ep->ways.module[EPML_WAY_NODE] && wants_frags(request))
+               && !(module == request->ep->transports.module[EPML_TRANSPORT_NODE]
+                    && wants_frags(request))
                && OMPI_SUCCESS == start_get(request, module, connection)) {
         return;
     } else if (get && !request->contiguous && NULL != request->source->shm) {

@@ -87,7 +87,7 @@ void mca_pml_epml_part_destroy(mca_pml_epml_part_t *part)
     mca_pml_epml_request_t *request = &part->super;
 
     mca_pml_epml_request_forget_handle(request);
-    mca_pml_epml_number_drop(request);
+    mca_pml_epml_request_id_drop(request);
     if (request->convertor_set) {
         (void) opal_convertor_cleanup(&request->convertor);
     }

@@ -95,9 +95,9 @@ typedef struct mca_pml_epml_part_t {
 OBJ_CLASS_DECLARATION(mca_pml_epml_part_t);
 
 /** The bit by which one says that addresses and handles of a peer are the node side's. */
-static inline uint8_t mca_pml_epml_part_way_flag(const mca_pml_epml_peer_t *peer)
+static inline uint8_t mca_pml_epml_part_transport_flag(const mca_pml_epml_peer_t *peer)
 {
-    return NULL == peer->shm && EPML_WAY_NODE == peer->way ? EPML_HDR_FLAG_NODE : 0;
+    return NULL == peer->shm && EPML_TRANSPORT_NODE == peer->transport ? EPML_HDR_FLAG_NODE : 0;
 }
 
 /** The peer of a send, not MPI_PROC_NULL. */
@@ -136,7 +136,7 @@ void mca_pml_epml_part_put(mca_pml_epml_request_t *request);
 /** Back to the system; it holds no communicator any more. */
 void mca_pml_epml_part_destroy(mca_pml_epml_part_t *part);
 
-/** May something of this round come now, in time or too late?  The way keeps order, and each round
+/** May something of this round come now, in time or too late?  The transport keeps order, and each round
  * has a message in either direction: nothing is a million rounds late. */
 static inline bool mca_pml_epml_part_may_be_round(const mca_pml_epml_part_t *part, uint32_t round)
 {

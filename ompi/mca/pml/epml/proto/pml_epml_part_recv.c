@@ -129,7 +129,8 @@ static void send_start(mca_pml_epml_part_t *part)
     const mca_pml_epml_hdr_part_start_t hdr = {
         .common = {.kind = EPML_HDR_PART_START,
                    .flags = part->may_fetch
-                                ? EPML_HDR_FLAG_GET | mca_pml_epml_part_way_flag(part->super.source)
+                                ? EPML_HDR_FLAG_GET
+                                      | mca_pml_epml_part_transport_flag(part->super.source)
                                 : 0,
                    .request = part->super.sender_request},
         .receiver = part->super.number,
@@ -207,7 +208,7 @@ int mca_pml_epml_part_recv_init(mca_pml_epml_part_t *part)
     if (MPI_PROC_NULL == request->rank) {
         return OMPI_SUCCESS;
     }
-    rc = mca_pml_epml_number_assign(request);
+    rc = mca_pml_epml_request_id_assign(request);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
@@ -254,7 +255,7 @@ static bool part_init_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
 /** The receive that a message names.  @return NULL if it is gone */
 static mca_pml_epml_part_t *part_recv_addressee(mca_pml_epml_ep_t *ep, uint32_t number)
 {
-    return (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, number);
+    return (mca_pml_epml_part_t *) mca_pml_epml_request_id_find(ep, number);
 }
 
 /** Is it one that has told a sender its number? */
@@ -531,15 +532,16 @@ static bool can_take(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_par
                      bool is_neighbour)
 {
     const mca_pml_epml_ep_t *ep = part->super.ep;
-    const mca_btl_ep_module_t *module = is_neighbour ? ep->ways.shm
-                                                     : ep->ways.module[part->super.source->way];
+    const mca_btl_ep_module_t *module = is_neighbour
+                                            ? ep->transports.shm
+                                            : ep->transports.module[part->super.source->transport];
     const size_t handle_size = NULL != module && NULL != module->super.btl_register_mem
                                    ? module->super.btl_registration_handle_size
                                    : 0;
 
     return part->may_fetch && hdr->common.handle_size == handle_size
            && (hdr->common.flags & EPML_HDR_FLAG_NODE)
-                  == mca_pml_epml_part_way_flag(part->super.source)
+                  == mca_pml_epml_part_transport_flag(part->super.source)
            && (part->super.contiguous || is_neighbour);
 }
 
@@ -556,7 +558,7 @@ static bool is_piece(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_par
 static bool part_rndv_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
     const mca_pml_epml_hdr_part_rndv_t *hdr = message->hdr;
-    const bool is_neighbour = message->module == ep->ways.shm;
+    const bool is_neighbour = message->module == ep->transports.shm;
     mca_pml_epml_part_t *part = part_recv_addressee(ep, hdr->common.request);
 
     if (NULL != part && !is_piece(part, hdr, is_neighbour)) {

@@ -54,7 +54,7 @@ static int send_rndv(mca_pml_epml_part_t *part, const mca_btl_ep_module_t *modul
     const struct mca_btl_base_registration_handle_t *handle = request->local_handle;
     const mca_pml_epml_hdr_part_rndv_t hdr = {
         .common = {.kind = EPML_HDR_PART_RNDV,
-                   .flags = mca_pml_epml_part_way_flag(mca_pml_epml_part_receiver(part)),
+                   .flags = mca_pml_epml_part_transport_flag(mca_pml_epml_part_receiver(part)),
                    .handle_size = NULL != handle ? module->super.btl_registration_handle_size : 0,
                    .request = request->receiver_request},
         .sender = request->number,

@@ -42,7 +42,7 @@ int mca_pml_epml_part_send_init(mca_pml_epml_part_t *part)
     if (is_to_nobody(part)) {
         return OMPI_SUCCESS;
     }
-    rc = mca_pml_epml_number_assign(request);
+    rc = mca_pml_epml_request_id_assign(request);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
@@ -290,7 +290,7 @@ static bool part_start_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message
 {
     const mca_pml_epml_hdr_part_start_t *hdr = message->hdr;
     mca_pml_epml_part_t *part
-        = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, hdr->common.request);
+        = (mca_pml_epml_part_t *) mca_pml_epml_request_id_find(ep, hdr->common.request);
 
     if (NULL == part || (&mca_pml_epml_psend_ops == part->super.ops && part->refused)) {
         mca_pml_epml_ep_drop(ep);
@@ -301,9 +301,9 @@ static bool part_start_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message
         return false;
     }
     part->granted = hdr->round;
-    /* By the way that leads back from there; what goes there may take another one. */
+    /* By the transport that leads back from there; what goes there may take another one. */
     part->may_fetch = 0 != (hdr->common.flags & EPML_HDR_FLAG_GET)
-                      && mca_pml_epml_part_way_flag(mca_pml_epml_part_receiver(part))
+                      && mca_pml_epml_part_transport_flag(mca_pml_epml_part_receiver(part))
                              == (hdr->common.flags & EPML_HDR_FLAG_NODE);
     part->super.receiver_request = hdr->receiver;
     part->super.to_send = hdr->length;
@@ -334,7 +334,7 @@ static bool part_again_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message
 {
     const mca_pml_epml_hdr_part_again_t *hdr = message->hdr;
     mca_pml_epml_part_t *part
-        = (mca_pml_epml_part_t *) mca_pml_epml_number_find(ep, hdr->common.request);
+        = (mca_pml_epml_part_t *) mca_pml_epml_request_id_find(ep, hdr->common.request);
 
     if (NULL != part && (&mca_pml_epml_psend_ops != part->super.ops || is_to_nobody(part))) {
         return false;

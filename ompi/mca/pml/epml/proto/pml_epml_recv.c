@@ -48,7 +48,7 @@ int mca_pml_epml_recv_start_in_doubt(mca_pml_epml_request_t *request, int src, i
     }
     if (0 <= mca_pml_epml_lost_blocks(request->comm, src, tag)) {
         /* A loop of receives from any source thus also gets what the other members send. */
-        (void) ep->engine.turn(ep);
+        (void) ep->engine.progress(ep);
     }
     found = epml_match_first(&ep->match, request->comm->context, src, tag, &queue);
     if (NULL != found) {
@@ -160,7 +160,7 @@ static bool frag_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
 {
     const mca_pml_epml_hdr_frag_t *hdr = message->hdr;
     size_t size = message->rest_size;
-    mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
+    mca_pml_epml_request_t *request = mca_pml_epml_request_id_find(ep, hdr->common.request);
     int rc;
 
     if (NULL == request) {
@@ -172,7 +172,7 @@ static bool frag_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
         return false;
     }
     if (0 != (hdr->common.flags & EPML_HDR_FLAG_FAIL)) {
-        mca_pml_epml_number_drop(request);
+        mca_pml_epml_request_id_drop(request);
         mca_pml_epml_recv_done(request, MPI_ERR_OTHER);
         return true;
     }
@@ -186,7 +186,7 @@ static bool frag_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
         if (OPAL_UNLIKELY(request->paced)) {
             mca_pml_epml_fetch_note(request);
         }
-        mca_pml_epml_number_drop(request);
+        mca_pml_epml_request_id_drop(request);
         mca_pml_epml_recv_done(request, OMPI_SUCCESS == rc ? MPI_SUCCESS : MPI_ERR_OTHER);
     }
     return true;
@@ -204,7 +204,7 @@ static int recv_start_again(mca_pml_epml_request_t *request)
     int rc;
 
     mca_pml_epml_lock(request->ep);
-    mca_pml_epml_number_drop(request);
+    mca_pml_epml_request_id_drop(request);
     request->in_backlog = false;
     mca_pml_epml_request_activate(request);
     rc = mca_pml_epml_recv_start(request, request->ep, request->comm, request->rank, request->tag);
@@ -221,7 +221,7 @@ static void recv_lost(mca_pml_epml_request_t *request)
 {
     if (0 == request->gets && !request->in_backlog
         && mca_pml_epml_lost_is(request->ep, request->source)) {
-        mca_pml_epml_number_drop(request);
+        mca_pml_epml_request_id_drop(request);
         mca_pml_epml_recv_done(request, MPI_ERR_PROC_FAILED);
     }
 }

@@ -140,7 +140,7 @@ static inline bool is_from(const mca_btl_base_module_t *btl, const mca_pml_epml_
 {
     const uint64_t source = ((const mca_btl_ep_module_t *) btl)->ep_source;
 
-    return 0 == source || EPML_WAY_NET != peer->way
+    return 0 == source || EPML_TRANSPORT_NET != peer->transport
            || (sizeof(source) <= peer->address_length
                && 0 == memcmp(&source, peer->address, sizeof(source)));
 }
@@ -149,7 +149,7 @@ static inline bool is_from(const mca_btl_base_module_t *btl, const mca_pml_epml_
 static bool is_from_partner(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *btl,
                             uint32_t number)
 {
-    const mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, number);
+    const mca_pml_epml_request_t *request = mca_pml_epml_request_id_find(ep, number);
 
     if (NULL == request) {
         return true;
@@ -206,7 +206,8 @@ static bool names_something(mca_pml_epml_ep_t *ep, const mca_btl_base_module_t *
         }
         return mca_pml_epml_context_may_be(uid) && mca_pml_epml_context_may_be(context);
     case EPML_FROM_PARTNER:
-        return mca_pml_epml_number_may_be(ep, ((const mca_pml_epml_hdr_common_t *) hdr)->request);
+        return mca_pml_epml_num_endpoints_may_be(
+            ep, ((const mca_pml_epml_hdr_common_t *) hdr)->request);
     default:
         return true;
     }
@@ -339,7 +340,7 @@ static __attribute__((noinline)) void arrived_other(mca_pml_epml_ep_t *ep,
                                                     const unsigned char *bytes, size_t size)
 {
     _Alignas(uint64_t) unsigned char copy[EPML_HDR_SIZE_MOST];
-    const bool is_foreign = btl != &ep->ways.shm->super;
+    const bool is_foreign = btl != &ep->transports.shm->super;
     const mca_pml_epml_hdr_common_t *common;
     const mca_pml_epml_kind_t *kind;
     mca_pml_epml_message_t message = {.hdr = bytes, .module = (mca_btl_ep_module_t *) btl};
@@ -386,7 +387,7 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
     const size_t size = segment->seg_len;
 
     if (OPAL_UNLIKELY(NULL == ep)) {
-        mca_pml_epml_withdraw_left((mca_btl_ep_module_t *) btl, message, size);
+        mca_pml_epml_rndv_cancel_left((mca_btl_ep_module_t *) btl, message, size);
         return; /* a kept network module: its endpoint is gone */
     }
     if (OPAL_UNLIKELY(size < sizeof(mca_pml_epml_hdr_common_t)
@@ -401,7 +402,7 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
         }
         /* A neighbour's header is our own code's, and a context without communicator
          * matches nothing. */
-        if (OPAL_LIKELY(btl == &ep->ways.shm->super)) {
+        if (OPAL_LIKELY(btl == &ep->transports.shm->super)) {
             match_message(ep, (const mca_pml_epml_hdr_rndv_t *) message,
                           message + sizeof(mca_pml_epml_hdr_match_t),
                           size - sizeof(mca_pml_epml_hdr_match_t));
@@ -477,7 +478,7 @@ void mca_pml_epml_arrived_on_node(void *context, const void *rest, const void *d
     mca_pml_epml_hdr_bare_t bare;
 
     copy_once(&bare, rest, sizeof(bare));
-    if (is_sound(ep, &ep->ways.module[EPML_WAY_NODE]->super,
+    if (is_sound(ep, &ep->transports.module[EPML_TRANSPORT_NODE]->super,
                  &(const mca_pml_epml_hdr_match_t){.common = {.kind = EPML_HDR_EAGER},
                                                    .context = bare.context,
                                                    .source = bare.source,

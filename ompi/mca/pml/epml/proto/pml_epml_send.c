@@ -32,13 +32,14 @@
 
 static inline size_t eager_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    return (NULL != peer->shm ? ep->ways.shm : ep->ways.module[peer->way])->super.btl_eager_limit;
+    return (NULL != peer->shm ? ep->transports.shm : ep->transports.module[peer->transport])
+        ->super.btl_eager_limit;
 }
 
 void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc)
 {
     mca_pml_epml_request_forget_handle(request);
-    mca_pml_epml_number_drop(request); /* no late answer finds it */
+    mca_pml_epml_request_id_drop(request); /* no late answer finds it */
     request->state = EPML_SEND_DONE;
     mca_pml_epml_request_fail(request, rc);
 }
@@ -65,15 +66,15 @@ static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t 
     return OMPI_ERR_RESOURCE_BUSY == rc ? OMPI_ERR_OUT_OF_RESOURCE : rc;
 }
 
-/** Let a neighbour copy the data from where they are.  In a crowd it would hardly come soon.
+/** Let a neighbour copy the data from where they are.  If oversubscribed it would hardly come soon.
  * @return OMPI_SUCCESS; OMPI_ERR_NOT_AVAILABLE: they must be buffered; or another error */
 static int send_lend(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
                      const mca_pml_epml_hdr_match_t *hdr)
 {
-    mca_btl_ep_module_t *shm = request->ep->ways.shm;
+    mca_btl_ep_module_t *shm = request->ep->transports.shm;
 
     if (NULL == peer->shm || !request->contiguous || NULL == shm->ep_lend
-        || shm->ep_lend_min > request->size || mca_pml_epml_is_crowded()) {
+        || shm->ep_lend_min > request->size || mca_pml_epml_is_oversubscribed()) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
     return shm->ep_lend(shm, peer->shm, hdr, sizeof(*hdr), request->base, request->size, request);
@@ -85,7 +86,7 @@ static void send_complete(mca_pml_epml_request_t *request)
     request->state = EPML_SEND_DONE;
     /* It has them if there was no room for it while the peer held us back. */
     mca_pml_epml_request_forget_handle(request);
-    mca_pml_epml_number_drop(request);
+    mca_pml_epml_request_id_drop(request);
     mca_pml_epml_request_done(request);
 }
 
@@ -101,7 +102,8 @@ void mca_pml_epml_send_returned(void *context, void *token)
 static bool has_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
     return NULL != peer->shm
-           || (EPML_WAY_NODE == peer->way && NULL != mca_pml_epml_connection_find(ep, peer)
+           || (EPML_TRANSPORT_NODE == peer->transport
+               && NULL != mca_pml_epml_connection_find(ep, peer)
                && !mca_pml_epml_lost_is(ep, peer));
 }
 
@@ -120,7 +122,7 @@ static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *pee
         }
     }
     if (sync) {
-        rc = mca_pml_epml_number_assign(request);
+        rc = mca_pml_epml_request_id_assign(request);
         if (OMPI_SUCCESS != rc) {
             return rc;
         }
@@ -151,7 +153,8 @@ static void offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *m
                          unsigned char *handle)
 {
     if (!request->contiguous) {
-        if (module == request->ep->ways.shm && mca_pml_epml_request_is_piece_of_device(request)) {
+        if (module == request->ep->transports.shm
+            && mca_pml_epml_request_is_piece_of_device(request)) {
             hdr->match.common.flags |= EPML_HDR_FLAG_GET | EPML_HDR_FLAG_DEVICE;
             hdr->address = (uint64_t) (uintptr_t) request->base;
         }
@@ -174,7 +177,7 @@ static void offer_memory(mca_pml_epml_request_t *request, mca_btl_ep_module_t *m
         memcpy(handle, request->local_handle, module->super.btl_registration_handle_size);
     }
     hdr->match.common.flags |= EPML_HDR_FLAG_GET;
-    if (module == request->ep->ways.module[EPML_WAY_NODE]) {
+    if (module == request->ep->transports.module[EPML_TRANSPORT_NODE]) {
         hdr->match.common.flags |= EPML_HDR_FLAG_NODE;
     }
     hdr->address = (uint64_t) (uintptr_t) request->base;
@@ -190,7 +193,7 @@ static int first_rndv(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer
 
     mca_pml_epml_match_header(&hdr.match, request->comm, request->tag);
     if (OMPI_SUCCESS == rc) {
-        rc = mca_pml_epml_number_assign(request);
+        rc = mca_pml_epml_request_id_assign(request);
     }
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -232,7 +235,7 @@ static int end_frags(mca_pml_epml_request_t *request)
     int rc = mca_pml_epml_transmit(request->ep, peer, &hdr, sizeof(hdr), NULL, 0);
 
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc && OMPI_ERR_OUT_OF_RESOURCE != rc)) {
-        /* No way any more, be it for a while only: as with an answer. */
+        /* No transport any more, be it for a while only: as with an answer. */
         rc = mca_pml_epml_send_control(request->ep, peer, &hdr, sizeof(hdr));
     }
     return OMPI_ERR_OUT_OF_RESOURCE == rc ? rc : request->error;
@@ -265,7 +268,7 @@ static int send_frags(mca_pml_epml_request_t *request)
     }
     if (OMPI_SUCCESS == rc) {
         request->state = EPML_SEND_DONE;
-        mca_pml_epml_number_drop(request);
+        mca_pml_epml_request_id_drop(request);
         mca_pml_epml_request_forget_handle(request);
         mca_pml_epml_request_done(request);
     }
@@ -324,7 +327,7 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request)
 static bool cts_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
     const mca_pml_epml_hdr_cts_t *hdr = message->hdr;
-    mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
+    mca_pml_epml_request_t *request = mca_pml_epml_request_id_find(ep, hdr->common.request);
     int rc;
 
     if (NULL == request) {
@@ -351,7 +354,7 @@ static bool cts_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *mes
 static bool done_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
     const mca_pml_epml_hdr_done_t *hdr = message->hdr;
-    mca_pml_epml_request_t *request = mca_pml_epml_number_find(ep, hdr->common.request);
+    mca_pml_epml_request_t *request = mca_pml_epml_request_id_find(ep, hdr->common.request);
 
     if (NULL != request && &mca_pml_epml_psend_ops == request->ops
         && EPML_HDR_FIN == hdr->common.kind) {
@@ -371,12 +374,12 @@ static bool done_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
         return true;
     }
     if (OMPI_ERR_UNREACH == hdr->status
-        || (OMPI_SUCCESS != hdr->status && EPML_SEND_WITHDRAWN == request->state)) {
+        || (OMPI_SUCCESS != hdr->status && EPML_SEND_CANCELLED == request->state)) {
         mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
         return true;
     }
     mca_pml_epml_request_forget_handle(request);
-    mca_pml_epml_number_drop(request);
+    mca_pml_epml_request_id_drop(request);
     request->state = EPML_SEND_DONE;
     if (OMPI_SUCCESS != hdr->status) {
         request->req_ompi.req_status.MPI_ERROR = MPI_ERR_OTHER;
@@ -400,7 +403,7 @@ static int send_start_again(mca_pml_epml_request_t *request)
     int rc;
 
     mca_pml_epml_lock(request->ep);
-    mca_pml_epml_number_drop(request);
+    mca_pml_epml_request_id_drop(request);
     request->in_backlog = false;
     mca_pml_epml_request_activate(request);
     rc = mca_pml_epml_send_start(request);
@@ -422,12 +425,12 @@ static bool send_is_unheard(const mca_pml_epml_request_t *request)
 }
 
 /** To a peer that lives, and may never receive it. */
-static void send_take_back(mca_pml_epml_request_t *request)
+static void send_cancel(mca_pml_epml_request_t *request)
 {
     if (EPML_SEND_SYNC == request->state) {
         mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
     } else if (EPML_SEND_RNDV == request->state) {
-        mca_pml_epml_withdraw(request);
+        mca_pml_epml_rndv_cancel(request);
     }
 }
 
@@ -441,14 +444,14 @@ static void send_lost(mca_pml_epml_request_t *request)
             mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
         }
     } else if (mca_pml_epml_request_is_in_vain(request)) {
-        send_take_back(request);
+        send_cancel(request);
     }
 }
 
 static void send_remind(mca_pml_epml_request_t *request)
 {
-    if (EPML_SEND_WITHDRAWN == request->state) {
-        mca_pml_epml_withdraw(request); /* the peer that was to answer may have gone since */
+    if (EPML_SEND_CANCELLED == request->state) {
+        mca_pml_epml_rndv_cancel(request); /* the peer that was to answer may have gone since */
     }
 }
 
@@ -482,8 +485,8 @@ static bool send_describe(const mca_pml_epml_request_t *request, mca_pml_epml_re
     case EPML_SEND_RNDV:
         waits = "waiting for a match, or being fetched";
         break;
-    case EPML_SEND_WITHDRAWN:
-        waits = "taken back, waiting for the answer";
+    case EPML_SEND_CANCELLED:
+        waits = "cancelled, waiting for the answer";
         break;
     case EPML_SEND_FRAGS:
         snprintf(text->state, sizeof(text->state), "%stransferring, %llu of %llu bytes",
@@ -504,6 +507,6 @@ const mca_pml_epml_request_ops_t mca_pml_epml_send_ops = {.name = "send",
                                                           .cut = send_cut,
                                                           .is_unheard = send_is_unheard,
                                                           .lost = send_lost,
-                                                          .take_back = send_take_back,
+                                                          .take_back = send_cancel,
                                                           .remind = send_remind,
                                                           .describe = send_describe};

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The protocol of sending: pml_epml_send.c, pml_epml_withdraw.c.
+ * The protocol of sending: pml_epml_send.c, pml_epml_rndv_cancel.c.
  */
 
 #ifndef MCA_PML_EPML_SEND_H
@@ -45,26 +45,27 @@ void mca_pml_epml_send_returned(void *context, void *token);
 /** The receiver's answers: CTS; FIN and ACK. */
 extern const mca_pml_epml_kind_t mca_pml_epml_cts_kind, mca_pml_epml_done_kind;
 
-/** Take back a rendezvous (EPML_SEND_RNDV) to a peer that lives: ends with MPI_ERR_PROC_FAILED when
+/** Cancel a rendezvous (EPML_SEND_RNDV) to a peer that lives: ends with MPI_ERR_PROC_FAILED when
  * the peer says so, or as usual if it receives the message.  Under the lock. */
-void mca_pml_epml_withdraw(mca_pml_epml_request_t *request);
+void mca_pml_epml_rndv_cancel(mca_pml_epml_request_t *request);
 
 /** Throw away a message that will not be received.  If a member is lost, its sender waits for an
  * answer that would otherwise never be sent.  Of a collective that has failed for another reason
  * the sender is told, and asks.  Under the lock. */
-void mca_pml_epml_withdraw_kept(mca_pml_epml_comm_t *comm, epml_match_unexpected_t *message);
+void mca_pml_epml_rndv_cancel_unexpected(mca_pml_epml_comm_t *comm,
+                                         epml_match_unexpected_t *message);
 
 /** Tell the sender of a rendezvous that its data are not fetched, now or later.  Under the lock.
  *
  * @param[in] status  MPI_ERR_REVOKED: of its communicator, or OMPI_ERR_UNREACH */
-void mca_pml_epml_withdraw_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
-                                  uint32_t number, int status);
+void mca_pml_epml_rndv_cancel_answer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
+                                     uint32_t number, int status);
 
-/** WITHDRAW: a sender takes a message back. */
-extern const mca_pml_epml_kind_t mca_pml_epml_withdraw_kind;
+/** CANCEL: a sender takes a message back. */
+extern const mca_pml_epml_kind_t mca_pml_epml_rndv_cancel_kind;
 
 /** A message has come to a network module whose endpoint is gone: answer, if it is such a one. */
-void mca_pml_epml_withdraw_left(mca_btl_ep_module_t *module, const void *message, size_t size);
+void mca_pml_epml_rndv_cancel_left(mca_btl_ep_module_t *module, const void *message, size_t size);
 
 END_C_DECLS
 

@@ -51,7 +51,7 @@ static bool service_locality(const ompi_communicator_t *comm, int rank,
     if (NULL == epml_comm || 0 > rank || rank >= epml_comm->local->count) {
         return false;
     }
-    mca_pml_epml_who_place(epml_comm->local->member[rank], where);
+    mca_pml_epml_locality_place(epml_comm->local->member[rank], where);
     return true;
 }
 
@@ -67,14 +67,15 @@ static bool service_locality_remote(const ompi_communicator_t *comm, int rank,
     if (NULL == epml_comm || 0 > rank || rank >= epml_comm->peers->count) {
         return false;
     }
-    mca_pml_epml_who_place(epml_comm->peers->member[rank], where);
+    mca_pml_epml_locality_place(epml_comm->peers->member[rank], where);
     return true;
 }
 
 static int service_members(const ompi_communicator_t *comm, mpix_endpoints_scope_t reach,
                            mpix_endpoints_members_t *within)
 {
-    return mca_pml_epml_mpi_error(mca_pml_epml_who_members(mca_pml_epml_comm(comm), reach, within));
+    return mca_pml_epml_mpi_error(mca_pml_epml_locality_members(mca_pml_epml_comm(comm), reach,
+                                                                within));
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -126,7 +127,7 @@ _Static_assert(sizeof(mca_pml_epml_waiter_t) <= sizeof(mpix_endpoints_wait_t)
 static __attribute__((noinline)) int service_check_member(const mca_pml_epml_comm_t *comm, int from)
 {
     /* A member of the same process cannot be lost, but it may have left.  Relaxed: a hint. */
-    const bool may_be = mca_pml_epml_ep_has_ways(comm->ep)
+    const bool may_be = mca_pml_epml_ep_has_transports(comm->ep)
                         || atomic_load_explicit(&comm->ep->loss.any, memory_order_relaxed);
 
     return may_be && service_lost(comm, from) ? MPI_ERR_PROC_FAILED : MPI_SUCCESS;
@@ -135,7 +136,7 @@ static __attribute__((noinline)) int service_check_member(const mca_pml_epml_com
 static inline int wait_turn(const mca_pml_epml_comm_t *comm, int from,
                             mca_pml_epml_waiter_t *waiter)
 {
-    mca_pml_epml_turned(waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
+    mca_pml_epml_progressed(waiter, comm->ep, mca_pml_epml_ep_poll(comm->ep));
     return OPAL_UNLIKELY(0 == waiter->idle % LOOK_LONG) && 0 != waiter->idle
                ? service_check_member(comm, from)
                : MPI_SUCCESS;
@@ -332,7 +333,7 @@ const mpix_endpoints_engine_t mca_pml_epml_service = {
     .wait_flag = service_wait_flag,
     .wait_progress = service_wait_progress,
     .wait_end = service_wait_end,
-    .is_oversubscribed = mca_pml_epml_is_crowded,
+    .is_oversubscribed = mca_pml_epml_is_oversubscribed,
     .work_begin = service_work_begin,
     .request_new = service_request_new,
     .request_new_win = service_request_new_win,

@@ -41,7 +41,7 @@ static int node_get(void *context, const mca_pml_epml_memory_key_t *key, size_t 
     const asked_t *asked = context;
     const mca_pml_epml_comm_t *comm = asked->comm;
     const mca_pml_epml_peer_t *host = comm->local->member[asked->host];
-    const mca_btl_ep_module_t *own = comm->ep->ways.module[EPML_WAY_NODE];
+    const mca_btl_ep_module_t *own = comm->ep->transports.module[EPML_TRANSPORT_NODE];
     mca_btl_ep_memory_name_t name = {.context = key->context,
                                      .key = (uint64_t) key->number << 32 | key->key};
     mca_btl_ep_memory_t *memory;
@@ -53,7 +53,7 @@ static int node_get(void *context, const mca_pml_epml_memory_key_t *key, size_t 
     if (NULL != host->shm) {
         name.address = own->ep_address; /* any module's of this process will do */
         name.address_length = own->ep_address_length;
-    } else if (EPML_WAY_NODE == host->way) {
+    } else if (EPML_TRANSPORT_NODE == host->transport) {
         name.address = host->address;
         name.address_length = host->address_length;
     } else {
@@ -106,7 +106,7 @@ int mca_pml_epml_service_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoi
     }
     if (MPIX_ENDPOINTS_SCOPE_NODE == reach) {
         mpix_endpoints_members_t members;
-        const int rc = mca_pml_epml_who_members(comm, reach, &members);
+        const int rc = mca_pml_epml_locality_members(comm, reach, &members);
 
         if (OMPI_SUCCESS != rc) {
             return rc;
@@ -126,7 +126,7 @@ int mca_pml_epml_service_memory_copy(const mca_pml_epml_comm_t *comm, int rank, 
 {
     const mca_pml_epml_peer_t *peer = comm->peers->member[rank];
 
-    if (NULL != peer->shm || EPML_WAY_NODE != peer->way
+    if (NULL != peer->shm || EPML_TRANSPORT_NODE != peer->transport
         || OMPI_SUCCESS
                != mca_pml_epml_node_copy(peer->address, peer->address_length, local, remote, size,
                                          to_member)) {

@@ -44,7 +44,8 @@ bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t
     if (NULL != peer->shm) {
         return false;
     }
-    if (ep->wire.broken[peer->way] || mca_pml_epml_lost_is_dead(&peer->proc->super.proc_name)) {
+    if (ep->wire.broken[peer->transport]
+        || mca_pml_epml_lost_is_dead(&peer->proc->super.proc_name)) {
         return true;
     }
     connection = mca_pml_epml_connection_entry(ep, peer);
@@ -196,7 +197,7 @@ void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
         mca_pml_epml_lost_look_soon(ep);
     } else {
         /* Without memory to note the one: better all than an endless wait. */
-        mca_pml_epml_way_break(ep, peer->way);
+        mca_pml_epml_transport_break(ep, peer->transport);
     }
 }
 
@@ -205,7 +206,7 @@ static __attribute__((noinline)) int connect_first(mca_pml_epml_ep_t *ep, mca_pm
                                                    mca_pml_epml_connection_t **connection_p)
 {
     MCA_BTL_EP_HOLD_CANCEL();
-    mca_btl_ep_module_t *module = ep->ways.module[peer->way];
+    mca_btl_ep_module_t *module = ep->transports.module[peer->transport];
     mca_pml_epml_connection_t *connection;
     int rc;
 

@@ -47,7 +47,7 @@ int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
 /** The endpoint goes: end its connections. */
 void mca_pml_epml_connections_close(mca_pml_epml_ep_t *ep);
 
-/** Of mca_pml_epml_ep_t.wire.lost_seen: look at the next turn. */
+/** Of mca_pml_epml_ep_t.wire.lost_seen: look at the next progress call. */
 #define EPML_LOST_LOOK UINT32_MAX
 
 /** Is there something that this endpoint has not taken note of?  Under its lock. */
@@ -58,7 +58,7 @@ static inline bool mca_pml_epml_lost_has_news(const mca_pml_epml_ep_t *ep)
            != atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_relaxed);
 }
 
-/** Look for lost peers at the next turn.  Under the lock. */
+/** Look for lost peers at the next progress call.  Under the lock. */
 static inline void mca_pml_epml_lost_look_soon(mca_pml_epml_ep_t *ep)
 {
     ep->wire.lost_seen = EPML_LOST_LOOK;
@@ -70,10 +70,11 @@ static inline void mca_pml_epml_lost_saw(mca_pml_epml_ep_t *ep, uint32_t news)
     ep->wire.lost_seen = news;
 }
 
-/** All peers that are reached by this way are lost.  Under the lock. */
-static inline void mca_pml_epml_way_break(mca_pml_epml_ep_t *ep, mca_pml_epml_way_t way)
+/** All peers that are reached by this transport are lost.  Under the lock. */
+static inline void mca_pml_epml_transport_break(mca_pml_epml_ep_t *ep,
+                                                mca_pml_epml_transport_t transport)
 {
-    ep->wire.broken[way] = true;
+    ep->wire.broken[transport] = true;
     mca_pml_epml_lost_look_soon(ep);
 }
 

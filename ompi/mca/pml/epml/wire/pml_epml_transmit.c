@@ -8,7 +8,7 @@
  *
  * Backlogs: what could not be sent at once, peer by peer, in order.
  *
- * A turn of an endpoint tries a few peers, then those behind them in the list get theirs, so that a
+ * A progress call tries a few peers, then those behind them in the list get theirs, so that a
  * turn costs the same however many are slow.  A request waits as itself, a control message as a
  * copy; if there is no memory for the copy a request waits in its place.
  *
@@ -16,8 +16,8 @@
  * may have no buffer for all of it (OMPI_ERR_NOT_AVAILABLE): then it goes in pieces.
  *
  * A peer waits for each control message: it is never dropped while the peer is there.  What says
- * that there is no way now (a transport without memory for a connection) is tried again, for
- * pml_epml_way_wait; what says that there never will be one ends the pair at once.
+ * that there is no transport now (a transport without memory for a connection) is tried again, for
+ * pml_epml_transport_wait; what says that there never will be one ends the pair at once.
  *
  * Tests: unit/test_epml_pieces, p2p_order (few), random_traffic (few), slow_peer, ways
  */
@@ -31,7 +31,7 @@
 
 #include "ompi/constants.h"
 
-/** Peers that are tried in one turn, and things that are sent to one of them. */
+/** Peers that are tried in one progress call, and things that are sent to one of them. */
 #define EPML_BACKLOG_PEERS 32
 #define EPML_BACKLOG_THINGS 64
 
@@ -62,7 +62,7 @@ void mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *pe
 
 void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
-    mca_btl_ep_module_t *module = ep->ways.module[peer->way];
+    mca_btl_ep_module_t *module = ep->transports.module[peer->transport];
 
     if (NULL != peer->shm || mca_pml_epml_lost_is(ep, peer)) {
         return; /* its inbox is always there; or that has been said */
@@ -71,7 +71,7 @@ void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *pe
     if (NULL != module && NULL != module->ep_refuse && 0 < peer->address_length) {
         module->ep_refuse(module, peer->address, peer->address_length);
     }
-    EPML_SHOW_HELP("no way back", true, (unsigned int) OMPI_PROC_MY_NAME->vpid,
+    EPML_SHOW_HELP("no transport back", true, (unsigned int) OMPI_PROC_MY_NAME->vpid,
                    ompi_process_info.nodename,
                    (unsigned int) mca_pml_epml_name_process(&peer->proc->super.proc_name).vpid);
 }
@@ -89,7 +89,7 @@ int mca_pml_epml_backlog_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
             *since = mca_pml_epml_now_ns();
         }
         if (mca_pml_epml_now_ns() - *since
-            < (uint64_t) mca_pml_epml_component.way_wait * 1000000u) {
+            < (uint64_t) mca_pml_epml_component.transport_wait * 1000000u) {
             return OMPI_ERR_OUT_OF_RESOURCE;
         }
         break;
@@ -251,7 +251,8 @@ int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
         events += progress_queue(ep, peer);
         mca_pml_epml_peer_release(peer);
     }
-    mca_pml_epml_ep_set_busy(ep, mca_pml_epml_ep_has_ways(ep) || NULL != ep->wire.backlogs.first);
+    mca_pml_epml_ep_set_busy(ep,
+                             mca_pml_epml_ep_has_transports(ep) || NULL != ep->wire.backlogs.first);
     return events;
 }
 

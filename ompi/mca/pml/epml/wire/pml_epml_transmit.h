@@ -48,13 +48,13 @@ int mca_pml_epml_send_control_data(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *p
 /** What becomes of a control message, or of another one that a peer waits for.
  *
  * @param[in]     rc     of the transport
- * @param[in,out] since  when there was no way for the first time, ns; 0: there has been one
+ * @param[in,out] since  when there was no transport for the first time, ns; 0: there has been one
  * @return OMPI_SUCCESS: sent; OMPI_ERR_OUT_OF_RESOURCE: to be tried again; MPI_ERR_PROC_FAILED:
  *         never, and the peer is a lost one */
 int mca_pml_epml_backlog_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, int rc,
                                uint64_t *since);
 
-/** There is no way to a peer that waits for an answer: it is lost to this endpoint, and this
+/** There is no transport to a peer that waits for an answer: it is lost to this endpoint, and this
  * endpoint to it, when it asks.  Neighbours cannot be lost. */
 void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
 
@@ -81,8 +81,8 @@ static inline int mca_pml_epml_transmit(mca_pml_epml_ep_t *ep, mca_pml_epml_peer
     int rc;
 
     if (NULL != peer->shm) {
-        return ep->ways.shm->ep_send(ep->ways.shm, peer->shm, header, header_size, payload,
-                                     payload_size, MCA_BTL_EP_TAG);
+        return ep->transports.shm->ep_send(ep->transports.shm, peer->shm, header, header_size,
+                                           payload, payload_size, MCA_BTL_EP_TAG);
     }
     rc = mca_pml_epml_peer_connect(ep, peer, &connection);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
@@ -101,7 +101,7 @@ static inline int mca_pml_epml_route(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t 
     int rc;
 
     if (NULL != peer->shm) {
-        *module_p = ep->ways.shm;
+        *module_p = ep->transports.shm;
         *connection_p = peer->shm;
         return OMPI_SUCCESS;
     }

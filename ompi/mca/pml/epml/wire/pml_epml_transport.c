@@ -29,12 +29,12 @@
 #include "opal/mca/btl/base/base.h"
 #include "opal/mca/threads/mutex.h"
 
-typedef struct transport_t {
+typedef struct component_use_t {
     const char *name;
     mca_base_framework_t framework;
     mca_btl_ep_component_t *component; /**< NULL: not open */
     bool failed;                       /**< said already */
-} transport_t;
+} component_use_t;
 
 /** A network module without endpoint. */
 typedef struct kept_module_t {
@@ -46,7 +46,7 @@ typedef struct kept_module_t {
 static struct {
     opal_mutex_t lock;
     const mca_pml_epml_upcalls_t *upcalls;
-    transport_t shm, net;
+    component_use_t shm, net;
     bool net_mistaken; /**< what the user has set for the network cannot be right; said already */
     kept_module_t *kept;
     _Atomic int kept_count; /**< of those that need progress; also read without the lock */
@@ -57,7 +57,7 @@ static struct {
     .net = {.name = "epofi"},
 };
 
-static void transport_close(transport_t *transport)
+static void transport_close(component_use_t *transport)
 {
     if (NULL != transport->component) {
         mca_base_component_repository_release(&transport->component->super.btl_version);
@@ -68,7 +68,7 @@ static void transport_close(transport_t *transport)
 }
 
 /** Open one transport.  Under the lock. */
-static int transport_open(transport_t *transport)
+static int transport_open(component_use_t *transport)
 {
     mca_base_component_list_item_t *item;
     int rc;
@@ -203,7 +203,7 @@ int mca_pml_epml_transports_network(char *provider, char *interface)
 }
 
 /** A module of a transport, told how most of our messages begin. */
-static int create_module(const transport_t *transport, mca_pml_epml_ep_t *ep, uint32_t flags,
+static int create_module(const component_use_t *transport, mca_pml_epml_ep_t *ep, uint32_t flags,
                          mca_btl_ep_module_t **module_p)
 {
     const mca_pml_epml_hdr_common_t eager = {.kind = EPML_HDR_EAGER};
@@ -262,13 +262,14 @@ static int net_get(mca_pml_epml_ep_t *ep, mca_btl_ep_module_t **module_p)
     return OMPI_SUCCESS;
 }
 
-int mca_pml_epml_way_get(mca_pml_epml_way_t way, mca_pml_epml_ep_t *ep,
-                         mca_btl_ep_module_t **module_p)
+int mca_pml_epml_transport_get(mca_pml_epml_transport_t transport, mca_pml_epml_ep_t *ep,
+                               mca_btl_ep_module_t **module_p)
 {
     MCA_BTL_EP_HOLD_CANCEL();
 
-    return EPML_WAY_NET == way ? net_get(ep, module_p)
-                               : create_module(&transports.shm, ep, MCA_BTL_EP_FLAG_NODE, module_p);
+    return EPML_TRANSPORT_NET == transport
+               ? net_get(ep, module_p)
+               : create_module(&transports.shm, ep, MCA_BTL_EP_FLAG_NODE, module_p);
 }
 
 /** Put a module where the next endpoint finds it. */
@@ -283,10 +284,10 @@ static void transport_keep(kept_module_t *kept, mca_btl_ep_module_t *module, boo
     opal_mutex_unlock(&transports.lock);
 }
 
-void mca_pml_epml_way_put(mca_pml_epml_way_t way, mca_btl_ep_module_t *module)
+void mca_pml_epml_transport_put(mca_pml_epml_transport_t transport, mca_btl_ep_module_t *module)
 {
     MCA_BTL_EP_HOLD_CANCEL();
-    kept_module_t *kept = EPML_WAY_NET == way ? malloc(sizeof(*kept)) : NULL;
+    kept_module_t *kept = EPML_TRANSPORT_NET == transport ? malloc(sizeof(*kept)) : NULL;
 
     if (NULL == kept) {
         (void) module->super.btl_finalize(&module->super);

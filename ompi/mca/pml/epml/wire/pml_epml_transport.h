@@ -51,14 +51,14 @@ void mca_pml_epml_transports_report(uint32_t flags, bool net, mca_btl_ep_tell_fn
  * @return OMPI_SUCCESS, or an error: there is none */
 int mca_pml_epml_transports_network(char *provider, char *interface);
 
-/** A module of a way, new or, of the network, left by an endpoint that is gone.
- * @return OMPI_SUCCESS or an error; OMPI_ERR_NOT_AVAILABLE: the way cannot be used */
-int mca_pml_epml_way_get(mca_pml_epml_way_t way, mca_pml_epml_ep_t *ep,
-                         mca_btl_ep_module_t **module_p);
+/** A module of a transport, new or, of the network, left by an endpoint that is gone.
+ * @return OMPI_SUCCESS or an error; OMPI_ERR_NOT_AVAILABLE: the transport cannot be used */
+int mca_pml_epml_transport_get(mca_pml_epml_transport_t transport, mca_pml_epml_ep_t *ep,
+                               mca_btl_ep_module_t **module_p);
 
 /** The endpoint needs it no longer.  One of the network is kept for the next endpoint: it may still
  * be delivering, and costs time to make. */
-void mca_pml_epml_way_put(mca_pml_epml_way_t way, mca_btl_ep_module_t *module);
+void mca_pml_epml_transport_put(mca_pml_epml_transport_t transport, mca_btl_ep_module_t *module);
 
 /** Endpoints that the network has room for.  See mca_btl_ep_room_fn_t. */
 void mca_pml_epml_net_room(int *optimal, int *maximum);

@@ -21,6 +21,6 @@
 #include "pml_epml_flow.h"
 #include "pml_epml_transmit.h"
 #include "pml_epml_transport.h"
-#include "pml_epml_ways.h"
+#include "pml_epml_ep_transports.h"
 
 #endif /* MCA_PML_EPML_WIRE_LAYER_H */

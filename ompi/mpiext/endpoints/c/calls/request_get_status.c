@@ -9,8 +9,8 @@
  * MPI_Request_get_status, whose status is read behind an acquire of the request's flag.
  *
  * Open MPI's own looks at the flag by a plain load and reads the status at once.  A request of an
- * endpoint may be completed by any thread that turns the endpoint, and a machine that may load out
- * of order may have read the status before it was written (see pml_epml_seen.h, which does the same
+ * endpoint may be completed by any thread that progresses the endpoint, and a machine that may load out
+ * of order may have read the status before it was written (see pml_epml_acquire.h, which does the same
  * for the functions that Open MPI calls through a table).  So Open MPI's function is called only
  * with what this thread has seen to be complete.
  *

@@ -61,7 +61,7 @@
 #define HASTE_NS (UINT64_C(1) * 1000000000)
 
 /** ... and then they are all looked at so often at most, while nothing is said on any of them:
- * others that wait have libfabric ask at each turn, and a look is a system call over all. */
+ * others that wait have libfabric ask at each call, and a look is a system call over all. */
 #define FULL_LOOK_NS (UINT64_C(1) * 1000000)
 
 /** A connection that libfabric does not know of yet. */

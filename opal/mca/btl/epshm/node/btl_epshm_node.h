@@ -62,7 +62,7 @@ typedef struct epshm_node_peer_t {
     epshm_retired_t *memory;               /**< of its pipe */
     mca_btl_ep_module_t *module;           /**< whose */
     uint64_t tail_seen;                    /**< out.tail when it was last seen to have moved */
-    uint32_t turn_seen;                    /**< the module's turn then */
+    uint32_t call_seen;                    /**< the module's progress call then */
     uint32_t place;                        /**< in the module's piped */
     uint32_t packets;                      /**< on their way to it */
     int32_t due;                           /**< packets sent since a pipe was thought of */
@@ -142,7 +142,7 @@ typedef struct epshm_node_module_t {
     uint64_t packet_bytes;                            /**< memory of both */
     uint32_t cold;   /**< the next one to look at of those behind */
     uint32_t demote; /**< the next place at the front to give to another */
-    uint32_t turns;
+    uint32_t progress_calls;
     uint32_t asked;          /**< the next one to ask whether its sender has gone */
     epshm_unusual_t unusual; /**< messages to those that have been disconnected included */
     epshm_node_frag_t frag;

@@ -132,7 +132,7 @@ static bool answer_pipe(epshm_node_module_t *module, const epshm_node_element_t 
         return false;
     }
     /* For each that comes two that may go: or they would become ever more where peers come and go
-     * in few turns. */
+     * in few calls. */
     mca_btl_epshm_node_check_in(module);
     mca_btl_epshm_node_check_in(module);
     pipe = in.pipe.pipe;

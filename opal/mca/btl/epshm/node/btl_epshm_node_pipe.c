@@ -26,9 +26,9 @@
 /** Packets to a peer without a pipe between two thoughts of one. */
 #define NODE_PIPE_PAUSE 64
 
-/** Pipes that are looked at for one that is idle, and turns without a message after which it is. */
+/** Pipes that are looked at for one that is idle, and progress calls without a message after which it is. */
 #define NODE_LOOKS 16
-#define NODE_IDLE_TURNS 1024
+#define NODE_IDLE_CALLS 1024
 
 static void say_no_room(void)
 {
@@ -67,12 +67,12 @@ static bool is_idle(const epshm_node_module_t *module, epshm_node_peer_t *peer)
 {
     if (peer->tail_seen != peer->out.tail) {
         peer->tail_seen = peer->out.tail;
-        peer->turn_seen = module->turns;
+        peer->call_seen = module->progress_calls;
         return false;
     }
     /* A peer that is lost is still to be told so in its pipe.  Acquire pairs with the release in
      * epshm_pipe_done: all is delivered before a packet comes. */
-    return NODE_IDLE_TURNS <= module->turns - peer->turn_seen && module->frag.peer != peer
+    return NODE_IDLE_CALLS <= module->progress_calls - peer->call_seen && module->frag.peer != peer
            && !peer->lost
            && peer->out.tail == atomic_load_explicit(&peer->out.pipe->head, memory_order_acquire);
 }
@@ -132,7 +132,7 @@ bool mca_btl_epshm_node_open_pipe(epshm_node_peer_t *peer)
     memory->neighbour = peer->neighbour;
     peer->memory = memory;
     peer->tail_seen = 0;
-    peer->turn_seen = module->turns;
+    peer->call_seen = module->progress_calls;
     peer->place = module->pipes;
     module->piped[module->pipes++] = peer;
     node_pipe_announce(peer);

@@ -8,9 +8,9 @@
  *
  * Taking in what other processes of the node send through pipes.
  *
- * A turn looks at the door (btl_epshm_node_door.c), at the pipes that have brought messages lately,
+ * A progress call looks at the doorbell (btl_epshm_node_door.c), at the pipes that have brought messages lately,
  * and at a few of the others, so its cost does not grow with their number; an endpoint that has long
- * been silent is heard after some turns more.
+ * been silent is heard after some calls more.
  *
  * Tests: unit/test_epshm_node, unit/test_epshm_packets, corrupt, last_words
  */
@@ -19,17 +19,17 @@
 
 #include "btl_epshm_node.h"
 
-/** Pipes that are looked at on every turn, and how many of the others. */
+/** Pipes that are looked at in every progress call, and how many of the others. */
 #define NODE_HOT 8
 #define NODE_COLD_PER_TURN 4
 
-/** Messages of one pipe handled in one turn, so that a flood does not keep out the others, or the
+/** Messages of one pipe handled in one progress call, so that a flood does not keep out the others, or the
  * caller from its own work. */
 #define NODE_BATCH 16
 
-/** At each so many turns one pipe is asked whether its sender has gone, one peer whether it has given
+/** At each so many calls one pipe is asked whether its sender has gone, one peer whether it has given
  * us up, and so many packets whether they have been read. */
-#define NODE_CHECK_TURNS 64
+#define NODE_CHECK_CALLS 64
 #define NODE_RECLAIM 4
 
 /** The last one takes its place. */
@@ -197,7 +197,7 @@ int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
     if (OPAL_UNLIKELY(NODE_HOT < module->in_count)) {
         events += progress_cold(module);
     }
-    if (OPAL_UNLIKELY(0 == ++module->turns % NODE_CHECK_TURNS)) {
+    if (OPAL_UNLIKELY(0 == ++module->progress_calls % NODE_CHECK_CALLS)) {
         mca_btl_epshm_node_check_in(module);
         check_out(module);
         if (OPAL_UNLIKELY(0 != module->rest)) { /* the door itself may be empty */

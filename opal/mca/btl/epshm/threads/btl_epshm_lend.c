@@ -24,7 +24,7 @@
 #define EPSHM_LOAN_TURNS 64
 
 /** A thread that only tests, and so progresses the endpoint rarely, does it after so many ticks of
- * the clock instead (4 us and more).  The clock is read every fourth turn. */
+ * the clock instead (4 us and more).  The clock is read at every fourth call. */
 #define EPSHM_LOAN_TICKS 16384
 #define EPSHM_LOAN_LOOK 4
 
@@ -138,21 +138,21 @@ static int lend_recall(mca_btl_epshm_module_t *module, epshm_place_t *place)
     return count;
 }
 
-/** One more turn in which loans are out.  @return have they been out for too long? */
+/** One more call in which loans are out.  @return have they been out for too long? */
 static bool is_impatient(mca_btl_epshm_module_t *module)
 {
-    ++module->loan_turns;
-    if (1 == module->loan_turns) {
+    ++module->loan_calls;
+    if (1 == module->loan_calls) {
         module->loan_start = ep_pace_clock();
     }
-    return EPSHM_LOAN_TURNS < module->loan_turns
-           || (0 == module->loan_turns % EPSHM_LOAN_LOOK
+    return EPSHM_LOAN_TURNS < module->loan_calls
+           || (0 == module->loan_calls % EPSHM_LOAN_LOOK
                && EPSHM_LOAN_TICKS < ep_pace_clock() - module->loan_start);
 }
 
 int mca_btl_epshm_loans_progress(mca_btl_epshm_module_t *module)
 {
-    /* Late by some turns where several places take turns at coming back: no harm. */
+    /* Late by some calls where several places take turns at coming back: no harm. */
     const bool impatient = is_impatient(module);
     int count = 0;
 
@@ -170,7 +170,7 @@ int mca_btl_epshm_loans_progress(mca_btl_epshm_module_t *module)
         }
     }
     if (0 < count) {
-        module->loan_turns = 0;
+        module->loan_calls = 0;
     }
     return count;
 }
@@ -240,7 +240,7 @@ int mca_btl_epshm_ep_lend(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
     ++loans->last;
     if (0 == (lend_count(module) & bit_of(module, place))) {
         set_lending(module, lend_count(module) | bit_of(module, place));
-        module->loan_turns = 0;
+        module->loan_calls = 0;
     }
     epshm_lane_publish(&place->writer, 1,
                        (epshm_lane_mark_t){.kind = EPSHM_KIND_LOAN,

@@ -96,7 +96,7 @@ int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module
     }
     module->burst = 0;
     module->unusual = (epshm_unusual_t){0, 0};
-    module->loan_turns = 0;
+    module->loan_calls = 0;
     module->loan_start = 0;
     module->collected = false;
     atomic_init(&module->lending, 0);

@@ -278,7 +278,7 @@ int mca_btl_epshm_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
 {
     (void) remote_handle;
     (void) order;
-    /* A helper that loses its core with a piece in hand is waited for: not in a crowd. */
+    /* A helper that loses its core with a piece in hand is waited for: not if oversubscribed. */
     if (size < mca_btl_epshm_component.share_min || 0 != (flags & MCA_BTL_EP_GET_ALONE)) {
         memcpy(local_address, (const void *) (uintptr_t) remote_address, size);
     } else {

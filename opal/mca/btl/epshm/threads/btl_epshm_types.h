@@ -156,9 +156,9 @@ typedef struct mca_btl_epshm_module_t {
     /** Long copies from an inbox's side: first way with its help, second alone. */
     ep_pace_t copies[EPSHM_COPY_PLACES][EPSHM_COPY_CLASSES];
     _Atomic uint32_t lending; /**< bit i: place i has lent something */
-    uint32_t loan_turns;      /**< turns since a loan came back, or the first went out */
+    uint32_t loan_calls;      /**< progress calls since a loan came back, or the first went out */
     uint64_t loan_start;      /**< when the first of them was, by ep_pace_clock */
-    bool collected;           /**< the last turn only saw loans come back */
+    bool collected;           /**< the last progress call only saw loans come back */
     /** mca_btl_epshm_inboxes_closed when the places were last looked at. */
     _Atomic uint32_t closed_seen;
 } mca_btl_epshm_module_t;

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/** @file Of Open MPI's requests, what pml_epml_seen.c needs. */
+/** @file Of Open MPI's requests, what pml_epml_acquire.c needs. */
 
 #ifndef MODEL_STUB_REQUEST_H
 #define MODEL_STUB_REQUEST_H
