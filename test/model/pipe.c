@@ -10,14 +10,14 @@
  * cells, leaves word of it, sends three messages in cells and two through the area, and closes; the
  * consumer finds it, reads to the end, and detaches; the producer then writes to the memory again.
  *
- * The variant MODEL_DOOR: two producers, each with a pipe and one message, and one door.  The
+ * The variant MODEL_DOORBELL: two producers, each with a pipe and one message, and one door.  The
  * variant MODEL_PACKET: each sends two packets in the same memory, the second one when the first has
  * been read.  The variant MODEL_BEHIND: each sends a packet, one announces a pipe behind it.
  *
- * Guards: btl_epshm_door.h, btl_epshm_pipe.h, btl_epshm_pipe_in.h, btl_epshm_pipe_out.h
+ * Guards: btl_epshm_doorbell.h, btl_epshm_pipe.h, btl_epshm_pipe_in.h, btl_epshm_pipe_out.h
  */
 
-#if defined(MODEL_DOOR) || defined(MODEL_PACKET) || defined(MODEL_BEHIND)
+#if defined(MODEL_DOORBELL) || defined(MODEL_PACKET) || defined(MODEL_BEHIND)
 #    define MODEL_THREADS 3
 #    define MESSAGES 1
 #else
@@ -26,7 +26,7 @@
 #endif
 #include "model.h"
 
-#include "opal/mca/btl/epshm/segment/btl_epshm_door.h"
+#include "opal/mca/btl/epshm/segment/btl_epshm_doorbell.h"
 #include "opal/mca/btl/epshm/segment/btl_epshm_pipe_in.h"
 #include "opal/mca/btl/epshm/segment/btl_epshm_pipe_out.h"
 
@@ -45,7 +45,7 @@ typedef struct segment_t {
 } segment_t;
 
 segment_t *segment[PRODUCERS];
-epshm_door_t door; /**< words are 1 + the number of a producer */
+epshm_doorbell_t doorbell; /**< words are 1 + the number of a producer */
 _Atomic uint64_t used = sizeof(segment_t);
 
 static void model_setup(void)
@@ -56,7 +56,7 @@ static void model_setup(void)
             assert(NULL != segment[i]);
         }
     }
-    atomic_store_explicit(&door.last, 0, memory_order_relaxed);
+    atomic_store_explicit(&doorbell.last, 0, memory_order_relaxed);
 }
 
 #if !defined(MODEL_PACKET)
@@ -97,7 +97,7 @@ static void produce(uint64_t number)
     epshm_pipe_out_t out;
 
     epshm_pipe_create(&out, segment[number]->word, CELLS, 1000 + number);
-    assert(0 == epshm_door_push(&door, &out.pipe->next, number + 1));
+    assert(0 == epshm_doorbell_push(&doorbell, &out.pipe->next, number + 1));
     for (uint64_t i = 0; i < MESSAGES; ++i) {
         if (3 <= i) {
             send_by_area(&out, number, 10 * number + i);
@@ -143,8 +143,8 @@ static void consume(void)
     for (int found = 0; found < PRODUCERS;) {
         uint64_t word;
 
-        MODEL_AWAIT(0 != atomic_load_explicit(&door.last, memory_order_relaxed));
-        word = epshm_door_take(&door, 0);
+        MODEL_AWAIT(0 != atomic_load_explicit(&doorbell.last, memory_order_relaxed));
+        word = epshm_doorbell_take(&doorbell, 0);
         while (0 != word) {
             const uint64_t number = word - 1;
             epshm_pipe_in_t in;
@@ -182,7 +182,7 @@ static void produce_behind(uint64_t number)
     packet->sender = number;
     data[0] = 20 + number;
     epshm_packet_set(packet, EPSHM_PACKET_MESSAGE, 7, sizeof(data[0]));
-    assert(0 == epshm_door_push(&door, &packet->next, PACKET_WORD + number));
+    assert(0 == epshm_doorbell_push(&doorbell, &packet->next, PACKET_WORD + number));
     if (0 == number) {
         produce(number);
     }
@@ -235,8 +235,8 @@ static void consume_behind(void)
         uint64_t word, list[ELEMENTS];
         int count = 0;
 
-        MODEL_AWAIT(0 != atomic_load_explicit(&door.last, memory_order_relaxed));
-        word = epshm_door_take(&door, 0);
+        MODEL_AWAIT(0 != atomic_load_explicit(&doorbell.last, memory_order_relaxed));
+        word = epshm_doorbell_take(&doorbell, 0);
         while (0 != word) {
             assert(ELEMENTS > count);
             list[count++] = word;
@@ -261,7 +261,7 @@ static void produce_packets(uint64_t number)
     for (uint64_t i = 0; i < 2; ++i) {
         data[0] = 10 * number + i;
         epshm_packet_set(packet, EPSHM_PACKET_MESSAGE, 7, sizeof(data[0]));
-        assert(0 == epshm_door_push(&door, &packet->next, number + 1));
+        assert(0 == epshm_doorbell_push(&doorbell, &packet->next, number + 1));
         MODEL_AWAIT(0 != epshm_packet_state(packet));
     }
 }
@@ -273,8 +273,8 @@ static void consume_packets(void)
     for (int found = 0; found < 2 * PRODUCERS;) {
         uint64_t word;
 
-        MODEL_AWAIT(0 != atomic_load_explicit(&door.last, memory_order_relaxed));
-        word = epshm_door_take(&door, 0);
+        MODEL_AWAIT(0 != atomic_load_explicit(&doorbell.last, memory_order_relaxed));
+        word = epshm_doorbell_take(&doorbell, 0);
         while (0 != word) {
             const uint64_t number = word - 1;
             epshm_pipe_envelope_t envelope;
@@ -309,7 +309,7 @@ static void model_thread(unsigned int number)
 
 static void model_verdict(void)
 {
-    assert(0 == atomic_load_explicit(&door.last, memory_order_relaxed));
+    assert(0 == atomic_load_explicit(&doorbell.last, memory_order_relaxed));
 #if defined(MODEL_CHECKER)
     for (int i = 0; i < PRODUCERS; ++i) {
         free(segment[i]);

@@ -6,15 +6,15 @@
 /**
  * @file
  *
- * Model of a lane's way from one sender to the next (btl_epshm_lane.c): an inbox has one lane, two
+ * Model of a lane's way from one sender to the next (btl_epshm_spsc.c): a receive queue has one lane, two
  * senders; each opens it if it can, announces it in the shared ring, sends a message, and leaves;
  * the receiver reads until both have been.
  *
  * The variant MODEL_ONLOOKER: a fourth thread asks whether there is something in a lane, as
  * mca_btl_epshm_pending (btl_epshm_progress.c) does.  For a checker only: real threads do all this
- * in unit/test_epshm_lanes_random.
+ * in unit/test_epshm_spsc_rings_random.
  *
- * Guards: btl_epshm_lane.c
+ * Guards: btl_epshm_spsc.c
  */
 
 #if defined(MODEL_ONLOOKER)
@@ -24,41 +24,41 @@
 #endif
 #include "model.h"
 
-#undef __linux__ /* nothing is lent */
-#include "opal/mca/btl/epshm/threads/btl_epshm_lane.c"
+#undef __linux__ /* there are no zero-copy sends */
+#include "opal/mca/btl/epshm/threads/btl_epshm_spsc.c"
 
-mca_btl_epshm_component_t mca_btl_epshm_component = {.lanes = 1, .lane_cells = 2};
+mca_btl_epshm_component_t mca_btl_epshm_component = {.spsc_rings = 1, .spsc_cells = 2};
 
-static struct mca_btl_base_endpoint_t *inbox;
+static struct mca_btl_base_endpoint_t *recv_queue;
 
-void mca_btl_epshm_inbox_release(struct mca_btl_base_endpoint_t *released)
+void mca_btl_epshm_recv_queue_release(struct mca_btl_base_endpoint_t *released)
 {
     /* As there: a reference that is not the last. */
     (void) atomic_fetch_sub_explicit(&released->references, 1, memory_order_acq_rel);
 }
 
-/** Nothing is lent. */
-int mca_btl_epshm_loans_end(mca_btl_epshm_module_t *module, epshm_place_t *place)
+/** There are no zero-copy sends. */
+int mca_btl_epshm_zcopy_end(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
     (void) module;
     (void) place;
     return 0;
 }
 
-void mca_btl_epshm_loans_free(epshm_place_t *place)
+void mca_btl_epshm_zcopy_free(epshm_place_t *place)
 {
     (void) place;
 }
 
 static void model_setup(void)
 {
-    inbox = aligned_alloc(EPSHM_CACHE_LINE, sizeof(*inbox));
-    assert(0 == epshm_ring_init(&inbox->ring, 2));
-    atomic_init(&inbox->lanes, 0);
-    atomic_init(&inbox->lane[0].state, EPSHM_LANE_FREE);
-    atomic_init(&inbox->lane[0].ring, NULL);
-    atomic_init(&inbox->references, 1);
-    atomic_init(&inbox->closed, false);
+    recv_queue = aligned_alloc(EPSHM_CACHE_LINE, sizeof(*recv_queue));
+    assert(0 == epshm_ring_init(&recv_queue->ring, 2));
+    atomic_init(&recv_queue->spsc_rings, 0);
+    atomic_init(&recv_queue->spsc[0].state, EPSHM_SPSC_FREE);
+    atomic_init(&recv_queue->spsc[0].ring, NULL);
+    atomic_init(&recv_queue->references, 1);
+    atomic_init(&recv_queue->closed, false);
 }
 
 static void send(unsigned int number)
@@ -66,17 +66,17 @@ static void send(unsigned int number)
     epshm_place_t place;
     uint64_t message = 100 + number;
 
-    place.inbox = NULL;
-    MODEL_AWAIT(EPSHM_LANE_FREE
-                == atomic_load_explicit(&inbox->lane[0].state, memory_order_relaxed));
+    place.recv_queue = NULL;
+    MODEL_AWAIT(EPSHM_SPSC_FREE
+                == atomic_load_explicit(&recv_queue->spsc[0].state, memory_order_relaxed));
     /* Another one may be quicker; the second look then waits until that one has gone. */
-    if (!open_lane(&place, inbox)) {
-        MODEL_AWAIT(open_lane(&place, inbox));
+    if (!open_spsc(&place, recv_queue)) {
+        MODEL_AWAIT(open_spsc(&place, recv_queue));
     }
-    MODEL_AWAIT(epshm_lane_has_room(&place.writer, 1));
-    epshm_lane_write(&place.writer, 0, &message, sizeof(message));
-    epshm_lane_publish(&place.writer, 1,
-                       (epshm_lane_mark_t){
+    MODEL_AWAIT(epshm_spsc_has_room(&place.writer, 1));
+    epshm_spsc_write(&place.writer, 0, &message, sizeof(message));
+    epshm_spsc_publish(&place.writer, 1,
+                       (epshm_spsc_mark_t){
                            .kind = EPSHM_KIND_BARE, .tag = (uint8_t) number, .size = 8});
     leave(NULL, &place);
 }
@@ -87,37 +87,38 @@ static void receive(void)
 
     for (int i = 0; i < 2; ++i) {
         const epshm_cell_t *announcement;
-        const epshm_lane_cell_t *cell;
-        epshm_lane_ring_t *ring;
+        const epshm_spsc_cell_t *cell;
+        epshm_spsc_ring_t *ring;
         epshm_envelope_t envelope;
-        epshm_lane_mark_t mark;
+        epshm_spsc_mark_t mark;
         uint64_t message;
 
-        MODEL_AWAIT(NULL != (announcement = epshm_ring_peek(&inbox->ring)));
+        MODEL_AWAIT(NULL != (announcement = epshm_ring_peek(&recv_queue->ring)));
         memcpy(&envelope, announcement->data, 8);
-        assert(EPSHM_KIND_LANE == envelope.kind && 0 == envelope.size);
-        mca_btl_epshm_lane_opened(inbox, 0);
-        epshm_ring_pop(&inbox->ring, 1);
+        assert(EPSHM_KIND_SPSC == envelope.kind && 0 == envelope.size);
+        mca_btl_epshm_spsc_opened(recv_queue, 0);
+        epshm_ring_pop(&recv_queue->ring, 1);
 
-        ring = atomic_load_explicit(&inbox->lane[0].ring, memory_order_relaxed);
-        MODEL_AWAIT(NULL != (cell = epshm_lane_peek(ring, &mark)));
+        ring = atomic_load_explicit(&recv_queue->spsc[0].ring, memory_order_relaxed);
+        MODEL_AWAIT(NULL != (cell = epshm_spsc_peek(ring, &mark)));
         memcpy(&message, cell->data, 8);
         assert(message == UINT64_C(100) + mark.tag && !seen[mark.tag]);
         seen[mark.tag] = true;
-        epshm_lane_pop(ring, 1);
+        epshm_spsc_pop(ring, 1);
 
-        MODEL_AWAIT(EPSHM_LANE_LEFT
-                    == atomic_load_explicit(&inbox->lane[0].state, memory_order_relaxed));
-        mca_btl_epshm_lane_check(inbox, 0);
-        assert(0 == atomic_load_explicit(&inbox->lanes, memory_order_relaxed));
+        MODEL_AWAIT(EPSHM_SPSC_LEFT
+                    == atomic_load_explicit(&recv_queue->spsc[0].state, memory_order_relaxed));
+        mca_btl_epshm_spsc_check(recv_queue, 0);
+        assert(0 == atomic_load_explicit(&recv_queue->spsc_rings, memory_order_relaxed));
     }
 }
 
 /** As mca_btl_epshm_pending. */
 static void look_on(void)
 {
-    if (0 != atomic_load_explicit(&inbox->lanes, memory_order_acquire)) {
-        (void) epshm_lane_pending(atomic_load_explicit(&inbox->lane[0].ring, memory_order_relaxed));
+    if (0 != atomic_load_explicit(&recv_queue->spsc_rings, memory_order_acquire)) {
+        (void) epshm_spsc_pending(atomic_load_explicit(&recv_queue->spsc[0].ring,
+                                                       memory_order_relaxed));
     }
 }
 
@@ -134,8 +135,8 @@ static void model_thread(unsigned int number)
 
 static void model_verdict(void)
 {
-    assert(1 == atomic_load_explicit(&inbox->references, memory_order_relaxed));
-    epshm_lane_destroy(atomic_load_explicit(&inbox->lane[0].ring, memory_order_relaxed));
-    epshm_ring_fini(&inbox->ring);
-    free(inbox);
+    assert(1 == atomic_load_explicit(&recv_queue->references, memory_order_relaxed));
+    epshm_spsc_destroy(atomic_load_explicit(&recv_queue->spsc[0].ring, memory_order_relaxed));
+    epshm_ring_fini(&recv_queue->ring);
+    free(recv_queue);
 }

@@ -12,7 +12,7 @@
  * The variant MODEL_AGAIN: the owner looks for what has come back before it sends the second one,
  * which may be the first one's buffer.
  *
- * For a checker only: real threads do this in unit/test_epshm_lanes and in the MPI tests.
+ * For a checker only: real threads do this in unit/test_epshm_spsc_rings and in the MPI tests.
  *
  * Guards: btl_epshm_frag.c
  */
@@ -45,11 +45,11 @@ static void clear_pool(void *memory)
 mca_btl_epshm_component_t mca_btl_epshm_component = {
     .eager_limit = 8, .max_send_size = 8, .eager_frags_max = RECEIVERS, .max_frags_max = 1};
 
-/** In place of an inbox's ring. */
+/** In place of a receive queue's ring. */
 static _Atomic(mca_btl_epshm_frag_t *) sent[RECEIVERS];
 
 static struct mca_btl_epshm_pool_t *pool;
-static const char inbox[RECEIVERS];
+static const char recv_queue[RECEIVERS];
 
 static void model_setup(void)
 {
@@ -59,8 +59,8 @@ static void model_setup(void)
 
 static void send(unsigned int number)
 {
-    mca_btl_epshm_frag_t *frag
-        = mca_btl_epshm_frag_get(pool, (const struct mca_btl_base_endpoint_t *) &inbox[number], 8);
+    mca_btl_epshm_frag_t *frag = mca_btl_epshm_frag_get(
+        pool, (const struct mca_btl_base_endpoint_t *) &recv_queue[number], 8);
 
     assert(NULL != frag);
     *(uint64_t *) frag->data = 100 + number;

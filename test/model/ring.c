@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Model of the inbox ring (btl_epshm_ring.h): two producers, one consumer, a ring that is full
+ * Model of the receive queue ring (btl_epshm_ring.h): two producers, one consumer, a ring that is full
  * after two messages, so that cells are written again.
  *
  * The variant MODEL_LONG: four cells, messages of two cells and of one, so that a cell which has

@@ -8,7 +8,7 @@
  *
  * What two endpoints of a node share makes no sense: both learn of it, once, and nobody is misled.
  *
- * Guards: btl_epshm_neighbour.c, btl_epshm_node_lost.c
+ * Guards: btl_epshm_peer_proc.c, btl_epshm_node_lost.c
  */
 
 #include "test_epshm_losses.h"
@@ -167,7 +167,7 @@ static void case_corrupt_head_both(const pair_t *pair)
 /** Rank 0 cannot send to rank 1, of which more waits than a turn takes, and refuses it: what had
  * been sent arrives, and rank 1 learns of it, once.  So it is whether a look that is due comes upon
  * the pipe first or one that another word in the door brings about. */
-static void refuse(const pair_t *pair, bool by_door)
+static void refuse(const pair_t *pair, bool by_doorbell)
 {
     side_t side = {.received = 0}, other = {.received = 0};
     name_t theirs;
@@ -182,7 +182,7 @@ static void refuse(const pair_t *pair, bool by_door)
         meet(pair);
         meet(pair);
         TAP_EQ(OPAL_SUCCESS, side_open(&other));
-        if (by_door) {
+        if (by_doorbell) {
             side_connect_pipe(&other, &theirs);
         }
         meet(pair);
@@ -190,7 +190,7 @@ static void refuse(const pair_t *pair, bool by_door)
         side_turns(&side);
         TAP_EQ(1, losses);
         side_disconnect(&side);
-        if (by_door) {
+        if (by_doorbell) {
             side_disconnect(&other);
         }
         side_close(&other);
@@ -203,9 +203,9 @@ static void refuse(const pair_t *pair, bool by_door)
         side.module->ep_refuse(side.module, theirs.bytes, theirs.length);
         meet(pair);
         meet(pair);
-        module->turns = by_door ? 0 : UINT32_MAX; /* no look at the pipes, or one */
+        module->progress_calls = by_doorbell ? 0 : UINT32_MAX; /* no look at the pipes, or one */
         (void) side.module->ep_progress(side.module);
-        TAP_EQ(by_door ? 1 : 0, module->in_count);
+        TAP_EQ(by_doorbell ? 1 : 0, module->in_count);
         TAP_EQ(100, side.received);
         TAP_EQ(0, losses + sender_losses); /* the owner knows */
         meet(pair);
@@ -218,7 +218,7 @@ static void case_refuse(const pair_t *pair)
     refuse(pair, false);
 }
 
-static void case_refuse_by_door(const pair_t *pair)
+static void case_refuse_by_doorbell(const pair_t *pair)
 {
     refuse(pair, true);
 }
@@ -289,7 +289,7 @@ static void case_refuse_all(const pair_t *pair)
 
 /** Nonsense in the list of a door: each sender that has left word in it, or does so later, learns
  * that it is not heard, and the door's owner that it hears none. */
-static void case_corrupt_door(const pair_t *pair)
+static void case_corrupt_doorbell(const pair_t *pair)
 {
     side_t side = {.received = 0}, heard = {.received = 0};
     name_t theirs;
@@ -304,7 +304,7 @@ static void case_corrupt_door(const pair_t *pair)
         meet(pair);
         side_connect_pipe(&side, &theirs);
         TAP_EQ(OPAL_SUCCESS, send_one(&side, 1, 8));
-        atomic_store(&((epshm_node_peer_t *) side.peer)->door->last, 0xdeadbeefcafe);
+        atomic_store(&((epshm_node_peer_t *) side.peer)->doorbell->last, 0xdeadbeefcafe);
         meet(pair);
         meet(pair);
         side_turns(&side);
@@ -334,7 +334,7 @@ static void case_corrupt_door(const pair_t *pair)
 }
 
 /** The words of a door lead to one another for ever. */
-static void case_endless_door(const pair_t *pair)
+static void case_endless_doorbell(const pair_t *pair)
 {
     side_t side = {.received = 0};
     name_t theirs;
@@ -345,7 +345,7 @@ static void case_endless_door(const pair_t *pair)
 
         side_connect_pipe(&side, &theirs);
         peer = (epshm_node_peer_t *) side.peer;
-        atomic_store(&peer->out.pipe->next, atomic_load(&peer->door->last));
+        atomic_store(&peer->out.pipe->next, atomic_load(&peer->doorbell->last));
         meet(pair);
         meet(pair);
         side_disconnect(&side);
@@ -367,10 +367,10 @@ int main(int argc, char **argv)
     run_pair("a corrupt pipe, as its sender sees", case_corrupt_head, false);
     run_pair("a corrupt pipe of two, as its sender sees", case_corrupt_head_both, false);
     run_pair("a sender that is refused", case_refuse, false);
-    run_pair("a sender that is refused when another one comes", case_refuse_by_door, false);
+    run_pair("a sender that is refused when another one comes", case_refuse_by_doorbell, false);
     run_pair("all senders are refused", case_refuse_all, false);
     run_pair("a sender that is refused before it sends", case_refuse_early, false);
-    run_pair("a corrupt door", case_corrupt_door, false);
-    run_pair("a door without an end", case_endless_door, false);
+    run_pair("a corrupt door", case_corrupt_doorbell, false);
+    run_pair("a door without an end", case_endless_doorbell, false);
     return pairs_end();
 }

@@ -209,7 +209,7 @@ static void case_strangers(void)
     char victim[128], path[160];
     uint64_t stamp, size;
     struct stat before, after;
-    epshm_neighbour_t *neighbour;
+    epshm_peer_proc_t *peer_proc;
     int release = -1, found = 0;
     pid_t pid;
 
@@ -223,8 +223,8 @@ static void case_strangers(void)
         const opal_process_name_t name = {.jobid = 0x1267, .vpid = (opal_vpid_t) (i / KINDS)};
 
         if (0 < name.vpid) {
-            TAP_EQ(OPAL_ERR_UNREACH, mca_btl_epshm_neighbour_attach(&name, (uint64_t) (i % KINDS),
-                                                                    1 << 22, &neighbour));
+            TAP_EQ(OPAL_ERR_UNREACH, mca_btl_epshm_peer_proc_attach(&name, (uint64_t) (i % KINDS),
+                                                                    1 << 22, &peer_proc));
         }
         name_of(path, sizeof(path), i % 2 ? 0x1267 : 0xdeadbeef, i / KINDS, i % KINDS);
         found += 0 == lstat(path, &after);

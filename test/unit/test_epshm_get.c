@@ -8,7 +8,7 @@
  *
  * One copy out of the memory of another process of the node: of the right one, or none.
  *
- * Guards: btl_epshm_node_get.c, btl_epshm_proof.c
+ * Guards: btl_epshm_node_get.c, btl_epshm_identity.c
  */
 
 #include "test_epshm_node.h"
@@ -57,7 +57,7 @@ static void return_endpoint(mca_smsc_endpoint_t *endpoint)
 static int copy_from(mca_smsc_endpoint_t *endpoint, void *local, void *remote, size_t size,
                      void *registration)
 {
-    const epshm_neighbour_t *peer = mca_btl_epshm_neighbour_find(&(opal_process_name_t){
+    const epshm_peer_proc_t *peer = mca_btl_epshm_peer_proc_find(&(opal_process_name_t){
         .jobid = me.proc_name.jobid, .vpid = 1 - me.proc_name.vpid});
 
     (void) endpoint;
@@ -66,8 +66,8 @@ static int copy_from(mca_smsc_endpoint_t *endpoint, void *local, void *remote, s
     if (OF_NOBODY == read_from || odd == remote) {
         return OPAL_ERROR;
     }
-    if (OF_PEER == read_from && (uint64_t) (uintptr_t) remote == peer->proof.address) {
-        memcpy(local, peer->proof.secret, size);
+    if (OF_PEER == read_from && (uint64_t) (uintptr_t) remote == peer->identity.address) {
+        memcpy(local, peer->identity.secret, size);
     } else {
         memcpy(local, remote, size);
     }
@@ -103,10 +103,10 @@ static int get_one(side_t *side, char *target, const char *source, size_t size)
 /** The neighbour as it is when it has just been mapped. */
 static void forget_proof(side_t *side)
 {
-    epshm_neighbour_t *neighbour = ((epshm_node_peer_t *) side->peer)->neighbour;
+    epshm_peer_proc_t *peer_proc = ((epshm_node_peer_t *) side->peer)->peer_proc;
 
-    atomic_store(&neighbour->proven_ns, 0);
-    atomic_store(&neighbour->copy_failed, false);
+    atomic_store(&peer_proc->proven_ns, 0);
+    atomic_store(&peer_proc->copy_failed, false);
     copies = 0;
 }
 

@@ -365,7 +365,7 @@ static void case_left(const pair_t *pair)
         meet(pair);
         meet(pair);
         TAP_EQ(OPAL_SUCCESS, side_open(&side)); /* and the next one is at home again */
-        TAP_EQ(0, atomic_load(&((epshm_node_module_t *) side.module)->door->last));
+        TAP_EQ(0, atomic_load(&((epshm_node_module_t *) side.module)->doorbell->last));
     } else {
         meet(pair);
         side_connect(&side, &theirs);
@@ -430,7 +430,7 @@ static void case_addresses(const pair_t *pair)
                side.module->ep_connect(side.module, theirs.bytes, length, &endpoint));
     }
     /* Every byte but those of addressee and, within reason, door. */
-    for (size_t i = 0; i < offsetof(epshm_node_address_t, door); ++i) {
+    for (size_t i = 0; i < offsetof(epshm_node_address_t, doorbell); ++i) {
         name_t wrong = theirs;
 
         wrong.bytes[i] ^= 0x55;
@@ -438,7 +438,7 @@ static void case_addresses(const pair_t *pair)
                   "byte %zu is not looked at", i);
     }
     memcpy(&address, theirs.bytes, sizeof(address));
-    address.door = address.size - EPSHM_PIPE_LINE; /* in the file, but without memory */
+    address.doorbell = address.size - EPSHM_PIPE_LINE; /* in the file, but without memory */
     TAP_CHECK(OPAL_SUCCESS != side.module->ep_reach(side.module, &address, sizeof(address)),
               "a door where no memory is");
     meet(pair);

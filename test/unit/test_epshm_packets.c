@@ -10,7 +10,7 @@
  * lose them, and packets that make no sense.  Where memory is short: test_epshm_short.c.
  *
  * Guards: btl_epshm_node_packet.c, btl_epshm_node_pipe.c, btl_epshm_node_progress.c,
- * btl_epshm_node_door.c, btl_epshm_node_lost.c, btl_epshm_door.h
+ * btl_epshm_node_doorbell.c, btl_epshm_node_lost.c, btl_epshm_doorbell.h
  */
 
 #include "test_epshm_losses.h"
@@ -323,7 +323,7 @@ static void case_addressee(const pair_t *pair)
 
 /** A packet that says that it is larger than memory is, or whose link leads back: the door is given
  * up, and its senders see that. */
-static void broken_door(const pair_t *pair, bool endless)
+static void broken_doorbell(const pair_t *pair, bool endless)
 {
     side_t side = {.received = 0};
     name_t theirs;
@@ -336,7 +336,7 @@ static void broken_door(const pair_t *pair, bool endless)
         TAP_EQ(OPAL_SUCCESS, send_whole(&side, 1, 8));
         if (endless) {
             atomic_store(&((epshm_node_module_t *) side.module)->sent->packet->next,
-                         atomic_load(&((epshm_node_peer_t *) side.peer)->door->last));
+                         atomic_load(&((epshm_node_peer_t *) side.peer)->doorbell->last));
         } else {
             last_packet(&side)->envelope.size = UINT32_MAX;
         }
@@ -356,12 +356,12 @@ static void broken_door(const pair_t *pair, bool endless)
 
 static void case_size(const pair_t *pair)
 {
-    broken_door(pair, false);
+    broken_doorbell(pair, false);
 }
 
 static void case_endless(const pair_t *pair)
 {
-    broken_door(pair, true);
+    broken_doorbell(pair, true);
 }
 
 /** Rank 0 gives rank 1 up, which waits and has nothing on its way: it is told, or learns of it when

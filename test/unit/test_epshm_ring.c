@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Test of the inbox ring, btl_epshm_ring.h: tables of single-threaded cases, and a random program
+ * Test of the receive queue ring, btl_epshm_ring.h: tables of single-threaded cases, and a random program
  * against a model.  With threads: test_epshm_ring_stress.c.
  *
  * Guards: btl_epshm_ring.h

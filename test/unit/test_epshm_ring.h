@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What the tests of the inbox ring share: a ring at any position.
+ * What the tests of the receive queue ring share: a ring at any position.
  */
 
 #ifndef EP_TEST_UNIT_TEST_EPSHM_RING_H

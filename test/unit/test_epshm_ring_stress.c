@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Stress of the inbox ring, btl_epshm_ring.h, with real threads.  Run it under ThreadSanitizer too:
+ * Stress of the receive queue ring, btl_epshm_ring.h, with real threads.  Run it under ThreadSanitizer too:
  * on x86-64 a memory order that is too weak shows only there.
  *
  * All that the threads of a stress share beside the ring is accessed with relaxed atomics or not at

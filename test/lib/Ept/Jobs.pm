@@ -91,7 +91,7 @@ sub fuzz_jobs
 }
 
 # The models of the protocols between threads, test/model.
-my @MODELS = qw(completion handle lane loan lock pipe places pool ring share);
+my @MODELS = qw(completion coop_copy handle lock pipe places pool ring spsc zcopy);
 
 # What is installed, and how it is used: test/install/NAME.t.
 sub install_jobs

@@ -12,7 +12,7 @@
  *   --num N      endpoints of each process (default 1000)
  *   --drivers N  threads where a few drive them all (default 3)
  *
- * Guards: pml_epml_create.c, btl_epofi_module.c, btl_epshm_inbox.c, btl_epshm_module.c,
+ * Guards: pml_epml_create.c, btl_epofi_module.c, btl_epshm_recv_queue.c, btl_epshm_module.c,
  * pml_epml_creation.c, pml_epml_shared_peers.c
  */
 

@@ -9,7 +9,7 @@
  * A process that has descriptors for its own segment and none for its neighbour's: an error on
  * both, with a text that says so, and no hang.
  *
- * Guards: btl_epshm_neighbour.c
+ * Guards: btl_epshm_peer_proc.c
  */
 
 #include <mpi.h>

@@ -130,7 +130,7 @@ static void check_way(struct ept *t, struct variable *messages, struct variable 
               "%llu bytes for messages of %d, not %llu", b, size, wanted_bytes);
 }
 
-/* Sizes that go in one cell of shared memory, in several, beside them, in a buffer or a loan. */
+/* Sizes that go in one cell of shared memory, in several, beside them, in a buffer or with zero copy. */
 static void case_messages(MPI_Comm comm, struct ept *t)
 {
     static const int sizes[] = {8, 0, 3, 24, 100, 400, 900, 3000};

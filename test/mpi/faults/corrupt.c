@@ -21,8 +21,8 @@
  *   segment,
  *                  while all exchange messages: whatever comes of that, nobody waits for ever
  *
- * Guards: btl_epshm_neighbour.c, btl_epshm_node_lost.c, btl_epshm_node_progress.c,
- * btl_epshm_node_door.c
+ * Guards: btl_epshm_peer_proc.c, btl_epshm_node_lost.c, btl_epshm_node_progress.c,
+ * btl_epshm_node_doorbell.c
  */
 
 #include <mpi.h>

@@ -33,7 +33,7 @@ enum {
     TAG = 1,
     TAG_FLOOD = 2,
     TAG_OTHER = 3,
-    WAITING = 200,  /* messages of a flood that are there already: fewer than a lane holds */
+    WAITING = 200,  /* messages of a flood that are there already: fewer than an SPSC ring holds */
     LARGE = 100000, /* bytes: fetched by the receiver */
     CALLS_MOST = 4,
     CALLS_ROUNDS = 16, /* where the peer must answer, several times, while calls are counted */
@@ -398,7 +398,7 @@ static int wait_by(struct ept *t, wait_t way, MPI_Comm comm)
 }
 
 /* All messages are in the inbox, so every turn but the last ones brings something, and the one that
- * is waited for is the last.  (Its lanes must hold them: btl_epshm_lane_cells.) */
+ * is waited for is the last.  (Its SPSC rings must hold them: btl_epshm_spsc_cells.) */
 static void case_wait_in_a_flood(MPI_Comm comm, struct ept *t)
 {
     const long messages = ept_option_long("messages", 0);

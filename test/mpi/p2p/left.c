@@ -87,7 +87,7 @@ static void *run(void *context)
     if (!side->gone) {
         MPI_Comm_dup(side->comm, &other);
     }
-    for (int i = 0; i < FEW; ++i) { /* they have a lane, or a pipe */
+    for (int i = 0; i < FEW; ++i) { /* they have an SPSC ring, or a pipe */
         if (0 == rank) {
             check(MPI_Send(&byte, 1, MPI_BYTE, 1, TAG, side->comm), "MPI_Send", side->gone, i);
         } else {

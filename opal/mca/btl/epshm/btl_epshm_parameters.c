@@ -29,29 +29,29 @@
 #define SETTABLE_ALL .flags = MCA_BASE_VAR_FLAG_SETTABLE, .scope = MCA_BASE_VAR_SCOPE_ALL_EQ
 
 /* clang-format off */
-/** Of inboxes: without these nothing works. */
+/** Of receive queues: without these nothing works. */
 static const ep_parameter_t parameters[] = {
     {.name = "ring_cells", STORAGE(ring_cells), .preset = 512, .low = 2 * EPSHM_RING_CLAIM_MAX,
      .high = 1 << 20, .power_of_two = true, .unit = "cells", SETTABLE, .level = OPAL_INFO_LVL_5,
-     .help = "Cells of 64 bytes in an endpoint's inbox: how many small messages senders may be "
+     .help = "Cells of 64 bytes in an endpoint's receive queue: how many small messages senders may be "
              "ahead of the receiver"},
-    {.name = "lanes", STORAGE(lanes), .preset = 8, .high = EPSHM_LANES_MAX, .unit = "rings",
+    {.name = "spsc_rings", STORAGE(spsc_rings), .preset = 8, .high = EPSHM_SPSC_RINGS_MAX, .unit = "rings",
      SETTABLE, .level = OPAL_INFO_LVL_5,
-     .help = "Rings of one sender that an inbox may have besides the shared one: given to senders "
+     .help = "Rings of one sender that a receive queue may have besides the shared one: given to senders "
              "that send much"},
-    {.name = "lane_cells", STORAGE(lane_cells), .preset = 256, .low = 64, .high = 1 << 20,
+    {.name = "spsc_cells", STORAGE(spsc_cells), .preset = 256, .low = 64, .high = 1 << 20,
      .power_of_two = true, .unit = "cells", SETTABLE, .level = OPAL_INFO_LVL_5,
      .help = "Cells of 32 bytes in such a ring"},
     {.name = "eager_limit", STORAGE(eager_limit), .preset = 4096, .low = 512, .high = 1 << 20,
      .unit = "bytes", SETTABLE, .level = OPAL_INFO_LVL_4,
      .help = "Largest message, in bytes and with its header, that the sender buffers; longer ones "
              "are copied once, straight from the sender's memory, when the receive is posted"},
-    {.name = "lend_min", STORAGE(lend_min), .preset = 640, .low = 1, .unit = "bytes", SETTABLE,
+    {.name = "zcopy_min", STORAGE(zcopy_min), .preset = 640, .low = 1, .unit = "bytes", SETTABLE,
      .level = OPAL_INFO_LVL_5,
      .help = "Bytes of a buffered message from which on the receiver, if it is there, copies them "
              "straight from the sender's memory; if it does not come at once they are buffered (at "
              "least 1; a value above eager_limit switches it off)"},
-    {.name = "share_min", STORAGE(share_min), .preset = 32768, .low = 1, .unit = "bytes", SETTABLE,
+    {.name = "coop_copy_min", STORAGE(coop_copy_min), .preset = 32768, .low = 1, .unit = "bytes", SETTABLE,
      .level = OPAL_INFO_LVL_5,
      .help = "Bytes of a single copy from which on the sender, if it is waiting, copies a part of "
              "the message itself (at least 1; a value above every message's size switches it off)"},

@@ -34,7 +34,7 @@ static void report_inside(mca_btl_ep_tell_fn_t tell, void *context)
              "memory of the process (btl/epshm): up to %zu bytes are buffered%s, larger messages "
              "copied once",
              component->eager_limit,
-             epshm_loan_setup() ? "" : " (nothing is lent: no membarrier in this kernel)");
+             epshm_zcopy_setup() ? "" : " (no zero-copy sends: no membarrier in this kernel)");
     tell(context, "in the process", text);
 }
 
@@ -57,7 +57,7 @@ static void report_single_copy(mca_btl_ep_tell_fn_t tell, void *context)
     char text[256];
     int all, unreadable;
 
-    mca_btl_epshm_neighbours_count(&all, &unreadable);
+    mca_btl_epshm_peer_procs_count(&all, &unreadable);
     if (!mca_btl_epshm_component.single_copy) {
         snprintf(text, sizeof(text), "none: btl_epshm_single_copy is off");
     } else if (NULL == name) {

@@ -142,19 +142,19 @@ typedef void (*mca_btl_ep_receive_bare_fn_t)(void *context, const void *rest, si
  * @param[in] token   the caller's name for the message: given to ep_returned, once, in a later
  *                    call of this module, when the payload is not needed any more
  *
- * @return OPAL_SUCCESS: lent; OPAL_ERR_NOT_AVAILABLE: not now, ep_send it;
+ * @return OPAL_SUCCESS: sent; OPAL_ERR_NOT_AVAILABLE: not now, ep_send it;
  *         OPAL_ERR_OUT_OF_RESOURCE (no room at present, for ep_send neither)
  */
-typedef int (*mca_btl_ep_lend_fn_t)(struct mca_btl_ep_module_t *module,
-                                    struct mca_btl_base_endpoint_t *endpoint, const void *header,
-                                    size_t header_size, const void *payload, size_t payload_size,
-                                    void *token);
+typedef int (*mca_btl_ep_send_zcopy_fn_t)(struct mca_btl_ep_module_t *module,
+                                          struct mca_btl_base_endpoint_t *endpoint,
+                                          const void *header, size_t header_size,
+                                          const void *payload, size_t payload_size, void *token);
 
-/** Owner's: a payload that was lent is the owner's again.  Must not send. */
+/** Owner's: a payload that was sent with zero copy is the owner's again.  Must not send. */
 typedef void (*mca_btl_ep_returned_fn_t)(void *context, void *token);
 
 /**
- * Owner's: a message that was lent, or whose payload does not follow its header; as
+ * Owner's: a message that was sent with zero copy, or whose payload does not follow its header; as
  * mca_btl_ep_receive_bare_fn_t.  Of a module for the node (MCA_BTL_EP_FLAG_NODE) others may write
  * to both while they are read.
  *
@@ -162,8 +162,8 @@ typedef void (*mca_btl_ep_returned_fn_t)(void *context, void *token);
  * @param[in] data  the payload, readable during the call
  * @param[in] size  of data, bytes
  */
-typedef void (*mca_btl_ep_receive_loan_fn_t)(void *context, const void *rest, const void *data,
-                                             size_t size);
+typedef void (*mca_btl_ep_receive_zcopy_fn_t)(void *context, const void *rest, const void *data,
+                                              size_t size);
 
 /**
  * Find out whether a peer that has been silent for long is still there: check it, or send it
@@ -296,7 +296,7 @@ typedef struct mca_btl_ep_module_t {
      * are set by the owner before the first message. */
     uint64_t ep_prefix;
     mca_btl_ep_receive_bare_fn_t ep_receive_bare;
-    mca_btl_ep_receive_loan_fn_t ep_receive_loan; /**< likewise */
+    mca_btl_ep_receive_zcopy_fn_t ep_receive_zcopy; /**< likewise */
     mca_btl_ep_returned_fn_t ep_returned;         /**< likewise */
 
     mca_btl_ep_progress_fn_t ep_progress;
@@ -306,8 +306,8 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_disconnect_fn_t ep_disconnect;
     mca_btl_ep_send_fn_t ep_send;
     mca_btl_ep_answer_fn_t ep_answer; /**< may be NULL */
-    mca_btl_ep_lend_fn_t ep_lend;     /**< NULL: nothing can be lent */
-    size_t ep_lend_min;               /**< bytes of payload from which on ep_lend is worth a try */
+    mca_btl_ep_send_zcopy_fn_t ep_send_zcopy; /**< NULL: no zero-copy sends */
+    size_t ep_zcopy_min; /**< bytes of payload from which on ep_send_zcopy is worth a try */
     mca_btl_ep_ask_fn_t ep_ask;       /**< NULL if peers cannot be lost */
     mca_btl_ep_abandon_fn_t ep_abandon; /**< likewise */
     mca_btl_ep_refuse_fn_t ep_refuse;

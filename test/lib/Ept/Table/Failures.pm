@@ -319,7 +319,7 @@ our @ENTRIES = (
     (map { +{ program => 'create_errors', variant => $_->[0], configs => ['2x0'],
               args => '--lacking 1', plain => 0, quick => [], mca => "btl_epshm_processes 0 $_->[1]",
               says => '\A(?!.*could not get what an endpoint).*' . $_->[2] } }
-        ['lanes', 'btl_epshm_lanes 33', 'btl_epshm_lanes.*0 to 32.*No endpoints'],
+        ['spsc_rings', 'btl_epshm_spsc_rings 33', 'btl_epshm_spsc_rings.*0 to 32.*No endpoints'],
         ['queue', 'btl_epofi_peer_queue 0', 'btl_epofi_peer_queue.*1 to 65536.*No endpoints'],
         ['rxd', 'btl_epofi_provider udp', 'Wanted provider: +udp.*none of them fits'],
         ['device', 'btl_epofi_provider verbs', 'Wanted provider: +verbs.*(?:no device here|none of them fits)'],
@@ -327,9 +327,9 @@ our @ENTRIES = (
     # Those that do not exist are named, with what is most like them, and only those.
     { program => 'create', variant => 'misspelt', configs => ['1x4'], plain => 0, quick => [],
       args => '--case free',
-      mca => 'pml_epml_max_endpoint 8 btl_epshm_lane 4 coll_epcoll_priorty 40 pml_epml_ask 9000',
+      mca => 'pml_epml_max_endpoint 8 btl_epshm_spsc 4 coll_epcoll_priorty 40 pml_epml_ask 9000',
       says => '\A(?!.*epml_ask)(?=.*epml_max_endpoint: most like it is pml_epml_max_endpoints\b)'
-          . '(?=.*epshm_lane: most like it is btl_epshm_lanes\b)(?=.*priorty: .* coll_epcoll_priority\b)' },
+          . '(?=.*epshm_spsc: most like it is btl_epshm_spsc_rings\b)(?=.*priorty: .* coll_epcoll_priority\b)' },
     { program => 'create', variant => 'spelt', configs => ['1x4'], plain => 0, quick => [],
       args => '--case free',
       mca => 'pml_epml_ask 9000 btl_epshm_eager_limit 4096 btl_epofi_eager_limit 4096',

@@ -154,7 +154,7 @@ our @ENTRIES = (
     { program => 'calls', variant => 'bound', configs => ['1x0'], quick => [], plain => 0,
       args => '--bound 1' },
     { program => 'calls', variant => 'wait', configs => ['1x1'], quick => [], plain => 0,
-      args => '--messages 8000', mca => 'btl_epshm_lane_cells 8192' },
+      args => '--messages 8000', mca => 'btl_epshm_spsc_cells 8192' },
     { program => 'early', configs => ['1x2'], quick => [], plain => 0, env => 'UCX_VFS_ENABLE=n' },
     { program => 'looks', configs => ['1x0'], quick => ['1x0'], plain => 0 },
     # Not over a network, which copies by itself.
@@ -200,24 +200,24 @@ our @ENTRIES = (
     (map { +{ program => $_, configs => \@FEW_RANKS, longer => [qw(1x1 2x1/tcp)] } }
         qw(p2p_errors p2p_bsend p2p_persistent p2p_mprobe p2p_mixed)),
     # Messages that stay with their senders; in a crowd none does, unless nobody notices it.
-    { program => 'lend', configs => ['1x4'], longer => ['1x2'] },
-    { program => 'lend', variant => 'crowd', configs => ['1x4'], quick => [], plain => 0,
+    { program => 'zcopy', configs => ['1x4'], longer => ['1x2'] },
+    { program => 'zcopy', variant => 'oversubscribed', configs => ['1x4'], quick => [], plain => 0,
       args => '--seed 2', mca => 'pml_epml_yield never' },
-    { program => 'lend', variant => 'few', configs => ['1x2'], quick => [], plain => 0,
-      args => '--seed 3', mca => "$FEW btl_epshm_lane_cells 64 btl_epshm_lend_min 1" },
+    { program => 'zcopy', variant => 'few', configs => ['1x2'], quick => [], plain => 0,
+      args => '--seed 3', mca => "$FEW btl_epshm_spsc_cells 64 btl_epshm_zcopy_min 1" },
 
-    # More senders than lanes, places that are fought for, endpoints that come and go.
-    { program => 'lanes', configs => [qw(1x24 2x12/tcp)], longer => [qw(1x1 1x4)] },
-    { program => 'lanes', variant => 'none', configs => ['1x24'], quick => [], plain => 0,
-      args => '--seed 2', mca => 'btl_epshm_lanes 0', timeout => 120 },
-    { program => 'lanes', variant => 'one', configs => ['1x24'], long => 1, plain => 0,
-      args => '--seed 3', mca => 'btl_epshm_lanes 1', timeout => 120 },
-    { program => 'lanes', variant => 'many', configs => [qw(1x4 1x24)], long => 1,
-      plain => 0, args => '--seed 4', mca => 'btl_epshm_lanes 32 btl_epshm_lane_cells 64',
+    # More senders than SPSC rings, places that are fought for, endpoints that come and go.
+    { program => 'spsc_rings', configs => [qw(1x24 2x12/tcp)], longer => [qw(1x1 1x4)] },
+    { program => 'spsc_rings', variant => 'none', configs => ['1x24'], quick => [], plain => 0,
+      args => '--seed 2', mca => 'btl_epshm_spsc_rings 0', timeout => 120 },
+    { program => 'spsc_rings', variant => 'one', configs => ['1x24'], long => 1, plain => 0,
+      args => '--seed 3', mca => 'btl_epshm_spsc_rings 1', timeout => 120 },
+    { program => 'spsc_rings', variant => 'many', configs => [qw(1x4 1x24)], long => 1,
+      plain => 0, args => '--seed 4', mca => 'btl_epshm_spsc_rings 32 btl_epshm_spsc_cells 64',
       timeout => 120 },
-    { program => 'lanes', variant => 'few', configs => ['1x24'], longer => ['1x4'], quick => [],
-      plain => 0, args => '--seed 5', mca => "$FEW btl_epshm_lane_cells 64", timeout => 120 },
-    { program => 'lanes', variant => 'memory', configs => ['1x1'], quick => [], plain => 0,
+    { program => 'spsc_rings', variant => 'few', configs => ['1x24'], longer => ['1x4'], quick => [],
+      plain => 0, args => '--seed 5', mca => "$FEW btl_epshm_spsc_cells 64", timeout => 120 },
+    { program => 'spsc_rings', variant => 'memory', configs => ['1x1'], quick => [], plain => 0,
       args => '--case outlive --inbox 4096', mca => 'btl_epshm_ring_cells 65536' },
 
     # Promises of one thread at a time: the harness keeps them.

@@ -13,7 +13,7 @@
  * process than there are cores have been waiting for a while (several threads may share an
  * endpoint, or a core).
  *
- * Tests: oversubscribe, lend (crowd), static_number, bound
+ * Tests: oversubscribe, zcopy (oversubscribed), static_number, bound
  */
 
 #include "ompi_config.h"

@@ -46,7 +46,7 @@ static _Atomic bool reserved;
 
 static const mca_pml_epml_upcalls_t upcalls = {.arrived = mca_pml_epml_arrived,
                                                .arrived_bare = mca_pml_epml_arrived_bare,
-                                               .arrived_loan = mca_pml_epml_arrived_loan,
+                                               .arrived_zcopy = mca_pml_epml_arrived_zcopy,
                                                .arrived_on_node = mca_pml_epml_arrived_on_node,
                                                .returned = mca_pml_epml_send_returned,
                                                .lost = mca_pml_epml_lost_upcall,

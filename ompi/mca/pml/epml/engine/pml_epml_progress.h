@@ -67,7 +67,7 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
 int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep);
 
 /** Turns of a call that tests, as long as they bring something, but not what was asked for: in four
- * calls all of what an inbox or a pipe can hold, and each transport, is polled (32 messages a call;
+ * calls all of what a receive queue or a pipe can hold, and each transport, is polled (32 messages a call;
  * the network at every 16th call). */
 #define EPML_TEST_CALLS 4
 

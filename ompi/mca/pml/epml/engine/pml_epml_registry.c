@@ -49,7 +49,7 @@
 /** Endpoints of others that are progressed in one scan. */
 #define EPML_SCAN_VISITS 8
 
-/** Endpoints of the thread's own whose inboxes are empty, but that have transports: each look at a
+/** Endpoints of the thread's own whose receive queues are empty, but that have transports: each look at a
  * network may cost a system call, and a thread may have a hundred of them. */
 #define EPML_SCAN_LOOKS 8
 
@@ -269,7 +269,7 @@ typedef struct scan_t {
     mca_pml_epml_ep_t *at; /**< next in the list; NULL: the first */
     int left;              /**< endpoints to look at yet */
     int visits;            /**< endpoints of others that may be progressed yet */
-    int looks;             /**< likewise own ones that have transports, and an empty inbox */
+    int looks; /**< likewise own ones that have transports, and an empty receive queue */
     size_t slice;          /**< bytes that may be copied for them yet */
     bool is_full;          /**< no more of others */
     bool is_own;           /**< the endpoint found is the thread's own */

@@ -128,7 +128,7 @@ void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
 
 /** Beyond a network a peer may be lost to one member and not to another one, which will find
  * out. */
-static inline bool is_neighbour(const mca_pml_epml_peer_t *peer)
+static inline bool is_same_process(const mca_pml_epml_peer_t *peer)
 {
     return NULL == peer->shm && EPML_TRANSPORT_NODE == peer->transport;
 }
@@ -155,7 +155,7 @@ static void look_after_neighbours(mca_pml_epml_comm_t *comm, unsigned char *note
     for (int32_t i = 0; i < peers->count; ++i) {
         mca_pml_epml_peer_t *peer = peers->member[i];
 
-        if (is_neighbour(peer) && NULL != mca_pml_epml_connection_find(comm->ep, peer)) {
+        if (is_same_process(peer) && NULL != mca_pml_epml_connection_find(comm->ep, peer)) {
             lost_ask_peer(comm->ep, peer, false);
             if (NULL != noted) {
                 (void) note_process(noted, peer);
@@ -163,7 +163,7 @@ static void look_after_neighbours(mca_pml_epml_comm_t *comm, unsigned char *note
         }
     }
     for (int32_t i = 0; NULL != noted && i < peers->count; ++i) {
-        if (is_neighbour(peers->member[i]) && !note_process(noted, peers->member[i])) {
+        if (is_same_process(peers->member[i]) && !note_process(noted, peers->member[i])) {
             lost_ask_peer(comm->ep, peers->member[i], false);
         }
     }

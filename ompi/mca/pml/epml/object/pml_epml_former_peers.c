@@ -31,7 +31,7 @@ static struct {
     uint32_t next;
 } kept = {.lock = OPAL_MUTEX_STATIC_INIT};
 
-/** The neighbours among them, in a list of its own: others' would keep inboxes here.
+/** The neighbours among them, in a list of its own: others' would keep receive queues here.
  * @return one reference; NULL: none, or no memory */
 static mca_pml_epml_peers_t *kept_neighbours(const mca_pml_epml_peers_t *peers)
 {

@@ -51,7 +51,7 @@ static inline void mca_pml_epml_beat(mca_pml_epml_ep_t *ep)
                           memory_order_relaxed);
 }
 
-/** Shall the endpoint be progressed even if its inbox is empty?  Under the lock. */
+/** Shall the endpoint be progressed even if its receive queue is empty?  Under the lock. */
 static inline void mca_pml_epml_ep_set_busy(mca_pml_epml_ep_t *ep, bool busy)
 {
     /* Relaxed: a hint to the threads that progress the endpoint. */

@@ -10,7 +10,7 @@
  *
  * An endpoint (ep) is what a handle from MPIX_Comm_create_endpoints stands for: matching table,
  * transports, requests and a lock of its own.  All communicators that descend from one handle share
- * its endpoint.  A thread that works on one endpoint touches nothing of another's but its inbox.
+ * its endpoint.  A thread that works on one endpoint touches nothing of another's but its receive queue.
  */
 
 #ifndef MCA_PML_EPML_TYPES_H
@@ -75,13 +75,15 @@ typedef struct mca_pml_epml_peer_t {
     _Atomic uint32_t references;
     uint32_t slot;                       /**< key in every endpoint's table of connections */
     ompi_proc_t *proc;                   /**< a reference of ours */
-    struct mca_btl_base_endpoint_t *shm; /**< its inbox, if it lives in this process, else NULL */
+    struct mca_btl_base_endpoint_t
+        *shm;          /**< its receive queue, if it lives in this process, else NULL */
     _Atomic bool full; /**< lives here and is full, see pml_epml_flow.h; written by itself only */
     bool is_near;      /**< on this node */
     mca_btl_ep_disconnect_fn_t shm_disconnect;
     uint64_t id;             /**< unique in this process for ever */
     uint64_t uid;            /**< of its endpoint, see mca_pml_epml_ep_t */
-    mca_pml_epml_transport_t transport; /**< by which it is reached, if it has no inbox here */
+    mca_pml_epml_transport_t
+        transport;           /**< by which it is reached, if it has no receive queue here */
     uint16_t address_length; /**< of its address there; 0: none was exchanged */
     unsigned char address[MCA_BTL_EP_ADDRESS_MAX];
 } mca_pml_epml_peer_t;
@@ -184,7 +186,7 @@ typedef struct mca_pml_epml_passing_t {
 
 /** What threads see of an endpoint that do not have its lock.  object. */
 typedef struct mca_pml_epml_ep_signs_t {
-    /** Progress it even if the inbox is empty: it has transports to other processes, or backlogs. */
+    /** Progress it even if the receive queue is empty: it has transports to other processes, or backlogs. */
     _Atomic bool busy;
     _Atomic uint32_t
         heartbeat; /**< counts progress calls by a thread of its own; without the lock, too */
@@ -247,7 +249,7 @@ typedef struct mca_pml_epml_ep_flow_t {
 
 /** Its progress.  engine. */
 typedef struct mca_pml_epml_ep_engine_t {
-    uint32_t net_interval; /**< polls of the inbox per poll of the network, adaptive */
+    uint32_t net_interval; /**< polls of the receive queue per poll of the network, adaptive */
     uint32_t net_countdown;
     uint32_t quiet; /**< progress calls in which no other process sent anything */
     /** One progress call, for layers below the engine that must see what has come: see pml_epml_progress.h. */

@@ -529,10 +529,10 @@ static bool part_fail_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
 /** Can this piece be fetched, or unpacked from where it is?  Only a neighbour's addresses are
  * followed, and only of one that was told that it can be: it may have no registration otherwise. */
 static bool can_take(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t *hdr,
-                     bool is_neighbour)
+                     bool is_same_process)
 {
     const mca_pml_epml_ep_t *ep = part->super.ep;
-    const mca_btl_ep_module_t *module = is_neighbour
+    const mca_btl_ep_module_t *module = is_same_process
                                             ? ep->transports.shm
                                             : ep->transports.module[part->super.source->transport];
     const size_t handle_size = NULL != module && NULL != module->super.btl_register_mem
@@ -542,14 +542,14 @@ static bool can_take(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_par
     return part->may_fetch && hdr->common.handle_size == handle_size
            && (hdr->common.flags & EPML_HDR_FLAG_NODE)
                   == mca_pml_epml_part_transport_flag(part->super.source)
-           && (part->super.contiguous || is_neighbour);
+           && (part->super.contiguous || is_same_process);
 }
 
 /** Does the offer of a piece fit the receive that it names? */
 static bool is_piece(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t *hdr,
-                     bool is_neighbour)
+                     bool is_same_process)
 {
-    return has_sender(part) && is_neighbour == (NULL != part->super.source->shm)
+    return has_sender(part) && is_same_process == (NULL != part->super.source->shm)
            && hdr->sender == part->super.sender_request && 0 < hdr->length
            && has_bytes(part, hdr->offset, hdr->length)
            && mca_pml_epml_part_may_be_round(part, hdr->round);
@@ -558,10 +558,10 @@ static bool is_piece(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_par
 static bool part_rndv_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *message)
 {
     const mca_pml_epml_hdr_part_rndv_t *hdr = message->hdr;
-    const bool is_neighbour = message->module == ep->transports.shm;
+    const bool is_same_process = message->module == ep->transports.shm;
     mca_pml_epml_part_t *part = part_recv_addressee(ep, hdr->common.request);
 
-    if (NULL != part && !is_piece(part, hdr, is_neighbour)) {
+    if (NULL != part && !is_piece(part, hdr, is_same_process)) {
         return false;
     }
     if (NULL == part || !is_open(part) || hdr->round != part->round) {
@@ -571,7 +571,7 @@ static bool part_rndv_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
     if (hdr->length > part->missing) {
         return false;
     }
-    if (!can_take(part, hdr, is_neighbour)) {
+    if (!can_take(part, hdr, is_same_process)) {
         /* The sender waits for an answer, and without memory for this one gets another. */
         part->may_fetch = false;
         if (OMPI_SUCCESS != ask_again(part, hdr->offset, hdr->length)) {

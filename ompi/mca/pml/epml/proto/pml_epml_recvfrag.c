@@ -467,7 +467,7 @@ void mca_pml_epml_arrived_bare(void *context, const void *rest, size_t size)
     arrived_plain(context, bare, (const unsigned char *) (bare + 1), size - sizeof(*bare));
 }
 
-void mca_pml_epml_arrived_loan(void *context, const void *rest, const void *data, size_t size)
+void mca_pml_epml_arrived_zcopy(void *context, const void *rest, const void *data, size_t size)
 {
     arrived_plain(context, rest, data, size);
 }

@@ -37,8 +37,8 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
 /** A plain eager message from a thread next door, see mca_btl_ep_receive_bare_fn_t. */
 void mca_pml_epml_arrived_bare(void *context, const void *rest, size_t size);
 
-/** Likewise one whose data are elsewhere, see mca_btl_ep_receive_loan_fn_t. */
-void mca_pml_epml_arrived_loan(void *context, const void *rest, const void *data, size_t size);
+/** Likewise one whose data are elsewhere, see mca_btl_ep_receive_zcopy_fn_t. */
+void mca_pml_epml_arrived_zcopy(void *context, const void *rest, const void *data, size_t size);
 
 /** Likewise from another process of the node: nothing of it is believed. */
 void mca_pml_epml_arrived_on_node(void *context, const void *rest, const void *data, size_t size);

@@ -190,14 +190,14 @@ static bool cancel_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *
     const mca_pml_epml_hdr_cancel_t *hdr = message->hdr;
     mca_btl_ep_module_t *module = message->module;
     mca_pml_epml_peer_t *sender = mca_pml_epml_peer_find(hdr->uid);
-    const bool is_neighbour = module == ep->transports.shm;
+    const bool is_same_process = module == ep->transports.shm;
 
     if (NULL == sender && module == ep->transports.module[EPML_TRANSPORT_NET]) {
         /* For an earlier owner of this module. */
         if (!answer_by_address(module, hdr, message->rest)) {
             mca_pml_epml_ep_drop(ep);
         }
-    } else if (NULL == sender || is_neighbour != (NULL != sender->shm)) {
+    } else if (NULL == sender || is_same_process != (NULL != sender->shm)) {
         mca_pml_epml_ep_drop(ep); /* off the network it must not pass for a neighbour's */
     } else if (throw_away_kept(ep, sender, hdr)) {
         mca_pml_epml_rndv_cancel_answer(ep, sender, hdr->common.request, OMPI_ERR_UNREACH);

@@ -68,16 +68,17 @@ static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t 
 
 /** Let a neighbour copy the data from where they are.  If oversubscribed it would hardly come soon.
  * @return OMPI_SUCCESS; OMPI_ERR_NOT_AVAILABLE: they must be buffered; or another error */
-static int send_lend(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
-                     const mca_pml_epml_hdr_match_t *hdr)
+static int send_zcopy(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
+                      const mca_pml_epml_hdr_match_t *hdr)
 {
     mca_btl_ep_module_t *shm = request->ep->transports.shm;
 
-    if (NULL == peer->shm || !request->contiguous || NULL == shm->ep_lend
-        || shm->ep_lend_min > request->size || mca_pml_epml_is_oversubscribed()) {
+    if (NULL == peer->shm || !request->contiguous || NULL == shm->ep_send_zcopy
+        || shm->ep_zcopy_min > request->size || mca_pml_epml_is_oversubscribed()) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
-    return shm->ep_lend(shm, peer->shm, hdr, sizeof(*hdr), request->base, request->size, request);
+    return shm->ep_send_zcopy(shm, peer->shm, hdr, sizeof(*hdr), request->base, request->size,
+                              request);
 }
 
 /** The data have gone out, or are buffered. */
@@ -97,7 +98,7 @@ void mca_pml_epml_send_returned(void *context, void *token)
 }
 
 /** Has a peer gone in good order, all its communicators freed?  What is sent to it now no thread
- * will receive, as what the network still takes for it, or what is in its inbox already: of a send
+ * will receive, as what the network still takes for it, or what is in its receive queue already: of a send
  * that does not wait for its receive, the sender does not learn that (MPI 4.1, section 3.4). */
 static bool has_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
@@ -115,7 +116,7 @@ static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *pee
 
     mca_pml_epml_match_header(&hdr, request->comm, request->tag);
     if (!sync) {
-        rc = send_lend(request, peer, &hdr);
+        rc = send_zcopy(request, peer, &hdr);
         if (OMPI_ERR_NOT_AVAILABLE != rc) {
             request->state = OMPI_SUCCESS == rc ? EPML_SEND_LENT : request->state;
             return rc;

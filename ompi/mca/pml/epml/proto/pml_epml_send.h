@@ -38,7 +38,7 @@ int mca_pml_epml_send_start(mca_pml_epml_request_t *request);
 /** The send cannot be finished: tell the user.  It is in no backlog. */
 void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc);
 
-/** The data of a request, which the transport has had on loan, are the user's again: see
+/** The data of a request, which the transport has had on zero-copy send, are the user's again: see
  * mca_btl_ep_returned_fn_t. */
 void mca_pml_epml_send_returned(void *context, void *token);
 

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The transports of one endpoint: its inbox, and, when it is to reach beyond its process, modules of the
+ * The transports of one endpoint: its receive queue, and, when it is to reach beyond its process, modules of the
  * node's shared memory and of the network.
  *
  * Called by the endpoint's life and by creations.
@@ -24,15 +24,16 @@
 #include "ompi/constants.h"
 
 /** How much of a message goes to a neighbour without a request: what the transport takes at once,
- * less than it would rather have lent, which it finds out. */
+ * less than it would rather send with zero copy, as it finds out. */
 static void set_limit(mca_pml_epml_ep_t *ep)
 {
     const mca_btl_ep_module_t *shm = ep->transports.shm;
     const size_t header = sizeof(mca_pml_epml_hdr_match_t);
 
     ep->transports.immediate_limit = shm->super.btl_eager_limit;
-    if (NULL != shm->ep_lend && ep->transports.immediate_limit - header >= shm->ep_lend_min) {
-        ep->transports.immediate_limit = header + shm->ep_lend_min - 1;
+    if (NULL != shm->ep_send_zcopy
+        && ep->transports.immediate_limit - header >= shm->ep_zcopy_min) {
+        ep->transports.immediate_limit = header + shm->ep_zcopy_min - 1;
     }
 }
 

@@ -18,7 +18,7 @@
 
 BEGIN_C_DECLS
 
-/** A new endpoint, which no other thread knows yet, gets its inbox, and transports as by
+/** A new endpoint, which no other thread knows yet, gets its receive queue, and transports as by
  * mca_pml_epml_ep_need.
  * @return OMPI_SUCCESS or an error; then it has none */
 int mca_pml_epml_ep_transports_open(mca_pml_epml_ep_t *ep, unsigned int transports);

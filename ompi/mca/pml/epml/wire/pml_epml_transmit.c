@@ -65,7 +65,7 @@ void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *pe
     mca_btl_ep_module_t *module = ep->transports.module[peer->transport];
 
     if (NULL != peer->shm || mca_pml_epml_lost_is(ep, peer)) {
-        return; /* its inbox is always there; or that has been said */
+        return; /* its receive queue is always there; or that has been said */
     }
     mca_pml_epml_connection_give_up(ep, peer);
     if (NULL != module && NULL != module->ep_refuse && 0 < peer->address_length) {

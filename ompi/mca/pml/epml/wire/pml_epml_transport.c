@@ -213,9 +213,9 @@ static int create_module(const component_use_t *transport, mca_pml_epml_ep_t *ep
     if (OMPI_SUCCESS == rc) {
         memcpy(&(*module_p)->ep_prefix, &eager, sizeof(eager));
         (*module_p)->ep_receive_bare = upcalls->arrived_bare;
-        (*module_p)->ep_receive_loan = 0 == (flags & MCA_BTL_EP_FLAG_NODE)
-                                           ? upcalls->arrived_loan
-                                           : upcalls->arrived_on_node;
+        (*module_p)->ep_receive_zcopy = 0 == (flags & MCA_BTL_EP_FLAG_NODE)
+                                            ? upcalls->arrived_zcopy
+                                            : upcalls->arrived_on_node;
         (*module_p)->ep_returned = upcalls->returned;
         (*module_p)->ep_lost = upcalls->lost;
         (*module_p)->ep_lives = upcalls->lives;

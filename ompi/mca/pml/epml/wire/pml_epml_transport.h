@@ -22,7 +22,7 @@ BEGIN_C_DECLS
 typedef struct mca_pml_epml_upcalls_t {
     mca_btl_base_module_recv_cb_fn_t arrived; /**< any message */
     mca_btl_ep_receive_bare_fn_t arrived_bare;
-    mca_btl_ep_receive_loan_fn_t arrived_loan, arrived_on_node;
+    mca_btl_ep_receive_zcopy_fn_t arrived_zcopy, arrived_on_node;
     mca_btl_ep_returned_fn_t returned;
     mca_btl_ep_lost_fn_t lost;
     mca_btl_ep_lives_fn_t lives;

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * What both sides stand on: the parameters, the help texts, what a usual message is, and btl_sendi.
+ * What both sides stand on: the parameters, the help texts, what a short message is, and btl_sendi.
  *
- * Called by all.  Knows no inbox and no pipe, and sends nothing itself.
+ * Called by all.  Knows no receive queue and no pipe, and sends nothing itself.
  *
  * Below it: nothing.
  */
@@ -19,6 +19,6 @@
 #include "btl_epshm.h"
 #include "btl_epshm_copy.h"
 #include "btl_epshm_sendi.h"
-#include "btl_epshm_usual.h"
+#include "btl_epshm_short.h"
 
 #endif /* MCA_BTL_EPSHM_BASE_LAYER_H */

@@ -8,13 +8,13 @@
  *
  * btl/epshm: messages between the endpoints of one address space, and of one node.
  *
- * Every module has an inbox, a ring of cache line cells (btl_epshm_ring.h) into which any thread of
- * the process may write, and lanes, rings of one sender each (btl_epshm_lane.h), for senders of
+ * Every module has a receive queue, a ring of cache line cells (btl_epshm_ring.h) into which any thread of
+ * the process may write, and SPSC rings, rings of one sender each (btl_epshm_spsc.h), for senders of
  * many messages.  Messages up to EPSHM_INLINE_MAX bytes travel in the cells themselves, larger ones
  * in a buffer of the sender whose address goes through the ring, and btl_get copies straight from
  * the sender's memory.
  *
- * A BTL endpoint of this component is the peer's inbox itself: it may be used with every module of
+ * A BTL endpoint of this component is the peer's receive queue itself: it may be used with every module of
  * the process, so a process connects to each of its endpoints once, not once per pair.
  *
  * Modules of a second kind (MCA_BTL_EP_FLAG_NODE) carry messages between processes of one node,
@@ -39,12 +39,12 @@ BEGIN_C_DECLS
 typedef struct mca_btl_epshm_component_t {
     mca_btl_ep_component_t super;
 
-    unsigned int ring_cells;      /**< cells of 64 bytes in an inbox */
-    unsigned int lanes;           /**< rings of one sender that an inbox may have */
-    unsigned int lane_cells;      /**< cells of 32 bytes in one of them */
+    unsigned int ring_cells;      /**< cells of 64 bytes in a receive queue */
+    unsigned int spsc_rings;      /**< rings of one sender that a receive queue may have */
+    unsigned int spsc_cells;      /**< cells of 32 bytes in one of them */
     size_t eager_limit;           /**< bytes, header included, that are buffered by the sender */
-    size_t lend_min;              /**< bytes from which on a message may stay with the sender */
-    size_t share_min;             /**< bytes from which on sender and receiver copy together */
+    size_t zcopy_min;             /**< bytes from which on a message may stay with the sender */
+    size_t coop_copy_min;         /**< bytes from which on sender and receiver copy together */
     size_t max_send_size;         /**< bytes, header included, in one fragment */
     unsigned int eager_frags_max; /**< buffers of eager_limit bytes per endpoint */
     unsigned int max_frags_max;   /**< buffers of max_send_size bytes per endpoint */

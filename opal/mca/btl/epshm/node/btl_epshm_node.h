@@ -9,7 +9,7 @@
  * The node side of btl/epshm: messages between endpoints of different processes on one node.
  *
  * Each process that has such endpoints has one segment, a file in memory that the others map
- * (btl_epshm_segment.c).  A module owns a door in it (btl_epshm_door.h), a list into which others
+ * (btl_epshm_segment.c).  A module owns a doorbell in it (btl_epshm_doorbell.h), a list into which others
  * push packets, which are single messages, and pipes (btl_epshm_pipe.h).  A pair begins with
  * packets.  After some of them the sender gives it a pipe, if fewer than btl_epshm_pipes pairs of
  * its have one, or if one of these is idle.  Packets and pipes lie in the sender's segment; the
@@ -34,11 +34,11 @@ typedef struct epshm_node_address_t {
     opal_process_name_t process;
     uint64_t stamp;     /**< of its segment: random, and part of the file's name */
     uint64_t size;      /**< of its segment */
-    uint64_t door;      /**< offset in it */
+    uint64_t doorbell;  /**< offset in it */
     uint64_t addressee; /**< number of the module, which no other one of the job has or gets */
 } epshm_node_address_t;
 
-/** Largest message with an unusual header, header included, that is as fast in the cells as in the
+/** Largest message with a full header, header included, that is as fast in the cells as in the
  * area: four cells.  Others are faster there as soon as one cell does not do. */
 #define EPSHM_NODE_CELLS_BEST 216
 
@@ -53,12 +53,12 @@ typedef struct epshm_node_address_t {
 /** A BTL endpoint of the node side: the way to one module of another process. */
 typedef struct epshm_node_peer_t {
     epshm_pipe_out_t out; /**< out.pipe is NULL, and there is room for nothing, if it has no pipe */
-    epshm_unusual_t unusual;
-    epshm_neighbour_t *neighbour;
+    epshm_other_counts_t other;
+    epshm_peer_proc_t *peer_proc;
     struct epshm_node_peer_t *next, *prev; /**< of the module's, in a ring */
-    epshm_door_t *door;                    /**< its */
+    epshm_doorbell_t *doorbell;            /**< its */
     uint64_t addressee;                    /**< its number */
-    uint64_t own_word;                     /**< this process, in words for its door */
+    uint64_t own_word;                     /**< this process, in words for its doorbell */
     epshm_retired_t *memory;               /**< of its pipe */
     mca_btl_ep_module_t *module;           /**< whose */
     uint64_t tail_seen;                    /**< out.tail when it was last seen to have moved */
@@ -77,21 +77,21 @@ typedef struct epshm_node_peer_t {
 typedef struct epshm_node_packet_t {
     epshm_retired_t memory; /**< first: what mca_btl_epshm_segment_retire takes over */
     epshm_packet_t *packet;
-    epshm_node_peer_t *peer; /**< the inbox that it is on its way to */
+    epshm_node_peer_t *peer; /**< the receive queue that it is on its way to */
     struct epshm_node_packet_t *next;
 } epshm_node_packet_t;
 
 /** A pipe that leads here, and whose it is: copied when it was taken in. */
 typedef struct epshm_node_in_t {
     epshm_pipe_in_t pipe;
-    epshm_neighbour_t *neighbour;
-    uint64_t sender, door; /**< as in epshm_pipe_t */
+    epshm_peer_proc_t *peer_proc;
+    uint64_t sender, doorbell; /**< as in epshm_pipe_t */
     bool condemned;        /**< its sender is lost, as the owner knows: to be refused */
 } epshm_node_in_t;
 
-/** An element of the door's list. */
+/** An element of the doorbell's list. */
 typedef struct epshm_node_element_t {
-    epshm_neighbour_t *neighbour;
+    epshm_peer_proc_t *peer_proc;
     epshm_packet_t *packet; /**< NULL: it is a pipe */
     union {
         epshm_pipe_envelope_t envelope; /**< of the packet, as it was found */
@@ -120,17 +120,18 @@ OBJ_CLASS_DECLARATION(epshm_node_frag_t);
 
 typedef struct epshm_node_module_t {
     mca_btl_ep_module_t super;
-    epshm_door_t *door;
-    epshm_block_t door_block;
+    epshm_doorbell_t *doorbell;
+    epshm_block_t doorbell_block;
     uint64_t addressee;
     epshm_node_peer_t *peers; /**< the next one to look at, whether it has given us up */
-    bool broken;              /**< its door is: nothing is taken in any more */
+    bool broken;              /**< its doorbell is: nothing is taken in any more */
     epshm_node_in_t *in;      /**< those that bring messages are at the front */
     uint32_t in_count, in_capacity;
-    epshm_node_element_t *found; /**< in the door, the newest first */
+    epshm_node_element_t *found; /**< in the doorbell, the newest first */
     uint32_t found_count, found_capacity;
-    uint64_t rest; /**< what has been taken out of the door and not been found for want of memory */
-    epshm_neighbour_t *known[EPSHM_NODE_KNOWN]; /**< found before, by vpid */
+    uint64_t
+        rest; /**< what has been taken out of the doorbell and not been found for want of memory */
+    epshm_peer_proc_t *known[EPSHM_NODE_KNOWN]; /**< found before, by vpid */
     epshm_node_refused_t *refused;
     uint32_t refused_count;
     epshm_node_peer_t **piped; /**< those that have pipes */
@@ -144,7 +145,7 @@ typedef struct epshm_node_module_t {
     uint32_t demote; /**< the next place at the front to give to another */
     uint32_t progress_calls;
     uint32_t asked;          /**< the next one to ask whether its sender has gone */
-    epshm_unusual_t unusual; /**< messages to those that have been disconnected included */
+    epshm_other_counts_t other; /**< messages to those that have been disconnected included */
     epshm_node_frag_t frag;
 } epshm_node_module_t;
 
@@ -155,8 +156,8 @@ typedef struct epshm_node_module_t {
 int mca_btl_epshm_node_module_create(void *context, mca_btl_ep_module_t **module_p);
 
 /** An address of this process, but for its segment's stamp. */
-void mca_btl_epshm_node_address_write(epshm_node_address_t *address, uint64_t size, uint64_t door,
-                                      uint64_t addressee);
+void mca_btl_epshm_node_address_write(epshm_node_address_t *address, uint64_t size,
+                                      uint64_t doorbell, uint64_t addressee);
 
 /** Look at an address.  @return false if it is none */
 bool mca_btl_epshm_node_address_read(const void *blob, size_t length,
@@ -189,12 +190,13 @@ void mca_btl_epshm_node_abandon(mca_btl_ep_module_t *module,
 bool mca_btl_epshm_node_is_left(mca_btl_ep_module_t *module,
                                 const struct mca_btl_base_endpoint_t *endpoint);
 
-/** Is a peer's door, or what we have sent it, of no use any more to it? */
+/** Is a peer's doorbell, or what we have sent it, of no use any more to it? */
 static inline bool mca_btl_epshm_node_is_refused(const epshm_node_peer_t *peer)
 {
     /* Relaxed: as in epshm_pipe_is_refused. */
     return peer->refused || (NULL != peer->out.pipe && epshm_pipe_is_refused(peer->out.pipe))
-           || EPSHM_DOOR_BROKEN == atomic_load_explicit(&peer->door->last, memory_order_relaxed);
+           || EPSHM_DOORBELL_BROKEN
+                  == atomic_load_explicit(&peer->doorbell->last, memory_order_relaxed);
 }
 
 void mca_btl_epshm_node_count(const mca_btl_ep_module_t *module, mca_btl_ep_counts_t *counts);
@@ -275,11 +277,12 @@ void mca_btl_epshm_node_lose_in(epshm_node_module_t *module, epshm_node_in_t in,
 /** Likewise a sender.
  *
  * @param[in] corrupt  what it has sent makes no sense: nothing of it is read any more */
-void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_neighbour_t *neighbour,
-                                    uint64_t sender, uint64_t door, bool corrupt, const char *why);
+void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_peer_proc_t *peer_proc,
+                                    uint64_t sender, uint64_t doorbell, bool corrupt,
+                                    const char *why);
 
-/** Likewise, to all modules: a door has led nowhere.  The owner gets it as a result of progress. */
-void mca_btl_epshm_node_break_door(epshm_node_module_t *module);
+/** Likewise, to all modules: a doorbell has led nowhere.  The owner gets it as a result of progress. */
+void mca_btl_epshm_node_break_doorbell(epshm_node_module_t *module);
 
 /** All senders are refused: tell the producers of the pipes that lead here.  Not while a message is
  * delivered. */
@@ -346,14 +349,14 @@ static inline void mca_btl_epshm_node_deliver(epshm_node_module_t *module, void 
     handler->cbfunc(&module->super.super, &descriptor);
 }
 
-/* ---- btl_epshm_node_door.c ------------------------------------------------------------------- */
+/* ---- btl_epshm_node_doorbell.c ------------------------------------------------------------------- */
 
-/** Take what is in the door, in the order in which it came there.  Without memory for that nothing is
+/** Take what is in the doorbell, in the order in which it came there.  Without memory for that nothing is
  * taken until there is some.  @return number of packets */
-int mca_btl_epshm_node_answer_door(epshm_node_module_t *module);
+int mca_btl_epshm_node_answer_doorbell(epshm_node_module_t *module);
 
-/** Leave what is in the door of a module that goes. */
-void mca_btl_epshm_node_leave_door(epshm_node_module_t *module);
+/** Leave what is in the doorbell of a module that goes. */
+void mca_btl_epshm_node_leave_doorbell(epshm_node_module_t *module);
 
 /* ---- btl_epshm_node_get.c -------------------------------------------------------------------- */
 

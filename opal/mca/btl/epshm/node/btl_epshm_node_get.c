@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * btl_get between processes: one copy, where Open MPI has a way to make it (btl_epshm_proof.c).
+ * btl_get between processes: one copy, where Open MPI has a way to make it (btl_epshm_identity.c).
  *
  * Tests: unit/test_epshm_get, single_copy, p2p_sizes
  */
@@ -25,7 +25,7 @@ static int node_get_start(mca_btl_base_module_t *btl, struct mca_btl_base_endpoi
     (void) flags;
     (void) order;
     if (OPAL_UNLIKELY(OPAL_SUCCESS
-                      != mca_btl_epshm_neighbour_copy(((epshm_node_peer_t *) endpoint)->neighbour,
+                      != mca_btl_epshm_peer_proc_copy(((epshm_node_peer_t *) endpoint)->peer_proc,
                                                       local_address, remote_address, size,
                                                       remote_handle))) {
         return OPAL_ERR_NOT_AVAILABLE;
@@ -78,20 +78,20 @@ int mca_btl_epshm_node_copy(const void *blob, size_t length, void *local, uint64
                             size_t size, bool to_remote)
 {
     epshm_node_address_t address;
-    epshm_neighbour_t *neighbour;
+    epshm_peer_proc_t *peer_proc;
 
     if (!mca_btl_epshm_component.single_copy || NULL == mca_smsc
         || mca_smsc_base_has_feature(MCA_SMSC_FEATURE_REQUIRE_REGISTRATION)
         || !mca_btl_epshm_node_address_read(blob, length, &address)) {
         return OPAL_ERR_NOT_AVAILABLE;
     }
-    neighbour = mca_btl_epshm_neighbour_find(&address.process);
-    if (NULL == neighbour
+    peer_proc = mca_btl_epshm_peer_proc_find(&address.process);
+    if (NULL == peer_proc
         && OPAL_SUCCESS
-               != mca_btl_epshm_neighbour_attach(&address.process, address.stamp, address.size,
-                                                 &neighbour)) {
+               != mca_btl_epshm_peer_proc_attach(&address.process, address.stamp, address.size,
+                                                 &peer_proc)) {
         return OPAL_ERR_NOT_AVAILABLE;
     }
-    return to_remote ? mca_btl_epshm_neighbour_copy_to(neighbour, local, remote, size)
-                     : mca_btl_epshm_neighbour_copy(neighbour, local, remote, size, NULL);
+    return to_remote ? mca_btl_epshm_peer_proc_copy_to(peer_proc, local, remote, size)
+                     : mca_btl_epshm_peer_proc_copy(peer_proc, local, remote, size, NULL);
 }

@@ -36,14 +36,14 @@ static void condemn_pipes(epshm_node_module_t *module, uint64_t sender)
     }
 }
 
-/** Nothing is received any more, neither from senders that have left word in the door nor from new
+/** Nothing is received any more, neither from senders that have left word in the doorbell nor from new
  * ones.  The others are told by the next ep_progress: one of their messages may be in delivery. */
 static void refuse_all(epshm_node_module_t *module)
 {
     module->broken = true;
     /* Relaxed: it publishes nothing.  Consumers of words that are lost with it read this flag, too.
      */
-    atomic_store_explicit(&module->door->last, EPSHM_DOOR_BROKEN, memory_order_relaxed);
+    atomic_store_explicit(&module->doorbell->last, EPSHM_DOORBELL_BROKEN, memory_order_relaxed);
 }
 
 void mca_btl_epshm_node_refuse_pipes(epshm_node_module_t *module)
@@ -120,7 +120,7 @@ void mca_btl_epshm_node_lose(epshm_node_peer_t *peer, const char *why)
         return;
     }
     mca_btl_epshm_node_cut(peer);
-    (void) snprintf(who, sizeof(who), "rank %u", (unsigned int) peer->neighbour->name.vpid);
+    (void) snprintf(who, sizeof(who), "rank %u", (unsigned int) peer->peer_proc->name.vpid);
     if (NULL != module->ep_describe) {
         module->ep_describe(module, endpoint, who, sizeof(who));
     }
@@ -133,12 +133,13 @@ void mca_btl_epshm_node_lose_in(epshm_node_module_t *module, epshm_node_in_t in,
 {
     epshm_pipe_refuse(in.pipe.pipe);
     if (!in.condemned) { /* or the owner knows */
-        mca_btl_epshm_node_lose_sender(module, in.neighbour, in.sender, in.door, false, why);
+        mca_btl_epshm_node_lose_sender(module, in.peer_proc, in.sender, in.doorbell, false, why);
     }
 }
 
-void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_neighbour_t *neighbour,
-                                    uint64_t sender, uint64_t door, bool corrupt, const char *why)
+void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_peer_proc_t *peer_proc,
+                                    uint64_t sender, uint64_t doorbell, bool corrupt,
+                                    const char *why)
 {
     mca_btl_ep_module_t *super = &module->super;
     epshm_node_peer_t *peer = module->peers;
@@ -156,10 +157,10 @@ void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_neighbour
         } while (peer != module->peers);
     }
     /* Nothing has been sent to it yet: the owner knows it by its address only. */
-    mca_btl_epshm_node_address_write(&address, neighbour->size, door, sender);
-    address.process = neighbour->name;
-    address.stamp = neighbour->stamp;
-    (void) snprintf(who, sizeof(who), "rank %u", (unsigned int) neighbour->name.vpid);
+    mca_btl_epshm_node_address_write(&address, peer_proc->size, doorbell, sender);
+    address.process = peer_proc->name;
+    address.stamp = peer_proc->stamp;
+    (void) snprintf(who, sizeof(who), "rank %u", (unsigned int) peer_proc->name.vpid);
     if (NULL == super->ep_lost_sender
         || super->ep_lost_sender(super, &address, sizeof(address), who, sizeof(who))) {
         EPSHM_SHOW_HELP(why, true, who);
@@ -178,10 +179,10 @@ void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *blob, si
     }
 }
 
-void mca_btl_epshm_node_break_door(epshm_node_module_t *module)
+void mca_btl_epshm_node_break_doorbell(epshm_node_module_t *module)
 {
     refuse_all(module);
     mca_btl_epshm_node_refuse_pipes(module);
-    EPSHM_SHOW_HELP("door corrupt", true, opal_process_info.nodename,
+    EPSHM_SHOW_HELP("doorbell corrupt", true, opal_process_info.nodename,
                     (unsigned int) OPAL_PROC_MY_NAME.vpid);
 }

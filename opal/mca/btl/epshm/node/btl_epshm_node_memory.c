@@ -75,11 +75,11 @@ static char *path_of(const mca_btl_ep_memory_name_t *name, int *rc)
 
     *rc = OPAL_ERR_NOT_AVAILABLE;
     if (mca_btl_epshm_node_address_read(name->address, name->address_length, &address)) {
-        const epshm_neighbour_t *neighbour = mca_btl_epshm_neighbour_find(&address.process);
+        const epshm_peer_proc_t *peer_proc = mca_btl_epshm_peer_proc_find(&address.process);
 
         seen = mca_btl_epshm_segment_secret(address.stamp, &secret);
-        if (!seen && NULL != neighbour && address.stamp == neighbour->stamp) {
-            secret = ((const epshm_segment_header_t *) neighbour->base)->secret;
+        if (!seen && NULL != peer_proc && address.stamp == peer_proc->stamp) {
+            secret = ((const epshm_segment_header_t *) peer_proc->base)->secret;
             seen = true;
         }
     }

@@ -20,7 +20,7 @@
 #define NODE_ADDRESS_MAGIC 0x6e687365u
 #define NODE_ADDRESS_VERSION 3u
 
-/** Pipes that lead to a module and elements of its door's list, before it needs more memory. */
+/** Pipes that lead to a module and elements of its doorbell's list, before it needs more memory. */
 #define NODE_IN_FIRST 8
 #define NODE_ELEMENTS_FIRST 32
 
@@ -33,21 +33,21 @@ bool mca_btl_epshm_node_address_read(const void *blob, size_t length, epshm_node
     }
     memcpy(address, blob, sizeof(*address));
     return NODE_ADDRESS_MAGIC == address->magic && NODE_ADDRESS_VERSION == address->version
-           && address->door < address->size && 0 == address->door % EPSHM_PIPE_LINE;
+           && address->doorbell < address->size && 0 == address->doorbell % EPSHM_PIPE_LINE;
 }
 
-void mca_btl_epshm_node_address_write(epshm_node_address_t *address, uint64_t size, uint64_t door,
-                                      uint64_t addressee)
+void mca_btl_epshm_node_address_write(epshm_node_address_t *address, uint64_t size,
+                                      uint64_t doorbell, uint64_t addressee)
 {
     *address = (epshm_node_address_t){.magic = NODE_ADDRESS_MAGIC,
                                       .version = NODE_ADDRESS_VERSION,
                                       .process = OPAL_PROC_MY_NAME,
                                       .size = size,
-                                      .door = door,
+                                      .doorbell = doorbell,
                                       .addressee = addressee};
 }
 
-/** What a module has found in its door and whose pipes it has: at once as many as mostly do, so that
+/** What a module has found in its doorbell and whose pipes it has: at once as many as mostly do, so that
  * messages arrive where there is no memory later.  @return false: no memory */
 static bool lists_make(epshm_node_module_t *module)
 {
@@ -74,7 +74,7 @@ static int node_module_finalize(mca_btl_base_module_t *btl)
 
     mca_btl_epshm_node_leave(module);
     if (!module->broken) { /* otherwise a producer still has to see that it is */
-        mca_btl_epshm_segment_put(&module->door_block);
+        mca_btl_epshm_segment_put(&module->doorbell_block);
     }
     mca_btl_epshm_node_packets_retire(module, NULL);
     OBJ_DESTRUCT(&module->frag);
@@ -147,23 +147,25 @@ int mca_btl_epshm_node_module_create(void *context, mca_btl_ep_module_t **module
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
     if (!lists_make(module)
-        || !mca_btl_epshm_segment_get(EPSHM_BLOCK_DOOR, sizeof(*module->door), 0,
-                                      &module->door_block)) {
+        || !mca_btl_epshm_segment_get(EPSHM_BLOCK_DOORBELL, sizeof(*module->doorbell), 0,
+                                      &module->doorbell_block)) {
         lists_free(module);
         free(module);
         return OPAL_ERR_NOT_AVAILABLE;
     }
     fill_module(module, context);
-    module->door = (epshm_door_t *) module->door_block.memory;
+    module->doorbell = (epshm_doorbell_t *) module->doorbell_block.memory;
     /* From now on an endpoint has it; what comes late for the one before has another addressee.
      * Relaxed: the new address is not known yet. */
-    if (EPSHM_DOOR_LEFT == atomic_load_explicit(&module->door->last, memory_order_relaxed)) {
-        atomic_store_explicit(&module->door->last, 0, memory_order_relaxed);
+    if (EPSHM_DOORBELL_LEFT
+        == atomic_load_explicit(&module->doorbell->last, memory_order_relaxed)) {
+        atomic_store_explicit(&module->doorbell->last, 0, memory_order_relaxed);
     }
     module->addressee = stamp + 1
                         + atomic_fetch_add_explicit(&last_addressee, 1, memory_order_relaxed);
-    atomic_store_explicit(&module->door->owner, module->addressee, memory_order_relaxed);
-    mca_btl_epshm_node_address_write(&address, size, module->door_block.offset, module->addressee);
+    atomic_store_explicit(&module->doorbell->owner, module->addressee, memory_order_relaxed);
+    mca_btl_epshm_node_address_write(&address, size, module->doorbell_block.offset,
+                                     module->addressee);
     address.stamp = stamp;
     memcpy(module->super.ep_address, &address, sizeof(address));
     atomic_fetch_add_explicit(&mca_btl_epshm_component.node_modules, 1, memory_order_relaxed);

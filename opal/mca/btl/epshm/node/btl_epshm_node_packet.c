@@ -7,7 +7,7 @@
  * @file
  *
  * Packets: messages to peers without pipes.  A module takes each from its process's segment, pushes
- * it into the receiver's door, and has it back when it has been read.  So their memory grows with
+ * it into the receiver's doorbell, and has it back when it has been read.  So their memory grows with
  * the messages on their way, of which it has a bounded number of bytes (btl_epshm_packet_bytes).
  *
  * A receiver that does not look keeps back a few packets only, and never those of others: beyond
@@ -93,7 +93,7 @@ static epshm_node_packet_t *packet_new(epshm_node_module_t *module, unsigned int
     packet->packet = (epshm_packet_t *) packet->memory.block.memory;
     packet->packet->magic = EPSHM_PACKET_MAGIC;
     packet->packet->sender = module->addressee;
-    packet->packet->door = module->door_block.offset;
+    packet->packet->doorbell = module->doorbell_block.offset;
     packet->memory.detached = &packet->packet->detached;
     return packet;
 }
@@ -257,17 +257,17 @@ int mca_btl_epshm_node_packet_push(epshm_node_packet_t *packet, epshm_node_peer_
 
     packet->packet->addressee = peer->addressee;
     epshm_packet_set(packet->packet, kind, tag, size);
-    rc = epshm_door_push(peer->door, &packet->packet->next, word);
+    rc = epshm_doorbell_push(peer->doorbell, &packet->packet->next, word);
     if (OPAL_UNLIKELY(0 != rc)) {
         mca_btl_epshm_node_packet_put(module, packet);
-        if (EPSHM_DOOR_LEFT == rc) {
+        if (EPSHM_DOORBELL_LEFT == rc) {
             return OPAL_SUCCESS; /* as in a pipe that is not read any more */
         }
         (void) mca_btl_epshm_node_full(peer, EPSHM_PIPE_NOTHING); /* it is lost */
         return OPAL_ERR_UNREACH;
     }
     packet->peer = peer;
-    packet->memory.neighbour = peer->neighbour;
+    packet->memory.peer_proc = peer->peer_proc;
     ++peer->packets;
     ++peer->due;
     sent_append(module, packet);

@@ -37,36 +37,37 @@ size_t mca_btl_epshm_node_max_send_size(void)
 }
 
 static int node_peer_attach(const void *blob, size_t length, epshm_node_address_t *address,
-                            epshm_neighbour_t **neighbour_p)
+                            epshm_peer_proc_t **peer_proc_p)
 {
-    epshm_neighbour_t *neighbour;
+    epshm_peer_proc_t *peer_proc;
     int rc;
 
     if (!mca_btl_epshm_node_address_read(blob, length, address)) {
         return OPAL_ERR_BAD_PARAM;
     }
-    rc = mca_btl_epshm_neighbour_attach(&address->process, address->stamp, address->size,
-                                        &neighbour);
+    rc = mca_btl_epshm_peer_proc_attach(&address->process, address->stamp, address->size,
+                                        &peer_proc);
     if (OPAL_SUCCESS != rc) {
         return rc;
     }
-    /* Relaxed: the door was made before its address was given to a peer. */
-    if (neighbour->size != address->size || neighbour->size < address->door + sizeof(epshm_door_t)
-        || atomic_load_explicit(neighbour->used, memory_order_relaxed)
-               < address->door + sizeof(epshm_door_t)) {
+    /* Relaxed: the doorbell was made before its address was given to a peer. */
+    if (peer_proc->size != address->size
+        || peer_proc->size < address->doorbell + sizeof(epshm_doorbell_t)
+        || atomic_load_explicit(peer_proc->used, memory_order_relaxed)
+               < address->doorbell + sizeof(epshm_doorbell_t)) {
         return OPAL_ERR_BAD_PARAM;
     }
-    *neighbour_p = neighbour;
+    *peer_proc_p = peer_proc;
     return OPAL_SUCCESS;
 }
 
 int mca_btl_epshm_node_reach(mca_btl_ep_module_t *module, const void *address, size_t length)
 {
     epshm_node_address_t read;
-    epshm_neighbour_t *neighbour;
+    epshm_peer_proc_t *peer_proc;
 
     (void) module;
-    return node_peer_attach(address, length, &read, &neighbour);
+    return node_peer_attach(address, length, &read, &peer_proc);
 }
 
 /** Into the module's ring, and out of it. */
@@ -90,14 +91,14 @@ static void peer_leave(epshm_node_module_t *module, epshm_node_peer_t *peer)
     }
 }
 
-/** How a process finds this one in a word in its door: all but the offset. */
+/** How a process finds this one in a word in its doorbell: all but the offset. */
 static uint64_t own_word_for(const epshm_node_module_t *module, const opal_process_name_t *name)
 {
     epshm_node_address_t own;
 
     memcpy(&own, module->super.ep_address, sizeof(own));
-    return ((uint64_t) mca_btl_epshm_neighbour_number(&own.process, own.stamp, name->jobid) + 1)
-           << EPSHM_DOOR_OFFSET_BITS;
+    return ((uint64_t) mca_btl_epshm_peer_proc_number(&own.process, own.stamp, name->jobid) + 1)
+           << EPSHM_DOORBELL_OFFSET_BITS;
 }
 
 int mca_btl_epshm_node_connect(mca_btl_ep_module_t *ep_module, const void *blob, size_t length,
@@ -111,14 +112,14 @@ int mca_btl_epshm_node_connect(mca_btl_ep_module_t *ep_module, const void *blob,
     if (NULL == peer) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    rc = node_peer_attach(blob, length, &address, &peer->neighbour);
+    rc = node_peer_attach(blob, length, &address, &peer->peer_proc);
     if (OPAL_SUCCESS != rc) {
         free(peer);
         return rc;
     }
     peer->addressee = address.addressee;
     peer->own_word = own_word_for(module, &address.process);
-    peer->door = (epshm_door_t *) (peer->neighbour->base + address.door);
+    peer->doorbell = (epshm_doorbell_t *) (peer->peer_proc->base + address.doorbell);
     peer->module = ep_module;
     peer_enter(module, peer);
     *endpoint_p = (struct mca_btl_base_endpoint_t *) peer;
@@ -126,17 +127,17 @@ int mca_btl_epshm_node_connect(mca_btl_ep_module_t *ep_module, const void *blob,
 }
 
 /** Add what was sent to a peer. */
-static void count_peer(epshm_unusual_t *sum, const epshm_node_peer_t *peer)
+static void count_peer(epshm_other_counts_t *sum, const epshm_node_peer_t *peer)
 {
-    sum->messages += peer->out.tail + peer->unusual.messages;
-    sum->bytes += peer->unusual.bytes;
+    sum->messages += peer->out.tail + peer->other.messages;
+    sum->bytes += peer->other.bytes;
 }
 
 void mca_btl_epshm_node_count(const mca_btl_ep_module_t *ep_module, mca_btl_ep_counts_t *counts)
 {
     const epshm_node_module_t *module = (const epshm_node_module_t *) ep_module;
     const epshm_node_peer_t *peer = module->peers;
-    epshm_unusual_t sum = module->unusual;
+    epshm_other_counts_t sum = module->other;
 
     if (NULL != peer) {
         do {
@@ -145,7 +146,7 @@ void mca_btl_epshm_node_count(const mca_btl_ep_module_t *ep_module, mca_btl_ep_c
         } while (module->peers != peer);
     }
     *counts = (mca_btl_ep_counts_t){.messages = sum.messages,
-                                    .bytes = EPSHM_USUAL_MESSAGE * sum.messages + sum.bytes};
+                                    .bytes = EPSHM_SHORT_MESSAGE * sum.messages + sum.bytes};
 }
 
 void mca_btl_epshm_node_disconnect(mca_btl_ep_module_t *ep_module,
@@ -154,7 +155,7 @@ void mca_btl_epshm_node_disconnect(mca_btl_ep_module_t *ep_module,
     epshm_node_module_t *module = (epshm_node_module_t *) ep_module;
     epshm_node_peer_t *peer = (epshm_node_peer_t *) endpoint;
 
-    count_peer(&module->unusual, peer);
+    count_peer(&module->other, peer);
     peer_leave(module, peer);
     if (NULL != peer->out.pipe) {
         mca_btl_epshm_node_leave_pipe(peer, !peer->lost);
@@ -172,12 +173,12 @@ void mca_btl_epshm_node_ask(mca_btl_ep_module_t *module, struct mca_btl_base_end
 
     (void) connect; /* it takes none */
     mca_btl_epshm_node_packets_reclaim((epshm_node_module_t *) module, UINT32_MAX);
-    if (mca_btl_epshm_neighbour_is_dead(peer->neighbour)) {
+    if (mca_btl_epshm_peer_proc_is_dead(peer->peer_proc)) {
         mca_btl_epshm_node_lose(peer, "process ended");
     } else if (mca_btl_epshm_node_is_refused(peer)) {
         mca_btl_epshm_node_lose(peer, "given up");
     } else if (NULL == peer->out.pipe && 0 == peer->packets && !peer->gone
-               && !epshm_door_is_left(peer->door, peer->addressee)) {
+               && !epshm_doorbell_is_left(peer->doorbell, peer->addressee)) {
         /* There is nothing in which it could say that it has given us up. */
         mca_btl_epshm_node_packet_notify(peer, EPSHM_PACKET_ASK);
     }
@@ -194,7 +195,7 @@ void mca_btl_epshm_node_abandon(mca_btl_ep_module_t *module,
 static bool has_left(const epshm_node_peer_t *peer)
 {
     return (NULL != peer->out.pipe && epshm_pipe_is_detached(peer->out.pipe))
-           || epshm_door_is_left(peer->door, peer->addressee);
+           || epshm_doorbell_is_left(peer->doorbell, peer->addressee);
 }
 
 bool mca_btl_epshm_node_is_left(mca_btl_ep_module_t *module,
@@ -224,7 +225,7 @@ int mca_btl_epshm_node_full(epshm_node_peer_t *peer, int why)
         return OPAL_ERR_UNREACH;
     }
     if (0 == (++peer->full & (NODE_FULL_LOOK - 1))
-        && mca_btl_epshm_neighbour_is_dead(peer->neighbour)) {
+        && mca_btl_epshm_peer_proc_is_dead(peer->peer_proc)) {
         mca_btl_epshm_node_lose(peer, "process ended");
         return OPAL_ERR_UNREACH;
     }

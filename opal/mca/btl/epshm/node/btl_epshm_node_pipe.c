@@ -55,7 +55,7 @@ void mca_btl_epshm_node_leave_pipe(epshm_node_peer_t *peer, bool close)
     if (close) {
         epshm_pipe_close(&peer->out);
     }
-    peer->unusual.messages += peer->out.tail; /* see count_peer */
+    peer->other.messages += peer->out.tail; /* see count_peer */
     mca_btl_epshm_segment_retire(peer->memory);
     peer->memory = NULL;
     peer->due = 0;
@@ -91,16 +91,16 @@ static bool close_idle(epshm_node_module_t *module)
     return false;
 }
 
-/** Push it into the consumer's door.  If the door is broken the pipe counts as refused; if its
+/** Push it into the consumer's doorbell.  If the doorbell is broken the pipe counts as refused; if its
  * consumer has gone, as left. */
 static void node_pipe_announce(epshm_node_peer_t *peer)
 {
     const uint64_t word = peer->own_word | peer->memory->block.offset / EPSHM_PIPE_LINE;
-    const uint64_t rc = epshm_door_push(peer->door, &peer->out.pipe->next, word);
+    const uint64_t rc = epshm_doorbell_push(peer->doorbell, &peer->out.pipe->next, word);
 
-    if (OPAL_UNLIKELY(EPSHM_DOOR_BROKEN == rc)) {
+    if (OPAL_UNLIKELY(EPSHM_DOORBELL_BROKEN == rc)) {
         epshm_pipe_refuse(peer->out.pipe);
-    } else if (OPAL_UNLIKELY(EPSHM_DOOR_LEFT == rc)) {
+    } else if (OPAL_UNLIKELY(EPSHM_DOORBELL_LEFT == rc)) {
         epshm_pipe_detach(peer->out.pipe);
     }
 }
@@ -127,9 +127,9 @@ bool mca_btl_epshm_node_open_pipe(epshm_node_peer_t *peer)
     }
     epshm_pipe_create(&peer->out, memory->block.memory, cells, peer->addressee);
     peer->out.pipe->sender = module->addressee;
-    peer->out.pipe->door = module->door_block.offset;
+    peer->out.pipe->doorbell = module->doorbell_block.offset;
     memory->detached = &peer->out.pipe->detached;
-    memory->neighbour = peer->neighbour;
+    memory->peer_proc = peer->peer_proc;
     peer->memory = memory;
     peer->tail_seen = 0;
     peer->call_seen = module->progress_calls;

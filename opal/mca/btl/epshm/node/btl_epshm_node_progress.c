@@ -8,7 +8,7 @@
  *
  * Taking in what other processes of the node send through pipes.
  *
- * A progress call looks at the doorbell (btl_epshm_node_door.c), at the pipes that have brought messages lately,
+ * A progress call looks at the doorbell (btl_epshm_node_doorbell.c), at the pipes that have brought messages lately,
  * and at a few of the others, so its cost does not grow with their number; an endpoint that has long
  * been silent is heard after some calls more.
  *
@@ -76,8 +76,8 @@ static inline int node_progress_drain(epshm_node_module_t *module, uint32_t inde
             return -1;
         }
         if (OPAL_LIKELY(NULL != message.rest)) {
-            module->super.ep_receive_loan(module->super.ep_context, message.rest, message.data,
-                                          message.size);
+            module->super.ep_receive_zcopy(module->super.ep_context, message.rest, message.data,
+                                           message.size);
         } else {
             mca_btl_epshm_node_deliver(module, message.data, message.size, message.tag);
         }
@@ -178,8 +178,8 @@ int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
     int events = 0;
 
     /* Relaxed: a hint; acting on it acquires. */
-    if (OPAL_UNLIKELY(0 != atomic_load_explicit(&module->door->last, memory_order_relaxed))) {
-        events = mca_btl_epshm_node_answer_door(module);
+    if (OPAL_UNLIKELY(0 != atomic_load_explicit(&module->doorbell->last, memory_order_relaxed))) {
+        events = mca_btl_epshm_node_answer_doorbell(module);
         if (OPAL_UNLIKELY(module->broken)) {
             mca_btl_epshm_node_refuse_pipes(module);
             return OPAL_ERR_UNREACH;
@@ -200,8 +200,8 @@ int mca_btl_epshm_node_progress(mca_btl_ep_module_t *ep_module)
     if (OPAL_UNLIKELY(0 == ++module->progress_calls % NODE_CHECK_CALLS)) {
         mca_btl_epshm_node_check_in(module);
         check_out(module);
-        if (OPAL_UNLIKELY(0 != module->rest)) { /* the door itself may be empty */
-            events += mca_btl_epshm_node_answer_door(module);
+        if (OPAL_UNLIKELY(0 != module->rest)) { /* the doorbell itself may be empty */
+            events += mca_btl_epshm_node_answer_doorbell(module);
         }
     }
     return events;
@@ -211,7 +211,7 @@ void mca_btl_epshm_node_drain(mca_btl_ep_module_t *ep_module)
 {
     epshm_node_module_t *module = (epshm_node_module_t *) ep_module;
 
-    (void) mca_btl_epshm_node_answer_door(module);
+    (void) mca_btl_epshm_node_answer_doorbell(module);
     for (uint32_t i = 0; i < module->in_count;) {
         if (OPAL_UNLIKELY(0 > drain_lap(module, i))) {
             node_progress_broken(module, i);
@@ -232,7 +232,7 @@ bool mca_btl_epshm_node_pending(const mca_btl_ep_module_t *ep_module)
 void mca_btl_epshm_node_leave(epshm_node_module_t *module)
 {
     if (!module->broken) {
-        mca_btl_epshm_node_leave_door(module);
+        mca_btl_epshm_node_leave_doorbell(module);
     }
     while (0 < module->in_count) {
         leave_pipe(module, module->in_count - 1);

@@ -56,7 +56,7 @@ static int send_packet(epshm_node_peer_t *peer, const void *header, size_t heade
     }
     rc = mca_btl_epshm_node_packet_push(packet, peer, EPSHM_PACKET_MESSAGE, tag, size);
     if (OPAL_SUCCESS == rc) {
-        epshm_count_unusual(&peer->unusual, 0, size);
+        epshm_count_other(&peer->other, 0, size);
     }
     return rc;
 }
@@ -86,7 +86,7 @@ static int send_cells(epshm_node_peer_t *peer, const void *header, size_t header
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
         return mca_btl_epshm_node_full(peer, rc);
     }
-    epshm_count_unusual(&peer->unusual, cells, size);
+    epshm_count_other(&peer->other, cells, size);
     epshm_pipe_write(&peer->out, 0, &envelope, sizeof(envelope));
     epshm_pipe_write(&peer->out, sizeof(envelope), header, header_size);
     epshm_pipe_write(&peer->out, sizeof(envelope) + header_size, payload, payload_size);
@@ -135,7 +135,7 @@ static int send_area(epshm_node_module_t *module, epshm_node_peer_t *peer, bool 
     if (OPAL_SUCCESS != rc) {
         return rc;
     }
-    epshm_count_unusual(&peer->unusual, 1, header_size + payload_size);
+    epshm_count_other(&peer->other, 1, header_size + payload_size);
     target = epshm_pipe_area_at(&peer->out, position);
     if (bare) {
         memcpy(target, payload, payload_size);
@@ -186,7 +186,7 @@ static inline int send_bare(epshm_node_peer_t *peer, const unsigned char *header
     unsigned char *data;
 
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
-        return send_otherwise(peer, rc, header, EPSHM_USUAL_HEADER, payload, payload_size, tag);
+        return send_otherwise(peer, rc, header, EPSHM_SHORT_HEADER, payload, payload_size, tag);
     }
     data = epshm_pipe_out_cell(&peer->out, 0)->data;
     memcpy(data, &envelope, sizeof(envelope));
@@ -196,7 +196,7 @@ static inline int send_bare(epshm_node_peer_t *peer, const unsigned char *header
     if (OPAL_LIKELY(sizeof(uint64_t) == payload_size)) {
         memcpy(data, payload, sizeof(uint64_t));
     } else {
-        epshm_count_unusual(&peer->unusual, 1, EPSHM_USUAL_HEADER + payload_size);
+        epshm_count_other(&peer->other, 1, EPSHM_SHORT_HEADER + payload_size);
         epshm_copy_small(data, payload, payload_size);
     }
     epshm_pipe_publish(&peer->out, 1);
@@ -225,7 +225,7 @@ int mca_btl_epshm_node_ep_send(mca_btl_ep_module_t *module,
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
         return send_otherwise(peer, rc, header, header_size, payload, payload_size, tag);
     }
-    epshm_count_unusual(&peer->unusual, 1, size);
+    epshm_count_other(&peer->other, 1, size);
     data = epshm_pipe_out_cell(&peer->out, 0)->data;
     memcpy(data,
            &(epshm_pipe_envelope_t){.kind = EPSHM_PIPE_INLINE, .tag = tag, .size = (uint32_t) size},
@@ -340,7 +340,7 @@ static int frag_send(epshm_node_frag_t *frag, epshm_node_peer_t *peer, mca_btl_b
         rc = mca_btl_epshm_node_packet_push(frag->packet, peer, EPSHM_PACKET_MESSAGE, tag, size);
         frag->packet = NULL;
         if (OPAL_SUCCESS == rc) {
-            epshm_count_unusual(&peer->unusual, 0, size);
+            epshm_count_other(&peer->other, 0, size);
         }
         return rc;
     }
@@ -352,7 +352,7 @@ static int frag_send(epshm_node_frag_t *frag, epshm_node_peer_t *peer, mca_btl_b
     if (OPAL_UNLIKELY(EPSHM_PIPE_MESSAGE != rc)) {
         return mca_btl_epshm_node_full(peer, rc);
     }
-    epshm_count_unusual(&peer->unusual, 1, size);
+    epshm_count_other(&peer->other, 1, size);
     epshm_pipe_send_bulk(&peer->out, frag->position, (uint32_t) size, tag);
     return OPAL_SUCCESS;
 }

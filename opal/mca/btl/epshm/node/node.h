@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * Messages between the processes of a node: a door for each module, by which it learns of the pipes
+ * Messages between the processes of a node: a doorbell for each module, by which it learns of the pipes
  * that others have made for it; connections, and those that are given up.  And memory of the node
  * for the owner of modules.
  *
- * Called by the component, and through its modules' tables.  Does not know of inboxes and lanes.
+ * Called by the component, and through its modules' tables.  Does not know of receive queues and SPSC rings.
  *
  * Below it: segment, base.
  */

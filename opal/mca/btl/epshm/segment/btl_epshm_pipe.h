@@ -107,8 +107,8 @@ typedef struct epshm_pipe_t {
     uint64_t cells;        /**< their number, a power of two */
     uint64_t addressee;    /**< number of the endpoint that it is for, given out by its process */
     uint64_t sender;       /**< likewise, of the one that it is of */
-    uint64_t door;         /**< of that one: offset in the segment */
-    _Atomic uint64_t next; /**< link of the list in the consumer's door */
+    uint64_t doorbell;     /**< of that one: offset in the segment */
+    _Atomic uint64_t next; /**< link of the list in the consumer's doorbell */
 
     /* Line 1: the producer's. */
     alignas(EPSHM_PIPE_LINE) _Atomic uint64_t end; /**< behind the last message, or _OPEN */

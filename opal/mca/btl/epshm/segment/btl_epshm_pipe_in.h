@@ -210,7 +210,7 @@ static inline void epshm_pipe_done(epshm_pipe_in_t *in, const epshm_pipe_message
 }
 
 /** There is nothing: fetch the lines in the area of what will come next as well, which could else
- * only be asked for when its cell has come.  See epshm_lane_await. */
+ * only be asked for when its cell has come.  See epshm_spsc_await. */
 static inline void epshm_pipe_await(const epshm_pipe_in_t *in)
 {
     const uint64_t most = in->area_size - in->area_place;

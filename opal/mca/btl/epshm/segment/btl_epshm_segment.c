@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The segment of a process: a file in memory in which its doors and pipes are.  All slow path,
+ * The segment of a process: a file in memory in which its doorbells and pipes are.  All slow path,
  * under one lock.
  *
  * The file has its full size from the beginning, but memory is taken only as needed, by
@@ -14,7 +14,7 @@
  * the process.  How far there is memory is in the header; no process looks beyond.
  *
  * The file itself, and whose life it is tied to: btl_epshm_segment_file.c.  The segments of others:
- * btl_epshm_neighbour.c.
+ * btl_epshm_peer_proc.c.
  *
  * Tests: unit/test_epshm_node, unit/test_epshm_files, unit/test_epshm_folder, ways
  */
@@ -22,7 +22,7 @@
 #include "opal_config.h"
 
 #include "../base/base.h"
-#include "btl_epshm_neighbour.h"
+#include "btl_epshm_peer_proc.h"
 #include "btl_epshm_pipe_out.h"
 #include "btl_epshm_segment.h"
 #include "btl_epshm_segment_file.h"
@@ -97,9 +97,9 @@ static int take_memory(int fd, uint64_t offset, uint64_t size)
 static int file_fill(int fd, uint64_t size, uint64_t stamp)
 {
     epshm_segment_header_t *header;
-    epshm_copy_proof_t proof;
+    epshm_identity_t identity;
     ep_secret_t secret;
-    int rc = mca_btl_epshm_proof_make(&proof);
+    int rc = mca_btl_epshm_identity_make(&identity);
 
     if (0 == rc) {
         rc = mca_btl_epshm_random(&secret, sizeof(secret));
@@ -124,7 +124,7 @@ static int file_fill(int fd, uint64_t size, uint64_t stamp)
                                        .name = OPAL_PROC_MY_NAME,
                                        .stamp = stamp,
                                        .size = size,
-                                       .proof = proof,
+                                       .identity = identity,
                                        .secret = secret};
     segment.used = EPSHM_SEGMENT_STEP;
     atomic_init(&header->used, segment.used);
@@ -322,7 +322,7 @@ static void reclaim_one(epshm_retired_t *retired, bool dead)
 {
     /* Acquire pairs with the releases in epshm_pipe_detach and epshm_packet_detach. */
     if (0 == atomic_load_explicit(retired->detached, memory_order_acquire)
-        && !(dead && mca_btl_epshm_neighbour_is_dead(retired->neighbour))) {
+        && !(dead && mca_btl_epshm_peer_proc_is_dead(retired->peer_proc))) {
         retired_add(retired);
         return;
     }
@@ -455,11 +455,11 @@ static void free_lists(void)
 
 void mca_btl_epshm_segment_close(void)
 {
-    mca_btl_epshm_neighbours_forget();
+    mca_btl_epshm_peer_procs_forget();
     opal_mutex_lock(&segment.lock);
     if (NULL != segment.header) {
         free_lists();
-        mca_btl_epshm_proof_end();
+        mca_btl_epshm_identity_end();
         (void) unlink(segment.path);
         (void) munmap(segment.header, segment.size);
         close(segment.fd);

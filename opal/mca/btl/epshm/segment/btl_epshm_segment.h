@@ -16,9 +16,9 @@
 
 #include <stdatomic.h>
 
-#include "btl_epshm_neighbour.h"
+#include "btl_epshm_peer_proc.h"
 #include "btl_epshm_pipe.h"
-#include "btl_epshm_proof.h"
+#include "btl_epshm_identity.h"
 
 #include "opal/mca/common/ep/common_ep_keyed.h"
 
@@ -38,7 +38,7 @@ typedef struct epshm_segment_header_t {
     opal_process_name_t name;
     uint64_t stamp; /**< random, and part of the file's name */
     uint64_t size;
-    epshm_copy_proof_t proof;
+    epshm_identity_t identity;
     ep_secret_t secret; /**< for names that only processes of the job that see the segment can
                              make */
     /** Bytes from the beginning that have memory.  Relaxed everywhere: a process learns of data in
@@ -52,7 +52,7 @@ typedef struct epshm_segment_header_t {
 
 /** What memory of the own segment is used for; each is used for the same again. */
 typedef enum epshm_block_kind_t {
-    EPSHM_BLOCK_DOOR,
+    EPSHM_BLOCK_DOORBELL,
     EPSHM_BLOCK_PIPE,
     EPSHM_BLOCK_AREA,
     EPSHM_BLOCK_PACKET, /**< and EPSHM_PACKET_CLASSES - 1 more */
@@ -70,7 +70,7 @@ typedef struct epshm_block_t {
 typedef struct epshm_retired_t {
     struct epshm_retired_t *next;
     const _Atomic uint64_t *detached; /**< not 0 then */
-    epshm_neighbour_t *neighbour;     /**< the consumer's */
+    epshm_peer_proc_t *peer_proc;     /**< the consumer's */
     epshm_block_t block, area_block;  /**< area_block.size may be 0 */
 } epshm_retired_t;
 

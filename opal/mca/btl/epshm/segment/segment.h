@@ -18,8 +18,8 @@
 #ifndef MCA_BTL_EPSHM_SEGMENT_LAYER_H
 #define MCA_BTL_EPSHM_SEGMENT_LAYER_H
 
-#include "btl_epshm_door.h"
-#include "btl_epshm_neighbour.h"
+#include "btl_epshm_doorbell.h"
+#include "btl_epshm_peer_proc.h"
 #include "btl_epshm_pipe_in.h"
 #include "btl_epshm_pipe_out.h"
 #include "btl_epshm_segment.h"

@@ -12,14 +12,14 @@
  * no atomic; receivers push onto a shared stack, which the owner empties in one exchange when a
  * free list runs dry.  Taking the whole stack at once leaves no room for the ABA problem.
  *
- * One inbox may have three quarters of them, so that a receiver that keeps what it was sent does
- * not keep its senders from sending to others.  Fragments in place of loans are not counted: there
- * may be any number, all at one inbox.
+ * One receive queue may have three quarters of them, so that a receiver that keeps what it was sent does
+ * not keep its senders from sending to others.  Fragments in place of zero-copy sends are not counted: there
+ * may be any number, all at one receive queue.
  *
  * An owner may go while fragments are still at receivers.  It then leaves a mark in place of the
  * stack; a thread that finds the mark frees the fragment, and the last one frees the pool.
  *
- * Tests: unit/test_epshm_lanes, unit/test_epshm_lend, model/pool, flood
+ * Tests: unit/test_epshm_spsc_rings, unit/test_epshm_zcopy, model/pool, flood
  */
 
 #include "opal_config.h"
@@ -28,14 +28,15 @@
 
 #include "btl_epshm_types.h"
 
-/** What inboxes hold is counted by their ids; of more than that some share an account. */
+/** What receive queues hold is counted by their ids; of more than that some share an account. */
 #define EPSHM_FRAG_ACCOUNTS 256
 
 struct mca_btl_epshm_pool_t {
     /* Owner's lines. */
     mca_btl_epshm_frag_t *free[EPSHM_FRAG_CLASSES];
     unsigned int allocated[EPSHM_FRAG_CLASSES];
-    uint32_t held[EPSHM_FRAG_CLASSES][EPSHM_FRAG_ACCOUNTS]; /**< fragments that inboxes have */
+    uint32_t held[EPSHM_FRAG_CLASSES]
+                 [EPSHM_FRAG_ACCOUNTS]; /**< fragments that receive queues have */
     unsigned int more; /**< eager fragments that are out beyond those that there may be */
 
     /* Receivers' line. */
@@ -117,11 +118,11 @@ static __attribute__((noinline)) void return_late(struct mca_btl_epshm_pool_t *p
     }
 }
 
-/** An inbox's place among the counts.  By its id, which follow each other: a hash of the address
- * let inboxes at some distances of each other share one, over and over. */
-static inline unsigned int account_of(const struct mca_btl_base_endpoint_t *inbox)
+/** A receive queue's place among the counts.  By its id, which follow each other: a hash of the address
+ * let receive queues at some distances of each other share one, over and over. */
+static inline unsigned int account_of(const struct mca_btl_base_endpoint_t *recv_queue)
 {
-    return (unsigned int) (inbox->id % EPSHM_FRAG_ACCOUNTS);
+    return (unsigned int) (recv_queue->id % EPSHM_FRAG_ACCOUNTS);
 }
 
 static inline void put_back(struct mca_btl_epshm_pool_t *pool, mca_btl_epshm_frag_t *frag)
@@ -175,13 +176,13 @@ static mca_btl_epshm_frag_t *frag_create(struct mca_btl_epshm_pool_t *pool, unsi
 }
 
 /** @param[in] allowed  buffers of the kind that there may be
- *  @param[in] most     those of them that inbox may have */
+ *  @param[in] most     those of them that receive queue may have */
 static inline mca_btl_epshm_frag_t *frag_get(struct mca_btl_epshm_pool_t *pool,
-                                             const struct mca_btl_base_endpoint_t *inbox,
+                                             const struct mca_btl_base_endpoint_t *recv_queue,
                                              unsigned int index, size_t size, unsigned int allowed,
                                              unsigned int most)
 {
-    const unsigned int account = account_of(inbox);
+    const unsigned int account = account_of(recv_queue);
     mca_btl_epshm_frag_t *frag = pool->free[index];
 
     if (OPAL_UNLIKELY(NULL == frag || pool->held[index][account] >= most)) {
@@ -207,22 +208,23 @@ static inline mca_btl_epshm_frag_t *frag_get(struct mca_btl_epshm_pool_t *pool,
 }
 
 mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool,
-                                             const struct mca_btl_base_endpoint_t *inbox,
+                                             const struct mca_btl_base_endpoint_t *recv_queue,
                                              size_t size)
 {
     const unsigned int index = size <= mca_btl_epshm_component.eager_limit ? EPSHM_FRAG_EAGER
                                                                            : EPSHM_FRAG_MAX;
 
-    return frag_get(pool, inbox, index, size,
+    return frag_get(pool, recv_queue, index, size,
                     frags_max(index) + (EPSHM_FRAG_EAGER == index ? pool->more : 0),
                     frags_max(index) - frags_max(index) / 4);
 }
 
 mca_btl_epshm_frag_t *mca_btl_epshm_frag_get_more(struct mca_btl_epshm_pool_t *pool,
-                                                  const struct mca_btl_base_endpoint_t *inbox,
+                                                  const struct mca_btl_base_endpoint_t *recv_queue,
                                                   size_t size)
 {
-    mca_btl_epshm_frag_t *frag = frag_get(pool, inbox, EPSHM_FRAG_EAGER, size, UINT_MAX, UINT_MAX);
+    mca_btl_epshm_frag_t *frag = frag_get(pool, recv_queue, EPSHM_FRAG_EAGER, size, UINT_MAX,
+                                          UINT_MAX);
 
     if (NULL != frag) {
         frag->more = true;

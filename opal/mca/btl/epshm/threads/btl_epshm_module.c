@@ -8,7 +8,7 @@
  *
  * The module of one endpoint: its function table, its beginning and its end.
  *
- * Tests: unit/test_epshm_lanes, create_many, create_loop
+ * Tests: unit/test_epshm_spsc_rings, create_many, create_loop
  */
 
 #include "opal_config.h"
@@ -27,7 +27,7 @@ static int connect_peer(mca_btl_ep_module_t *module, const void *address, size_t
         return OPAL_ERR_BAD_PARAM;
     }
     memcpy(&blob, address, sizeof(blob));
-    endpoint = mca_btl_epshm_inbox_find(&blob);
+    endpoint = mca_btl_epshm_recv_queue_find(&blob);
     if (NULL == endpoint) {
         return OPAL_ERR_UNREACH;
     }
@@ -38,15 +38,15 @@ static int connect_peer(mca_btl_ep_module_t *module, const void *address, size_t
 static void disconnect_peer(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
 {
     (void) module;
-    mca_btl_epshm_inbox_release(endpoint);
+    mca_btl_epshm_recv_queue_release(endpoint);
 }
 
 static int module_finalize(mca_btl_base_module_t *btl)
 {
     mca_btl_epshm_module_t *module = (mca_btl_epshm_module_t *) btl;
 
-    mca_btl_epshm_lanes_leave(module);
-    mca_btl_epshm_inbox_close(module->inbox);
+    mca_btl_epshm_spsc_rings_leave(module);
+    mca_btl_epshm_recv_queue_close(module->recv_queue);
     mca_btl_epshm_pool_abandon(module->pool);
     free(module);
     return OPAL_SUCCESS;
@@ -90,37 +90,37 @@ int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module
     module->super.super.btl_eager_limit = mca_btl_epshm_component.eager_limit;
     module->super.super.btl_rndv_eager_limit = mca_btl_epshm_component.eager_limit;
     module->super.super.btl_max_send_size = mca_btl_epshm_component.max_send_size;
-    if (epshm_loan_setup()) {
-        module->super.ep_lend = mca_btl_epshm_ep_lend;
-        module->super.ep_lend_min = mca_btl_epshm_component.lend_min;
+    if (epshm_zcopy_setup()) {
+        module->super.ep_send_zcopy = mca_btl_epshm_ep_send_zcopy;
+        module->super.ep_zcopy_min = mca_btl_epshm_component.zcopy_min;
     }
     module->burst = 0;
-    module->unusual = (epshm_unusual_t){0, 0};
-    module->loan_calls = 0;
-    module->loan_start = 0;
+    module->other = (epshm_other_counts_t){0, 0};
+    module->zcopy_calls = 0;
+    module->zcopy_start = 0;
     module->collected = false;
-    atomic_init(&module->lending, 0);
-    /* Relaxed: there is no lane yet. */
+    atomic_init(&module->zcopy_on, 0);
+    /* Relaxed: there is no SPSC ring yet. */
     atomic_init(&module->closed_seen,
-                atomic_load_explicit(&mca_btl_epshm_inboxes_closed, memory_order_relaxed));
+                atomic_load_explicit(&mca_btl_epshm_recv_queues_closed, memory_order_relaxed));
     memset(module->place, 0, sizeof(module->place));
     memset(module->copies, 0, sizeof(module->copies));
 
-    module->inbox = mca_btl_epshm_inbox_create(mca_btl_epshm_component.ring_cells);
-    if (NULL == module->inbox) {
+    module->recv_queue = mca_btl_epshm_recv_queue_create(mca_btl_epshm_component.ring_cells);
+    if (NULL == module->recv_queue) {
         goto err_free_module;
     }
     module->pool = mca_btl_epshm_pool_create();
     if (NULL == module->pool) {
-        goto err_close_inbox;
+        goto err_close_recv_queue;
     }
-    mca_btl_epshm_inbox_address(module->inbox, &address);
+    mca_btl_epshm_recv_queue_address(module->recv_queue, &address);
     memcpy(module->super.ep_address, &address, sizeof(address));
     *module_p = &module->super;
     return OPAL_SUCCESS;
 
-err_close_inbox:
-    mca_btl_epshm_inbox_close(module->inbox);
+err_close_recv_queue:
+    mca_btl_epshm_recv_queue_close(module->recv_queue);
 err_free_module:
     free(module);
     return OPAL_ERR_OUT_OF_RESOURCE;

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Taking messages out of the inbox, and btl_get, which in one address space is a copy.
+ * Taking messages out of the receive queue, and btl_get, which in one address space is a copy.
  *
- * Tests: unit/test_epshm_lanes, lanes, p2p_order
+ * Tests: unit/test_epshm_spsc_rings, spsc_rings, p2p_order
  */
 
 #include "opal_config.h"
@@ -52,14 +52,14 @@ static __attribute__((noinline)) void deliver_cells(mca_btl_epshm_module_t *modu
     unsigned char message[EPSHM_RING_CLAIM_MAX * EPSHM_CELL_PAYLOAD]
         __attribute__((aligned(EPSHM_CACHE_LINE)));
 
-    epshm_ring_read(&module->inbox->ring, message, sizeof(epshm_envelope_t) + size);
+    epshm_ring_read(&module->recv_queue->ring, message, sizeof(epshm_envelope_t) + size);
     progress_deliver(module, message + sizeof(epshm_envelope_t), size, tag);
 }
 
 /** @return number of messages */
 static inline int take_shared(mca_btl_epshm_module_t *module)
 {
-    epshm_ring_t *ring = &module->inbox->ring;
+    epshm_ring_t *ring = &module->recv_queue->ring;
     const epshm_cell_t *cell;
     int count = 0;
 
@@ -70,8 +70,8 @@ static inline int take_shared(mca_btl_epshm_module_t *module)
         memcpy(&envelope, cell->data, sizeof(envelope));
         if (EPSHM_KIND_FRAG == envelope.kind) {
             deliver_frag(module, cell->data + sizeof(envelope), envelope.tag);
-        } else if (EPSHM_KIND_LANE == envelope.kind) {
-            mca_btl_epshm_lane_opened(module->inbox, envelope.size);
+        } else if (EPSHM_KIND_SPSC == envelope.kind) {
+            mca_btl_epshm_spsc_opened(module->recv_queue, envelope.size);
         } else if (OPAL_LIKELY(sizeof(envelope) + envelope.size <= EPSHM_CELL_PAYLOAD)) {
             progress_deliver(module, (void *) (cell->data + sizeof(envelope)), envelope.size,
                              envelope.tag);
@@ -85,22 +85,22 @@ static inline int take_shared(mca_btl_epshm_module_t *module)
     return count;
 }
 
-/* ---- lanes ----------------------------------------------------------------------------------- */
+/* ---- SPSC rings ----------------------------------------------------------------------------------- */
 
 /** All that is not bare in one cell. */
 static __attribute__((noinline)) void deliver_other(mca_btl_epshm_module_t *module,
-                                                    const epshm_lane_ring_t *ring,
-                                                    const epshm_lane_cell_t *cell,
-                                                    epshm_lane_mark_t mark)
+                                                    const epshm_spsc_ring_t *ring,
+                                                    const epshm_spsc_cell_t *cell,
+                                                    epshm_spsc_mark_t mark)
 {
-    unsigned char message[EPSHM_LANE_CLAIM_MAX * EPSHM_LANE_PAYLOAD]
+    unsigned char message[EPSHM_SPSC_CLAIM_MAX * EPSHM_SPSC_PAYLOAD]
         __attribute__((aligned(EPSHM_CACHE_LINE)));
 
     if (EPSHM_KIND_FRAG == mark.kind) {
         deliver_frag(module, cell->data, mark.tag);
         return;
     }
-    epshm_lane_read(ring, message, epshm_lane_cells_for(mark.size));
+    epshm_spsc_read(ring, message, epshm_spsc_cells_for(mark.size));
     if (EPSHM_KIND_BARE == mark.kind) {
         module->super.ep_receive_bare(module->super.ep_context, message, mark.size);
     } else {
@@ -110,19 +110,20 @@ static __attribute__((noinline)) void deliver_other(mca_btl_epshm_module_t *modu
 
 /** Bytes that are still in the sender's memory, or were.  @return false: come again */
 static __attribute__((noinline)) bool deliver_loan(mca_btl_epshm_module_t *module,
-                                                   epshm_lane_ring_t *ring,
-                                                   const epshm_lane_cell_t *cell, size_t size)
+                                                   epshm_spsc_ring_t *ring,
+                                                   const epshm_spsc_cell_t *cell, size_t size)
 {
-    const epshm_loan_cell_t *loan = (const epshm_loan_cell_t *) cell->data;
+    const epshm_zcopy_cell_t *zcopy = (const epshm_zcopy_cell_t *) cell->data;
     mca_btl_epshm_frag_t *frag;
 
-    switch (epshm_loan_borrow(ring)) {
-    case EPSHM_LOAN_OPEN:
-        module->super.ep_receive_loan(module->super.ep_context, loan->header, loan->address, size);
+    switch (epshm_zcopy_borrow(ring)) {
+    case EPSHM_ZCOPY_OPEN:
+        module->super.ep_receive_zcopy(module->super.ep_context, zcopy->header, zcopy->address,
+                                       size);
         return true;
-    case EPSHM_LOAN_REPLACED:
-        frag = loan->address;
-        module->super.ep_receive_loan(module->super.ep_context, loan->header, frag->data, size);
+    case EPSHM_ZCOPY_REPLACED:
+        frag = zcopy->address;
+        module->super.ep_receive_zcopy(module->super.ep_context, zcopy->header, frag->data, size);
         mca_btl_epshm_frag_return(frag);
         return true;
     default:
@@ -131,57 +132,58 @@ static __attribute__((noinline)) bool deliver_loan(mca_btl_epshm_module_t *modul
 }
 
 /** A header in the cell, bytes beside it and those that follow; taken out. */
-static __attribute__((noinline)) void deliver_beside(mca_btl_epshm_module_t *module,
-                                                     epshm_lane_ring_t *ring,
-                                                     const epshm_lane_cell_t *cell, size_t size)
+static __attribute__((noinline)) void deliver_out_of_line(mca_btl_epshm_module_t *module,
+                                                          epshm_spsc_ring_t *ring,
+                                                          const epshm_spsc_cell_t *cell,
+                                                          size_t size)
 {
     uint64_t cells;
-    const unsigned char *data = epshm_lane_find_beside(ring, size, &cells);
+    const unsigned char *data = epshm_spsc_find_out_of_line(ring, size, &cells);
 
-    module->super.ep_receive_loan(module->super.ep_context, cell->data, data, size);
-    epshm_lane_pop(ring, cells);
-    epshm_lane_expect(ring, (size + EPSHM_LANE_BESIDE - 1) / EPSHM_LANE_BESIDE);
+    module->super.ep_receive_zcopy(module->super.ep_context, cell->data, data, size);
+    epshm_spsc_pop(ring, cells);
+    epshm_spsc_expect(ring, (size + EPSHM_SPSC_OUT_OF_LINE - 1) / EPSHM_SPSC_OUT_OF_LINE);
 }
 
 /** @return number of messages */
-static inline int take_lane(mca_btl_epshm_module_t *module, epshm_lane_ring_t *ring)
+static inline int take_spsc(mca_btl_epshm_module_t *module, epshm_spsc_ring_t *ring)
 {
-    const epshm_lane_cell_t *cell;
-    epshm_lane_mark_t mark;
+    const epshm_spsc_cell_t *cell;
+    epshm_spsc_mark_t mark;
     int count = 0;
 
-    while (count < EPSHM_PROGRESS_BATCH && NULL != (cell = epshm_lane_peek(ring, &mark))) {
-        if (OPAL_LIKELY(EPSHM_KIND_BARE == mark.kind && mark.size <= EPSHM_LANE_PAYLOAD)) {
+    while (count < EPSHM_PROGRESS_BATCH && NULL != (cell = epshm_spsc_peek(ring, &mark))) {
+        if (OPAL_LIKELY(EPSHM_KIND_BARE == mark.kind && mark.size <= EPSHM_SPSC_PAYLOAD)) {
             module->super.ep_receive_bare(module->super.ep_context, cell->data, mark.size);
-            epshm_lane_pop(ring, 1);
-        } else if (EPSHM_KIND_LOAN == mark.kind) {
+            epshm_spsc_pop(ring, 1);
+        } else if (EPSHM_KIND_ZCOPY == mark.kind) {
             if (!deliver_loan(module, ring, cell, mark.size)) {
                 break;
             }
-            epshm_lane_pop(ring, 1);
+            epshm_spsc_pop(ring, 1);
         } else if (EPSHM_KIND_BESIDE == mark.kind) {
-            deliver_beside(module, ring, cell, mark.size);
+            deliver_out_of_line(module, ring, cell, mark.size);
         } else {
             deliver_other(module, ring, cell, mark);
-            epshm_lane_pop(ring, epshm_lane_cells_for(mark.size));
+            epshm_spsc_pop(ring, epshm_spsc_cells_for(mark.size));
         }
         ++count;
     }
     return count;
 }
 
-static inline epshm_lane_ring_t *lane_ring(const struct mca_btl_base_endpoint_t *inbox,
+static inline epshm_spsc_ring_t *spsc_ring(const struct mca_btl_base_endpoint_t *recv_queue,
                                            unsigned int number)
 {
-    /* Relaxed: a thread that has the lane's bit has its ring, see mca_btl_epshm_pending. */
-    return atomic_load_explicit(&inbox->lane[number].ring, memory_order_relaxed);
+    /* Relaxed: a thread that has the SPSC ring's bit has its ring, see mca_btl_epshm_pending. */
+    return atomic_load_explicit(&recv_queue->spsc[number].ring, memory_order_relaxed);
 }
 
-/** Have inboxes been closed since the places were last looked at? */
+/** Have receive queues been closed since the places were last looked at? */
 static inline bool closed_changed(const mca_btl_epshm_module_t *module, uint32_t *closed_p)
 {
-    /* Acquire pairs with the release in mca_btl_epshm_inbox_close. */
-    *closed_p = atomic_load_explicit(&mca_btl_epshm_inboxes_closed, memory_order_acquire);
+    /* Acquire pairs with the release in mca_btl_epshm_recv_queue_close. */
+    *closed_p = atomic_load_explicit(&mca_btl_epshm_recv_queues_closed, memory_order_acquire);
     /* Relaxed: written under the endpoint's lock, a hint without. */
     return *closed_p != atomic_load_explicit(&module->closed_seen, memory_order_relaxed);
 }
@@ -189,42 +191,42 @@ static inline bool closed_changed(const mca_btl_epshm_module_t *module, uint32_t
 int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
 {
     mca_btl_epshm_module_t *module = (mca_btl_epshm_module_t *) ep_module;
-    struct mca_btl_base_endpoint_t *inbox = module->inbox;
+    struct mca_btl_base_endpoint_t *recv_queue = module->recv_queue;
     uint32_t closed;
     int count;
 
-    /* First, and nothing else then: the answer to what has been lent may be here as well, and the
+    /* First, and nothing else then: the answer to zero-copy sends may be here as well, and the
      * thread may be about to post its receive.  But not twice in a row, or a thread that goes on
      * lending would receive nothing.  Relaxed: under the owner's lock. */
-    if (0 != atomic_load_explicit(&module->lending, memory_order_relaxed)) {
-        module->collected = 0 < (count = mca_btl_epshm_loans_progress(module))
+    if (0 != atomic_load_explicit(&module->zcopy_on, memory_order_relaxed)) {
+        module->collected = 0 < (count = mca_btl_epshm_zcopy_progress(module))
                             && !module->collected;
         if (module->collected) {
             return count;
         }
     }
-    /* Before the lanes, as the announcement of a lane is in it, and only the messages behind that
-     * are in the lane. */
+    /* Before the SPSC rings, as the announcement of an SPSC ring is in it, and only the messages behind that
+     * are in the SPSC ring. */
     count = take_shared(module);
     module->burst = 0;
 
     /* Relaxed: the receiver itself writes the bits. */
-    for (uint32_t lanes = atomic_load_explicit(&inbox->lanes, memory_order_relaxed); 0 != lanes;
-         lanes &= lanes - 1) {
-        const unsigned int number = (unsigned int) __builtin_ctz(lanes);
-        const int taken = take_lane(module, lane_ring(inbox, number));
+    for (uint32_t spsc_rings = atomic_load_explicit(&recv_queue->spsc_rings, memory_order_relaxed);
+         0 != spsc_rings; spsc_rings &= spsc_rings - 1) {
+        const unsigned int number = (unsigned int) __builtin_ctz(spsc_rings);
+        const int taken = take_spsc(module, spsc_ring(recv_queue, number));
 
         if (0 == taken) {
-            mca_btl_epshm_lane_check(inbox, number);
+            mca_btl_epshm_spsc_check(recv_queue, number);
         }
         count += taken;
     }
     if (0 == count && OPAL_UNLIKELY(closed_changed(module, &closed))) {
-        mca_btl_epshm_lanes_forget(module, closed);
+        mca_btl_epshm_spsc_rings_forget(module, closed);
     }
     /* A peer copies out of our memory: each of our pieces saves it the time of one. */
-    if (OPAL_UNLIKELY(epshm_share_open(&inbox->share))) {
-        count += epshm_share_work(&inbox->share, EPSHM_SHARE_TURN);
+    if (OPAL_UNLIKELY(epshm_coop_copy_open(&recv_queue->share))) {
+        count += epshm_coop_copy_work(&recv_queue->share, EPSHM_COOP_COPY_TURN);
     }
     return count;
 }
@@ -232,22 +234,23 @@ int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
 bool mca_btl_epshm_pending(const mca_btl_ep_module_t *ep_module)
 {
     const mca_btl_epshm_module_t *module = (const mca_btl_epshm_module_t *) ep_module;
-    const struct mca_btl_base_endpoint_t *inbox = module->inbox;
+    const struct mca_btl_base_endpoint_t *recv_queue = module->recv_queue;
     uint32_t closed;
 
-    /* Acquire pairs with the release in mca_btl_epshm_lane_opened: a lane's ring before its bit. */
-    for (uint32_t lanes = atomic_load_explicit(&inbox->lanes, memory_order_acquire); 0 != lanes;
-         lanes &= lanes - 1) {
-        const epshm_lane_ring_t *ring = lane_ring(inbox, (unsigned int) __builtin_ctz(lanes));
+    /* Acquire pairs with the release in mca_btl_epshm_spsc_opened: an SPSC ring's ring before its bit. */
+    for (uint32_t spsc_rings = atomic_load_explicit(&recv_queue->spsc_rings, memory_order_acquire);
+         0 != spsc_rings; spsc_rings &= spsc_rings - 1) {
+        const epshm_spsc_ring_t *ring = spsc_ring(recv_queue,
+                                                  (unsigned int) __builtin_ctz(spsc_rings));
 
-        if (epshm_lane_pending(ring)) {
+        if (epshm_spsc_pending(ring)) {
             return true;
         }
-        epshm_lane_await(ring);
+        epshm_spsc_await(ring);
     }
     /* Relaxed: a hint. */
-    return epshm_ring_pending(&inbox->ring) || epshm_share_open(&inbox->share)
-           || 0 != atomic_load_explicit(&module->lending, memory_order_relaxed)
+    return epshm_ring_pending(&recv_queue->ring) || epshm_coop_copy_open(&recv_queue->share)
+           || 0 != atomic_load_explicit(&module->zcopy_on, memory_order_relaxed)
            || closed_changed(module, &closed);
 }
 
@@ -264,7 +267,7 @@ static void copy_long(mca_btl_epshm_module_t *module, struct mca_btl_base_endpoi
     if (alone) {
         memcpy(target, source, size);
     } else {
-        epshm_share_copy(&endpoint->share, target, source, size);
+        epshm_coop_copy_copy(&endpoint->share, target, source, size);
     }
     ep_pace_note(pace, alone, measures ? ep_pace_clock() - start : 0, size);
 }
@@ -279,7 +282,7 @@ int mca_btl_epshm_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     (void) remote_handle;
     (void) order;
     /* A helper that loses its core with a piece in hand is waited for: not if oversubscribed. */
-    if (size < mca_btl_epshm_component.share_min || 0 != (flags & MCA_BTL_EP_GET_ALONE)) {
+    if (size < mca_btl_epshm_component.coop_copy_min || 0 != (flags & MCA_BTL_EP_GET_ALONE)) {
         memcpy(local_address, (const void *) (uintptr_t) remote_address, size);
     } else {
         copy_long((mca_btl_epshm_module_t *) btl, endpoint, local_address,

@@ -8,7 +8,7 @@
  *
  * A bounded ring of cache line cells: many producers, one consumer.
  *
- * An endpoint's inbox.  Producers claim consecutive cells by a compare-and-swap on the tail, fill
+ * An endpoint's receive queue.  Producers claim consecutive cells by a compare-and-swap on the tail, fill
  * them and publish the first one; the consumer takes messages in the order of the claims, so the
  * messages of one producer stay in order.  The idea of a sequence number in the cell is Vyukov's
  * (bounded MPMC queue); here only the producers write cells, and free space is learnt from the

@@ -6,12 +6,12 @@
 /**
  * @file
  *
- * Everything that puts a message into a peer's inbox, but for what is lent (btl_epshm_lend.c).
+ * Everything that puts a message into a peer's receive queue, but for zero-copy sends (btl_epshm_zcopy.c).
  *
- * Fast path: up to EPSHM_INLINE_MAX bytes go into the cells of a lane.  Budget: one copy, one
+ * Fast path: up to EPSHM_INLINE_MAX bytes go into the cells of an SPSC ring.  Budget: one copy, one
  * release store; no atomic read-modify-write, no allocation, no lock.
  *
- * Tests: unit/test_epshm_lanes, p2p_order, flood
+ * Tests: unit/test_epshm_spsc_rings, p2p_order, flood
  */
 
 #include "opal_config.h"
@@ -52,23 +52,23 @@ static int push_frag(mca_btl_epshm_module_t *module, struct mca_btl_base_endpoin
     uint64_t position;
     epshm_cell_t *cell;
 
-    if (endpoint == place->inbox || mca_btl_epshm_lane_consider(module, endpoint)) {
-        const epshm_lane_mark_t mark = {.kind = EPSHM_KIND_FRAG, .tag = tag, .size = sizeof(frag)};
+    if (endpoint == place->recv_queue || mca_btl_epshm_spsc_consider(module, endpoint)) {
+        const epshm_spsc_mark_t mark = {.kind = EPSHM_KIND_FRAG, .tag = tag, .size = sizeof(frag)};
 
-        if (!epshm_lane_has_room(&place->writer, 1)) {
+        if (!epshm_spsc_has_room(&place->writer, 1)) {
             return OPAL_ERR_OUT_OF_RESOURCE;
         }
         drain_stores(module);
-        epshm_count_unusual(&module->unusual, 1, size);
-        memcpy(epshm_lane_cell(&place->writer, 0)->data, &frag, sizeof(frag));
-        epshm_lane_publish(&place->writer, 1, mark);
+        epshm_count_other(&module->other, 1, size);
+        memcpy(epshm_spsc_cell(&place->writer, 0)->data, &frag, sizeof(frag));
+        epshm_spsc_publish(&place->writer, 1, mark);
         ++module->burst;
         return OPAL_SUCCESS;
     }
     if (!epshm_ring_claim(&endpoint->ring, 1, &position)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    epshm_count_unusual(&module->unusual, 0, size); /* no cells of a lane */
+    epshm_count_other(&module->other, 0, size); /* no cells of an SPSC ring */
     cell = epshm_ring_cell(&endpoint->ring, position);
     memcpy(cell->data, &envelope, sizeof(envelope));
     memcpy(cell->data + sizeof(envelope), &frag, sizeof(frag));
@@ -83,18 +83,18 @@ static inline bool peer_is_gone(struct mca_btl_base_endpoint_t *endpoint)
 }
 
 /** Write all of a message in pieces but what goes into the first cell. */
-static void write_behind_first(epshm_lane_writer_t *writer, const unsigned char *header,
+static void write_behind_first(epshm_spsc_writer_t *writer, const unsigned char *header,
                                size_t header_size, const unsigned char *payload,
                                size_t payload_size)
 {
-    const size_t in_first = header_size < EPSHM_LANE_PAYLOAD ? EPSHM_LANE_PAYLOAD - header_size : 0;
+    const size_t in_first = header_size < EPSHM_SPSC_PAYLOAD ? EPSHM_SPSC_PAYLOAD - header_size : 0;
 
-    if (EPSHM_LANE_PAYLOAD < header_size) {
-        epshm_lane_write(writer, EPSHM_LANE_PAYLOAD, header + EPSHM_LANE_PAYLOAD,
-                         header_size - EPSHM_LANE_PAYLOAD);
+    if (EPSHM_SPSC_PAYLOAD < header_size) {
+        epshm_spsc_write(writer, EPSHM_SPSC_PAYLOAD, header + EPSHM_SPSC_PAYLOAD,
+                         header_size - EPSHM_SPSC_PAYLOAD);
     }
     if (in_first < payload_size) {
-        epshm_lane_write(writer, header_size + in_first, payload + in_first,
+        epshm_spsc_write(writer, header_size + in_first, payload + in_first,
                          payload_size - in_first);
     }
 }
@@ -102,77 +102,77 @@ static void write_behind_first(epshm_lane_writer_t *writer, const unsigned char 
 /** The most bytes of a stream's messages that go in the cells behind a bare header, two cells: with
  * more there would be more lines than beside them.  For a single message one cell is the best:
  * where a line takes 210 ns from core to core 32 bytes took 0.40 us in two, 0.30 beside. */
-#define EPSHM_CELLS_BEST (2 * EPSHM_LANE_PAYLOAD - EPSHM_USUAL_HEADER + sizeof(uint64_t))
+#define EPSHM_CELLS_BEST (2 * EPSHM_SPSC_PAYLOAD - EPSHM_SHORT_HEADER + sizeof(uint64_t))
 
 /** A message with a bare header: that in a cell, the payload in one piece beside it.  256 bytes
  * took 0.11 instead of 0.14 us so, on cores 50 ns apart.
  * @return OPAL_SUCCESS, OPAL_ERR_OUT_OF_RESOURCE; OPAL_ERR_NOT_AVAILABLE: no memory for it */
-static int send_beside(mca_btl_epshm_module_t *module, epshm_lane_writer_t *writer,
-                       const unsigned char *header, const unsigned char *payload,
-                       size_t payload_size)
+static int send_out_of_line(mca_btl_epshm_module_t *module, epshm_spsc_writer_t *writer,
+                            const unsigned char *header, const unsigned char *payload,
+                            size_t payload_size)
 {
     uint64_t first;
-    const uint64_t count = epshm_lane_cells_beside(writer->mask, writer->tail, payload_size,
-                                                   &first);
+    const uint64_t count = epshm_spsc_cells_out_of_line(writer->mask, writer->tail, payload_size,
+                                                        &first);
 
-    if (OPAL_UNLIKELY(NULL == writer->area) && !epshm_lane_make_area(writer)) {
+    if (OPAL_UNLIKELY(NULL == writer->area) && !epshm_spsc_make_area(writer)) {
         return OPAL_ERR_NOT_AVAILABLE;
     }
-    if (!epshm_lane_has_room(writer, count)) {
+    if (!epshm_spsc_has_room(writer, count)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    epshm_count_unusual(&module->unusual, count, EPSHM_USUAL_HEADER + payload_size);
-    memcpy(epshm_lane_beside(writer, first), payload, payload_size);
-    epshm_lane_continue(writer, count);
+    epshm_count_other(&module->other, count, EPSHM_SHORT_HEADER + payload_size);
+    memcpy(epshm_spsc_out_of_line(writer, first), payload, payload_size);
+    epshm_spsc_continue(writer, count);
     drain_stores(module);
-    memcpy(epshm_lane_cell(writer, 0)->data, header + sizeof(uint64_t),
-           EPSHM_USUAL_HEADER - sizeof(uint64_t));
-    epshm_lane_publish(writer, count,
-                       (epshm_lane_mark_t){.kind = EPSHM_KIND_BESIDE,
+    memcpy(epshm_spsc_cell(writer, 0)->data, header + sizeof(uint64_t),
+           EPSHM_SHORT_HEADER - sizeof(uint64_t));
+    epshm_spsc_publish(writer, count,
+                       (epshm_spsc_mark_t){.kind = EPSHM_KIND_BESIDE,
                                            .tag = MCA_BTL_EP_TAG,
                                            .size = (uint16_t) payload_size});
     ++module->burst;
     return OPAL_SUCCESS;
 }
 
-/** A message of any kind and size in the cells of a lane. */
+/** A message of any kind and size in the cells of an SPSC ring. */
 static __attribute__((noinline)) int send_cells(mca_btl_epshm_module_t *module,
-                                                epshm_lane_writer_t *writer, bool bare,
+                                                epshm_spsc_writer_t *writer, bool bare,
                                                 const unsigned char *header, size_t header_size,
                                                 const unsigned char *payload, size_t payload_size,
                                                 mca_btl_base_tag_t tag)
 {
     const size_t size = header_size + payload_size - (bare ? sizeof(uint64_t) : 0);
-    const uint64_t count = epshm_lane_cells_for(size);
+    const uint64_t count = epshm_spsc_cells_for(size);
     size_t left;
 
     if (bare && (EPSHM_CELLS_BEST < payload_size || EPSHM_BURST >= module->burst)) {
-        const int rc = send_beside(module, writer, header, payload, payload_size);
+        const int rc = send_out_of_line(module, writer, header, payload, payload_size);
 
         if (OPAL_LIKELY(OPAL_ERR_NOT_AVAILABLE != rc)) {
             return rc;
         }
     }
-    if (!epshm_lane_has_room(writer, count)) {
+    if (!epshm_spsc_has_room(writer, count)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    epshm_count_unusual(&module->unusual, count, header_size + payload_size);
+    epshm_count_other(&module->other, count, header_size + payload_size);
     if (bare) {
         header += sizeof(uint64_t);
         header_size -= sizeof(uint64_t);
     }
     if (1 < count) {
         write_behind_first(writer, header, header_size, payload, payload_size);
-        epshm_lane_continue(writer, count);
+        epshm_spsc_continue(writer, count);
         drain_stores(module);
     }
-    left = header_size < EPSHM_LANE_PAYLOAD ? header_size : EPSHM_LANE_PAYLOAD;
-    epshm_lane_write(writer, 0, header, left);
-    left = EPSHM_LANE_PAYLOAD - left;
-    epshm_lane_write(writer, EPSHM_LANE_PAYLOAD - left, payload,
+    left = header_size < EPSHM_SPSC_PAYLOAD ? header_size : EPSHM_SPSC_PAYLOAD;
+    epshm_spsc_write(writer, 0, header, left);
+    left = EPSHM_SPSC_PAYLOAD - left;
+    epshm_spsc_write(writer, EPSHM_SPSC_PAYLOAD - left, payload,
                      left < payload_size ? left : payload_size);
-    epshm_lane_publish(writer, count,
-                       (epshm_lane_mark_t){.kind = bare ? EPSHM_KIND_BARE : EPSHM_KIND_INLINE,
+    epshm_spsc_publish(writer, count,
+                       (epshm_spsc_mark_t){.kind = bare ? EPSHM_KIND_BARE : EPSHM_KIND_INLINE,
                                            .tag = tag,
                                            .size = (uint16_t) size});
     ++module->burst;
@@ -180,15 +180,15 @@ static __attribute__((noinline)) int send_cells(mca_btl_epshm_module_t *module,
 }
 
 /** Streams of messages of more bytes are faster in buffers, of which there are more than lines
- * beside a lane: 14 and 24 M/s of 512 bytes in buffers and beside, 10.6 and 9.0 of 1536. */
+ * beside an SPSC ring: 14 and 24 M/s of 512 bytes in buffers and beside, 10.6 and 9.0 of 1536. */
 #define EPSHM_STREAM_BESIDE 512
 
-/** May a message of the usual kind go beside the cells? */
+/** May a short message go beside the cells? */
 static inline bool goes_beside(const mca_btl_epshm_module_t *module, const void *header,
                                size_t header_size, size_t payload_size, mca_btl_base_tag_t tag)
 {
     return epshm_is_bare(&module->super, header, header_size, tag)
-           && (EPSHM_BURST < module->burst ? EPSHM_STREAM_BESIDE : EPSHM_LANE_BESIDE_MAX)
+           && (EPSHM_BURST < module->burst ? EPSHM_STREAM_BESIDE : EPSHM_SPSC_OUT_OF_LINE_MAX)
                   >= payload_size;
 }
 
@@ -204,14 +204,15 @@ static __attribute__((noinline)) int send_long(mca_btl_epshm_module_t *module,
     mca_btl_epshm_frag_t *frag;
     int rc;
 
-    if (endpoint == place->inbox && goes_beside(module, header, header_size, payload_size, tag)) {
-        rc = send_beside(module, &place->writer, header, payload, payload_size);
+    if (endpoint == place->recv_queue
+        && goes_beside(module, header, header_size, payload_size, tag)) {
+        rc = send_out_of_line(module, &place->writer, header, payload, payload_size);
         if (OPAL_LIKELY(OPAL_ERR_NOT_AVAILABLE != rc)) {
             return rc;
         }
     }
-    if (endpoint == place->inbox && EPSHM_BURST >= module->burst
-        && EPSHM_LANE_MAX >= header_size + payload_size) {
+    if (endpoint == place->recv_queue && EPSHM_BURST >= module->burst
+        && EPSHM_SPSC_MAX >= header_size + payload_size) {
         return send_cells(module, &place->writer, false, header, header_size, payload, payload_size,
                           tag);
     }
@@ -230,8 +231,8 @@ static __attribute__((noinline)) int send_long(mca_btl_epshm_module_t *module,
     return rc;
 }
 
-/** A short message through a lane. */
-static inline int send_lane(mca_btl_epshm_module_t *module, epshm_lane_writer_t *writer,
+/** A short message through an SPSC ring. */
+static inline int send_spsc(mca_btl_epshm_module_t *module, epshm_spsc_writer_t *writer,
                             const void *header, size_t header_size, const void *payload,
                             size_t payload_size, mca_btl_base_tag_t tag)
 {
@@ -243,10 +244,10 @@ static inline int send_lane(mca_btl_epshm_module_t *module, epshm_lane_writer_t 
     if (OPAL_UNLIKELY(!bare || sizeof(uint64_t) < payload_size)) {
         return send_cells(module, writer, bare, header, header_size, payload, payload_size, tag);
     }
-    if (OPAL_UNLIKELY(!epshm_lane_has_room(writer, 1))) {
+    if (OPAL_UNLIKELY(!epshm_spsc_has_room(writer, 1))) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    data = epshm_lane_cell(writer, 0)->data;
+    data = epshm_spsc_cell(writer, 0)->data;
     memcpy(&second, from + 8, sizeof(second));
     __asm__("" : "+r"(second)); /* or the compiler makes one load of two */
     memcpy(&third, from + 16, sizeof(third));
@@ -255,17 +256,17 @@ static inline int send_lane(mca_btl_epshm_module_t *module, epshm_lane_writer_t 
     if (OPAL_LIKELY(sizeof(uint64_t) == payload_size)) {
         memcpy(data + 16, payload, sizeof(uint64_t));
     } else {
-        epshm_count_unusual(&module->unusual, 1, EPSHM_USUAL_HEADER + payload_size);
+        epshm_count_other(&module->other, 1, EPSHM_SHORT_HEADER + payload_size);
         if (0 < payload_size) {
             memcpy(data + 16, payload, payload_size);
         }
     }
-    epshm_lane_publish(writer, 1,
-                       (epshm_lane_mark_t){.kind = EPSHM_KIND_BARE,
+    epshm_spsc_publish(writer, 1,
+                       (epshm_spsc_mark_t){.kind = EPSHM_KIND_BARE,
                                            .tag = MCA_BTL_EP_TAG,
                                            .size = (uint16_t) (16 + payload_size)});
     if (EPSHM_BURST < ++module->burst) {
-        epshm_lane_prefetch(writer);
+        epshm_spsc_prefetch(writer);
     }
     return OPAL_SUCCESS;
 }
@@ -286,7 +287,7 @@ static __attribute__((noinline)) int send_shared(mca_btl_epshm_module_t *module,
                                         &position))) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    epshm_count_unusual(&module->unusual, 0, size); /* no cells of a lane */
+    epshm_count_other(&module->other, 0, size); /* no cells of an SPSC ring */
     if (sizeof(envelope) + size <= EPSHM_CELL_PAYLOAD) {
         unsigned char *data = epshm_ring_cell(&endpoint->ring, position)->data;
 
@@ -316,8 +317,9 @@ int mca_btl_epshm_ep_send(mca_btl_ep_module_t *ep_module, struct mca_btl_base_en
     if (OPAL_UNLIKELY(EPSHM_INLINE_MAX < header_size + payload_size)) {
         return send_long(module, endpoint, header, header_size, payload, payload_size, tag);
     }
-    if (OPAL_LIKELY(endpoint == place->inbox) || mca_btl_epshm_lane_consider(module, endpoint)) {
-        return send_lane(module, &place->writer, header, header_size, payload, payload_size, tag);
+    if (OPAL_LIKELY(endpoint == place->recv_queue)
+        || mca_btl_epshm_spsc_consider(module, endpoint)) {
+        return send_spsc(module, &place->writer, header, header_size, payload, payload_size, tag);
     }
     return send_shared(module, endpoint, header, header_size, payload, payload_size, tag);
 }

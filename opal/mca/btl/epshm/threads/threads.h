@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Messages between the threads of a process: an inbox for each module, whose ring all may write to,
- * lanes of one sender each, loans, and the copy that two cores make.
+ * Messages between the threads of a process: a receive queue for each module, whose ring all may write to,
+ * SPSC rings of one sender each, zero-copy sends, and the copy that two cores make.
  *
  * Called by the component, and through its modules' tables.  Does not know that there are other
  * processes.

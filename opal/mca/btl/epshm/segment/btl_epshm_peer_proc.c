@@ -15,7 +15,7 @@
 #include "opal_config.h"
 
 #include "../base/base.h"
-#include "btl_epshm_neighbour.h"
+#include "btl_epshm_peer_proc.h"
 #include "btl_epshm_segment.h"
 #include "btl_epshm_segment_file.h"
 
@@ -31,8 +31,8 @@
 
 static struct {
     opal_mutex_t lock;
-    epshm_neighbour_t *first; /**< the youngest */
-} neighbours = {.lock = OPAL_MUTEX_STATIC_INIT};
+    epshm_peer_proc_t *first; /**< the youngest */
+} peer_procs = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 /** Does a file look like the segment of a process?  @return 0 or an error number */
 static int file_check(int fd, uint64_t size)
@@ -57,28 +57,28 @@ static bool header_is_sound(const epshm_segment_header_t *header, const opal_pro
 }
 
 /** How its memory is read from here, if it can be. */
-static void find_single_copy(epshm_neighbour_t *neighbour)
+static void find_single_copy(epshm_peer_proc_t *peer_proc)
 {
     opal_proc_t *proc = NULL != mca_smsc && mca_btl_epshm_component.single_copy
-                            ? opal_proc_for_name(neighbour->name)
+                            ? opal_proc_for_name(peer_proc->name)
                             : NULL;
 
-    atomic_init(&neighbour->copy_failed, false);
-    atomic_init(&neighbour->proven_ns, 0);
-    neighbour->single_copy = NULL != proc ? MCA_SMSC_CALL(get_endpoint, proc) : NULL;
+    atomic_init(&peer_proc->copy_failed, false);
+    atomic_init(&peer_proc->proven_ns, 0);
+    peer_proc->single_copy = NULL != proc ? MCA_SMSC_CALL(get_endpoint, proc) : NULL;
 }
 
 /** Map a file that has been opened.
  * @param[out] neighbour_p  set on success
  * @return 0 or an error number; EINVAL: it is not what it should be */
-static int neighbour_new(int fd, const opal_process_name_t *name, uint64_t stamp, uint64_t size,
-                         epshm_neighbour_t **neighbour_p)
+static int peer_proc_new(int fd, const opal_process_name_t *name, uint64_t stamp, uint64_t size,
+                         epshm_peer_proc_t **peer_proc_p)
 {
-    epshm_neighbour_t *neighbour = calloc(1, sizeof(*neighbour));
+    epshm_peer_proc_t *peer_proc = calloc(1, sizeof(*peer_proc));
     const epshm_segment_header_t *header;
     int rc = file_check(fd, size);
 
-    if (NULL == neighbour || 0 != rc) {
+    if (NULL == peer_proc || 0 != rc) {
         rc = 0 != rc ? rc : ENOMEM;
         goto err_free;
     }
@@ -92,54 +92,54 @@ static int neighbour_new(int fd, const opal_process_name_t *name, uint64_t stamp
         rc = EINVAL;
         goto err_free;
     }
-    neighbour->name = *name;
-    neighbour->number = mca_btl_epshm_neighbour_number(name, stamp, OPAL_PROC_MY_NAME.jobid);
-    neighbour->stamp = stamp;
-    neighbour->base = (unsigned char *) header;
-    neighbour->size = size;
-    neighbour->used = &header->used;
-    neighbour->fd = fd;
-    neighbour->proof = header->proof;
-    find_single_copy(neighbour);
-    *neighbour_p = neighbour;
+    peer_proc->name = *name;
+    peer_proc->number = mca_btl_epshm_peer_proc_number(name, stamp, OPAL_PROC_MY_NAME.jobid);
+    peer_proc->stamp = stamp;
+    peer_proc->base = (unsigned char *) header;
+    peer_proc->size = size;
+    peer_proc->used = &header->used;
+    peer_proc->fd = fd;
+    peer_proc->identity = header->identity;
+    find_single_copy(peer_proc);
+    *peer_proc_p = peer_proc;
     return 0;
 
 err_free:
-    free(neighbour);
+    free(peer_proc);
     return rc;
 }
 
 /** Under the lock. */
-static epshm_neighbour_t *find_neighbour(const opal_process_name_t *name)
+static epshm_peer_proc_t *find_peer_proc(const opal_process_name_t *name)
 {
-    epshm_neighbour_t *neighbour = neighbours.first;
+    epshm_peer_proc_t *peer_proc = peer_procs.first;
 
-    while (NULL != neighbour
-           && (neighbour->name.vpid != name->vpid || neighbour->name.jobid != name->jobid)) {
-        neighbour = neighbour->next;
+    while (NULL != peer_proc
+           && (peer_proc->name.vpid != name->vpid || peer_proc->name.jobid != name->jobid)) {
+        peer_proc = peer_proc->next;
     }
-    return neighbour;
+    return peer_proc;
 }
 
 /** Under the lock. */
-static epshm_neighbour_t *find_number(uint32_t number)
+static epshm_peer_proc_t *find_number(uint32_t number)
 {
-    epshm_neighbour_t *neighbour = neighbours.first;
+    epshm_peer_proc_t *peer_proc = peer_procs.first;
 
-    while (NULL != neighbour && number != neighbour->number) {
-        neighbour = neighbour->next;
+    while (NULL != peer_proc && number != peer_proc->number) {
+        peer_proc = peer_proc->next;
     }
-    return neighbour;
+    return peer_proc;
 }
 
 /** Open and map.  Under the lock.  @return 0 or an error number */
-static int neighbour_add(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
-                         epshm_neighbour_t **neighbour_p)
+static int peer_proc_add(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
+                         epshm_peer_proc_t **peer_proc_p)
 {
     char *path;
     int fd, rc;
 
-    if (NULL != find_number(mca_btl_epshm_neighbour_number(name, stamp, OPAL_PROC_MY_NAME.jobid))) {
+    if (NULL != find_number(mca_btl_epshm_peer_proc_number(name, stamp, OPAL_PROC_MY_NAME.jobid))) {
         return EEXIST;
     }
     path = mca_btl_epshm_segment_path(name, stamp);
@@ -147,11 +147,11 @@ static int neighbour_add(const opal_process_name_t *name, uint64_t stamp, uint64
         return ENOMEM;
     }
     fd = mca_btl_epshm_segment_file_open(AT_FDCWD, path);
-    rc = 0 <= fd ? neighbour_new(fd, name, stamp, size, neighbour_p) : errno;
+    rc = 0 <= fd ? peer_proc_new(fd, name, stamp, size, peer_proc_p) : errno;
     free(path);
     if (0 == rc) {
-        (*neighbour_p)->next = neighbours.first;
-        neighbours.first = *neighbour_p;
+        (*peer_proc_p)->next = peer_procs.first;
+        peer_procs.first = *peer_proc_p;
     } else if (0 <= fd) {
         close(fd);
     }
@@ -172,55 +172,55 @@ static void say_not_mapped(const opal_process_name_t *name, int error)
     }
 }
 
-int mca_btl_epshm_neighbour_attach(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
-                                   epshm_neighbour_t **neighbour_p)
+int mca_btl_epshm_peer_proc_attach(const opal_process_name_t *name, uint64_t stamp, uint64_t size,
+                                   epshm_peer_proc_t **peer_proc_p)
 {
-    epshm_neighbour_t *neighbour;
+    epshm_peer_proc_t *peer_proc;
     int error = 0;
 
     if (name->jobid == OPAL_PROC_MY_NAME.jobid && name->vpid == OPAL_PROC_MY_NAME.vpid) {
         return OPAL_ERR_UNREACH;
     }
-    opal_mutex_lock(&neighbours.lock);
-    neighbour = find_neighbour(name);
-    if (NULL == neighbour) {
-        error = neighbour_add(name, stamp, size, &neighbour);
-    } else if (stamp != neighbour->stamp || size != neighbour->size) {
+    opal_mutex_lock(&peer_procs.lock);
+    peer_proc = find_peer_proc(name);
+    if (NULL == peer_proc) {
+        error = peer_proc_add(name, stamp, size, &peer_proc);
+    } else if (stamp != peer_proc->stamp || size != peer_proc->size) {
         error = EINVAL; /* a process has one segment */
     }
-    opal_mutex_unlock(&neighbours.lock);
+    opal_mutex_unlock(&peer_procs.lock);
     if (0 != error) {
         say_not_mapped(name, error);
         return OPAL_ERR_UNREACH;
     }
-    *neighbour_p = neighbour;
+    *peer_proc_p = peer_proc;
     return OPAL_SUCCESS;
 }
 
-epshm_neighbour_t *mca_btl_epshm_neighbour_find(const opal_process_name_t *name)
+epshm_peer_proc_t *mca_btl_epshm_peer_proc_find(const opal_process_name_t *name)
 {
-    epshm_neighbour_t *neighbour;
+    epshm_peer_proc_t *peer_proc;
 
-    opal_mutex_lock(&neighbours.lock);
-    neighbour = find_neighbour(name);
-    opal_mutex_unlock(&neighbours.lock);
-    return neighbour;
+    opal_mutex_lock(&peer_procs.lock);
+    peer_proc = find_peer_proc(name);
+    opal_mutex_unlock(&peer_procs.lock);
+    return peer_proc;
 }
 
-epshm_neighbour_t *mca_btl_epshm_neighbour_of(uint32_t number)
+epshm_peer_proc_t *mca_btl_epshm_peer_proc_of(uint32_t number)
 {
-    epshm_neighbour_t *neighbour;
+    epshm_peer_proc_t *peer_proc;
 
-    opal_mutex_lock(&neighbours.lock);
-    neighbour = find_number(number);
-    opal_mutex_unlock(&neighbours.lock);
-    return neighbour;
+    opal_mutex_lock(&peer_procs.lock);
+    peer_proc = find_number(number);
+    opal_mutex_unlock(&peer_procs.lock);
+    return peer_proc;
 }
 
 /** Numbers have 24 bits less one value, 0, in a word; from here on they are of other jobs. */
 #define NUMBER_OF_OTHERS UINT32_C(0x800000)
 
-uint32_t mca_btl_epshm_neighbour_number(const opal_process_name_t *name, uint64_t stamp,
+uint32_t mca_btl_epshm_peer_proc_number(const opal_process_name_t *name, uint64_t stamp,
                                         opal_jobid_t job)
 {
     /* The stamp is random. Two neighbours of other jobs with one number: with the second one no
@@ -229,38 +229,38 @@ uint32_t mca_btl_epshm_neighbour_number(const opal_process_name_t *name, uint64_
                               : NUMBER_OF_OTHERS + (uint32_t) (stamp % (NUMBER_OF_OTHERS / 2));
 }
 
-bool mca_btl_epshm_neighbour_is_dead(const epshm_neighbour_t *neighbour)
+bool mca_btl_epshm_peer_proc_is_dead(const epshm_peer_proc_t *peer_proc)
 {
-    return !mca_btl_epshm_segment_file_is_owned(neighbour->fd);
+    return !mca_btl_epshm_segment_file_is_owned(peer_proc->fd);
 }
 
-void mca_btl_epshm_neighbours_count(int *all_p, int *unreadable_p)
+void mca_btl_epshm_peer_procs_count(int *all_p, int *unreadable_p)
 {
     *all_p = *unreadable_p = 0;
-    opal_mutex_lock(&neighbours.lock);
-    for (epshm_neighbour_t *neighbour = neighbours.first; NULL != neighbour;
-         neighbour = neighbour->next) {
+    opal_mutex_lock(&peer_procs.lock);
+    for (epshm_peer_proc_t *peer_proc = peer_procs.first; NULL != peer_proc;
+         peer_proc = peer_proc->next) {
         ++*all_p;
         /* Relaxed: for people. */
-        *unreadable_p += NULL == neighbour->single_copy
-                         || atomic_load_explicit(&neighbour->copy_failed, memory_order_relaxed);
+        *unreadable_p += NULL == peer_proc->single_copy
+                         || atomic_load_explicit(&peer_proc->copy_failed, memory_order_relaxed);
     }
-    opal_mutex_unlock(&neighbours.lock);
+    opal_mutex_unlock(&peer_procs.lock);
 }
 
-void mca_btl_epshm_neighbours_forget(void)
+void mca_btl_epshm_peer_procs_forget(void)
 {
-    opal_mutex_lock(&neighbours.lock);
-    while (NULL != neighbours.first) {
-        epshm_neighbour_t *neighbour = neighbours.first;
+    opal_mutex_lock(&peer_procs.lock);
+    while (NULL != peer_procs.first) {
+        epshm_peer_proc_t *peer_proc = peer_procs.first;
 
-        neighbours.first = neighbour->next;
-        if (NULL != neighbour->single_copy && NULL != mca_smsc) {
-            MCA_SMSC_CALL(return_endpoint, neighbour->single_copy);
+        peer_procs.first = peer_proc->next;
+        if (NULL != peer_proc->single_copy && NULL != mca_smsc) {
+            MCA_SMSC_CALL(return_endpoint, peer_proc->single_copy);
         }
-        (void) munmap(neighbour->base, neighbour->size);
-        close(neighbour->fd);
-        free(neighbour);
+        (void) munmap(peer_proc->base, peer_proc->size);
+        close(peer_proc->fd);
+        free(peer_proc);
     }
-    opal_mutex_unlock(&neighbours.lock);
+    opal_mutex_unlock(&peer_procs.lock);
 }

@@ -8,14 +8,14 @@
  *
  * Lanes: what btl/epshm gives to a sender after 32 messages in a row to one receiver, 8 to a
  * receiver, and takes away again.  Bursts shorter and longer than that, from more senders than
- * there are lanes, to receivers whose place for a lane is the same (numbers that differ by a
+ * there are SPSC rings, to receivers whose place for an SPSC ring is the same (numbers that differ by a
  * multiple of 16), by endpoints that come and go; messages of 0 to 500 bytes, so that those of one
  * cell, of several, and buffers mix.  Per sender and communicator everything must arrive in order.
  *
  *   --rounds N  how often endpoints come and go --inbox K   an endpoint that goes gives back K KiB
- *   at least, whatever senders have lanes to it
+ *   at least, whatever senders have SPSC rings to it
  *
- * Guards: btl_epshm_inbox.c, btl_epshm_lane.c, btl_epshm_progress.c
+ * Guards: btl_epshm_recv_queue.c, btl_epshm_spsc.c, btl_epshm_progress.c
  */
 
 #define _GNU_SOURCE /* mallinfo2 */
@@ -24,8 +24,8 @@
 enum {
     BYTES_MAX = 500,
     NUM_TAGS = 3,
-    PLACES = 16,    /* EPSHM_LANE_PLACES: numbers that differ by it compete */
-    AFTER = 32,     /* EPSHM_LANE_AFTER */
+    PLACES = 16,    /* EPSHM_SPSC_PLACES: numbers that differ by it compete */
+    AFTER = 32,     /* EPSHM_SPSC_AFTER */
     WINDOW = 64,    /* sends that are on their way at once */
     GROUP = 20,     /* endpoints of a case that makes its own */
     SURVIVORS = 4,  /* of them */
@@ -184,9 +184,9 @@ static uint64_t burst_stream(const struct traffic *f, int rank, int i)
     return ept_mix(f->t->seed + (uint64_t) f->round, (uint64_t) rank, (uint64_t) i, 5);
 }
 
-/* ---- more senders than lanes --------------------------------------------------------------- */
+/* ---- more senders than SPSC rings --------------------------------------------------------------- */
 
-/** Everybody to one rank, the root itself too; bursts around and far beyond what opens a lane. */
+/** Everybody to one rank, the root itself too; bursts around and far beyond what opens an SPSC ring. */
 static bool burst_to_one(const struct traffic *f, int rank, int i, int *to, int *length)
 {
     uint64_t stream = burst_stream(f, rank, i);
@@ -249,7 +249,7 @@ struct group {
     atomic_int said; /* survivors that have sent what nobody takes */
 };
 
-/** Senders leave lanes with messages in them, which the receiver, number 0, takes only then. */
+/** Senders leave SPSC rings with messages in them, which the receiver, number 0, takes only then. */
 static void leave_full(MPI_Comm comm, struct ept *t, int index, void *context)
 {
     struct group *group = context;
@@ -326,7 +326,7 @@ static void check_given_back(MPI_Comm survivors, struct ept *t, int index, long 
     EPT_OK(t, MPI_Barrier(survivors));
 }
 
-/** Some die, some live on, with lanes from and to the dead, and messages that nobody has taken. */
+/** Some die, some live on, with SPSC rings from and to the dead, and messages that nobody has taken. */
 static void outlive(MPI_Comm comm, struct ept *t, int index, void *context)
 {
     struct group *group = context;
@@ -339,7 +339,7 @@ static void outlive(MPI_Comm comm, struct ept *t, int index, void *context)
     exchange(comm, t, group->round + 1, burst_random);
     before = 0 != inbox_kib() ? heap_bytes() : 0;
     if (index < SURVIVORS) {
-        /* Into a lane to one that goes: its buffers must come back, or the next is the last. */
+        /* Into an SPSC ring to one that goes: its buffers must come back, or the next is the last. */
         for (int i = 0; i < 3 * AFTER; ++i) {
             EPT_OK(t, MPI_Send(unwanted, 1, MPI_BYTE, GROUP - 1 - index, NUM_TAGS, comm));
         }

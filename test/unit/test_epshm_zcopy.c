@@ -6,13 +6,13 @@
 /**
  * @file
  *
- * When a module lends its user's memory, and when it wants it back (btl_epshm_lend.c): two modules
- * in one thread, with a clock that goes when it is told to.  The protocol of a single loan is
- * test_epshm_loan.c's.
+ * When a module sends from its user's memory, and when it recalls that (btl_epshm_zcopy.c): two modules
+ * in one thread, with a clock that goes when it is told to.  The protocol of a single zero-copy send is
+ * test_epshm_zcopy_cell.c's.
  *
  * The component's sources are compiled in, as what they share is not exported.
  *
- * Guards: btl_epshm_frag.c, btl_epshm_lend.c
+ * Guards: btl_epshm_frag.c, btl_epshm_zcopy.c
  */
 
 #include "opal_config.h"
@@ -25,9 +25,9 @@ static uint64_t ticks; /* what the clock says */
 
 #define ep_pace_clock() ticks
 #include "opal/mca/btl/epshm/threads/btl_epshm_frag.c"
-#include "opal/mca/btl/epshm/threads/btl_epshm_inbox.c"
-#include "opal/mca/btl/epshm/threads/btl_epshm_lane.c"
-#include "opal/mca/btl/epshm/threads/btl_epshm_lend.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_recv_queue.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_spsc.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_zcopy.c"
 #include "opal/mca/btl/epshm/threads/btl_epshm_module.c"
 #include "opal/mca/btl/epshm/threads/btl_epshm_progress.c"
 #include "opal/mca/btl/epshm/threads/btl_epshm_send.c"
@@ -59,7 +59,7 @@ static void on_returned(void *context, void *token)
     memset(memory[returned++], 0xee, BYTES); /* it is ours again */
 }
 
-static void on_loan(void *context, const void *rest, const void *data, size_t size)
+static void on_zcopy(void *context, const void *rest, const void *data, size_t size)
 {
     uint64_t number;
     size_t wrong = 0;
@@ -100,7 +100,7 @@ static mca_btl_ep_module_t *module_open(void)
     }
     module->ep_prefix = PREFIX;
     module->ep_receive_bare = on_bare;
-    module->ep_receive_loan = on_loan;
+    module->ep_receive_zcopy = on_zcopy;
     module->ep_returned = on_returned;
     return module;
 }
@@ -111,27 +111,27 @@ static void take_all(mca_btl_ep_module_t *module)
     }
 }
 
-/** Two modules, the first of which has a lane to the second. */
+/** Two modules, the first of which has an SPSC ring to the second. */
 static void begin(const char *name)
 {
     const header_t header = {.prefix = PREFIX};
 
     tap_case("%s", name);
     mca_btl_epshm_component.ring_cells = 1024;
-    mca_btl_epshm_component.lanes = 8;
-    mca_btl_epshm_component.lane_cells = CELLS;
+    mca_btl_epshm_component.spsc_rings = 8;
+    mca_btl_epshm_component.spsc_cells = CELLS;
     mca_btl_epshm_component.eager_limit = 4096;
     mca_btl_epshm_component.max_send_size = 32768;
-    mca_btl_epshm_component.share_min = 32768;
+    mca_btl_epshm_component.coop_copy_min = 32768;
     mca_btl_epshm_component.eager_frags_max = 256;
     mca_btl_epshm_component.max_frags_max = 16;
-    mca_btl_epshm_component.lend_min = 224;
+    mca_btl_epshm_component.zcopy_min = 224;
     ticks = lent = returned = received = 0;
     sender = module_open();
     receiver = module_open();
     TAP_EQ(OPAL_SUCCESS, sender->ep_connect(sender, receiver->ep_address,
                                             sizeof(mca_btl_epshm_address_t), &connection));
-    for (int i = 0; i < 2 * EPSHM_LANE_AFTER; ++i) {
+    for (int i = 0; i < 2 * EPSHM_SPSC_AFTER; ++i) {
         TAP_EQ(OPAL_SUCCESS, sender->ep_send(sender, connection, &header, sizeof(header), NULL, 0,
                                              MCA_BTL_EP_TAG));
         take_all(receiver);
@@ -144,7 +144,7 @@ static void end(void)
         take_all(receiver);
     }
     while (returned < lent) {
-        (void) mca_btl_epshm_loans_progress((mca_btl_epshm_module_t *) sender);
+        (void) mca_btl_epshm_zcopy_progress((mca_btl_epshm_module_t *) sender);
     }
     TAP_EQ(lent, returned);
     sender->ep_disconnect(sender, connection);
@@ -156,7 +156,7 @@ static void end(void)
     tap_case_done();
 }
 
-static int lend(void)
+static int zcopy_send(void)
 {
     const header_t header = {.prefix = PREFIX, .number = lent};
     int rc;
@@ -164,16 +164,16 @@ static int lend(void)
     for (size_t i = 0; i < BYTES; ++i) {
         memory[lent][i] = (unsigned char) (lent + i);
     }
-    rc = sender->ep_lend(sender, connection, &header, sizeof(header), memory[lent], BYTES,
-                         (void *) (uintptr_t) lent);
+    rc = sender->ep_send_zcopy(sender, connection, &header, sizeof(header), memory[lent], BYTES,
+                               (void *) (uintptr_t) lent);
     lent += OPAL_SUCCESS == rc ? 1 : 0;
     return rc;
 }
 
-static void lend_many(int count)
+static void zcopy_many(int count)
 {
     for (int i = 0; i < count; ++i) {
-        TAP_EQ(OPAL_SUCCESS, lend());
+        TAP_EQ(OPAL_SUCCESS, zcopy_send());
     }
 }
 
@@ -182,7 +182,7 @@ static void lend_many(int count)
 static int turns_until_back(uint64_t ticks_each)
 {
     for (int turns = 1; turns <= 1000; ++turns) {
-        (void) mca_btl_epshm_loans_progress((mca_btl_epshm_module_t *) sender);
+        (void) mca_btl_epshm_zcopy_progress((mca_btl_epshm_module_t *) sender);
         if (returned == lent) {
             return turns;
         }
@@ -196,7 +196,7 @@ static int turns_until_back(uint64_t ticks_each)
 static void case_taken(void)
 {
     begin("what the receiver takes is back at the next turn");
-    lend_many(3);
+    zcopy_many(3);
     TAP_CHECK(sender->ep_pending(sender), "nothing to look at");
     take_all(receiver);
     TAP_EQ(3, received);
@@ -214,16 +214,16 @@ static void case_refused(void)
 
     begin("what does not fit a loan is not lent");
     TAP_EQ(OPAL_ERR_NOT_AVAILABLE,
-           sender->ep_lend(sender, connection, &other, sizeof(other), large, BYTES, NULL));
+           sender->ep_send_zcopy(sender, connection, &other, sizeof(other), large, BYTES, NULL));
     TAP_EQ(OPAL_ERR_NOT_AVAILABLE,
-           sender->ep_lend(sender, connection, &good, sizeof(good) - 8, large, BYTES, NULL));
-    TAP_EQ(OPAL_ERR_NOT_AVAILABLE,
-           sender->ep_lend(sender, connection, &good, sizeof(good), large, sizeof(large), NULL));
-    /* Nor to one that there is no lane to. */
+           sender->ep_send_zcopy(sender, connection, &good, sizeof(good) - 8, large, BYTES, NULL));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, sender->ep_send_zcopy(sender, connection, &good, sizeof(good),
+                                                         large, sizeof(large), NULL));
+    /* Nor to one that there is no SPSC ring to. */
     TAP_EQ(OPAL_SUCCESS,
            sender->ep_connect(sender, third->ep_address, sizeof(mca_btl_epshm_address_t), &apart));
     TAP_EQ(OPAL_ERR_NOT_AVAILABLE,
-           sender->ep_lend(sender, apart, &good, sizeof(good), large, BYTES, NULL));
+           sender->ep_send_zcopy(sender, apart, &good, sizeof(good), large, BYTES, NULL));
     sender->ep_disconnect(sender, apart);
     (void) third->super.btl_finalize(&third->super);
     end();
@@ -233,12 +233,12 @@ static void case_refused(void)
  * are slow.  It finds copies when it does come, and the next messages are not lent. */
 static void not_there(uint64_t ticks_each, int turns)
 {
-    lend_many(5);
+    zcopy_many(5);
     TAP_EQ(turns, turns_until_back(ticks_each));
-    for (int i = 0; i < 1 << EPSHM_LOAN_SHY_FIRST; ++i) {
-        TAP_EQ(OPAL_ERR_NOT_AVAILABLE, lend());
+    for (int i = 0; i < 1 << EPSHM_ZCOPY_SHY_FIRST; ++i) {
+        TAP_EQ(OPAL_ERR_NOT_AVAILABLE, zcopy_send());
     }
-    TAP_EQ(OPAL_SUCCESS, lend());
+    TAP_EQ(OPAL_SUCCESS, zcopy_send());
     take_all(receiver);
     TAP_EQ(1, turns_until_back(0));
     end();
@@ -247,9 +247,9 @@ static void not_there(uint64_t ticks_each, int turns)
 static void case_not_there(void)
 {
     begin("the receiver is not there, turns are quick");
-    not_there(0, EPSHM_LOAN_TURNS + 1);
+    not_there(0, EPSHM_ZCOPY_TURNS + 1);
     begin("the receiver is not there, turns are slow");
-    not_there(EPSHM_LOAN_TICKS, EPSHM_LOAN_LOOK);
+    not_there(EPSHM_ZCOPY_TICKS, EPSHM_ZCOPY_LOOK);
 }
 
 /** What is refused after a loan that was in vain. */
@@ -257,8 +257,8 @@ static int refused_then(void)
 {
     int refused = 0;
 
-    TAP_EQ(EPSHM_LOAN_LOOK, turns_until_back(EPSHM_LOAN_TICKS));
-    while (OPAL_SUCCESS != lend()) {
+    TAP_EQ(EPSHM_ZCOPY_LOOK, turns_until_back(EPSHM_ZCOPY_TICKS));
+    while (OPAL_SUCCESS != zcopy_send()) {
         ++refused;
     }
     return refused;
@@ -267,14 +267,14 @@ static int refused_then(void)
 static void case_again(void)
 {
     begin("who lends in vain does so ever more rarely");
-    lend_many(1);
+    zcopy_many(1);
     for (int failures = 0; failures < 4; ++failures) {
-        TAP_EQ(1 << (EPSHM_LOAN_SHY_FIRST + failures), refused_then());
+        TAP_EQ(1 << (EPSHM_ZCOPY_SHY_FIRST + failures), refused_then());
     }
     take_all(receiver);
     TAP_EQ(1, turns_until_back(0)); /* not in vain */
-    TAP_EQ(OPAL_SUCCESS, lend());
-    TAP_EQ(1 << (EPSHM_LOAN_SHY_FIRST + 3), refused_then());
+    TAP_EQ(OPAL_SUCCESS, zcopy_send());
+    TAP_EQ(1 << (EPSHM_ZCOPY_SHY_FIRST + 3), refused_then());
     end();
 }
 
@@ -282,29 +282,29 @@ static void case_again(void)
  * copied. */
 static void case_reading(void)
 {
-    epshm_lane_ring_t *ring;
+    epshm_spsc_ring_t *ring;
 
     begin("the receiver is reading when the memory is wanted back");
-    lend_many(2);
+    zcopy_many(2);
     ring = mca_btl_epshm_place((mca_btl_epshm_module_t *) sender, connection)->writer.ring;
-    TAP_EQ(EPSHM_LOAN_OPEN, epshm_loan_borrow(ring));
-    TAP_EQ(NONE, turns_until_back(EPSHM_LOAN_TICKS));
+    TAP_EQ(EPSHM_ZCOPY_OPEN, epshm_zcopy_borrow(ring));
+    TAP_EQ(NONE, turns_until_back(EPSHM_ZCOPY_TICKS));
     TAP_EQ(0, returned);
-    epshm_lane_pop(ring, 1);
+    epshm_spsc_pop(ring, 1);
     ++received;
     TAP_EQ(1, turns_until_back(0));
     end();
 }
 
-/** The lane has room again before the sender has looked what is back. */
+/** The SPSC ring has room again before the sender has looked what is back. */
 static void case_full(void)
 {
-    begin("as many loans as a lane has cells, and one more");
-    lend_many(CELLS);
-    TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, lend());
+    begin("as many loans as an SPSC ring has cells, and one more");
+    zcopy_many(CELLS);
+    TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, zcopy_send());
     take_all(receiver);
     TAP_EQ(0, returned);
-    lend_many(1);
+    zcopy_many(1);
     TAP_EQ(CELLS, returned);
     take_all(receiver);
     TAP_EQ(1, turns_until_back(0));
@@ -313,8 +313,8 @@ static void case_full(void)
 
 static void case_closed(void)
 {
-    begin("the receiver goes, with loans in its lane");
-    lend_many(4);
+    begin("the receiver goes, with loans in its SPSC ring");
+    zcopy_many(4);
     (void) receiver->super.btl_finalize(&receiver->super);
     receiver = NULL;
     TAP_EQ(1, turns_until_back(0));
@@ -323,9 +323,9 @@ static void case_closed(void)
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epshm_lend", 60);
+    tap_begin(argc, argv, "test_epshm_zcopy", 60);
     mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbfunc = on_receive;
-    if (!epshm_loan_setup()) {
+    if (!epshm_zcopy_setup()) {
         tap_case("no membarrier here: nothing is ever lent");
         tap_case_done();
         return tap_end();

@@ -6,20 +6,20 @@
 /**
  * @file
  *
- * Stress of a lane's ring, btl_epshm_lane.h, with real threads: producers and
+ * Stress of an SPSC ring's ring, btl_epshm_spsc.h, with real threads: producers and
  * consumers that take turns, one ring and several.  Run it under ThreadSanitizer too: on x86-64 a
  * memory order that is too weak shows only there.
  *
  * All that the threads of a stress share beside the ring is accessed with relaxed atomics, or is
  * ordered by the ring alone, so that an order that the ring forgets is a race.
  *
- * Guards: btl_epshm_lane.h
+ * Guards: btl_epshm_spsc.h
  */
 
 #include <pthread.h>
 #include <sched.h>
 
-#include "test_epshm_lane.h"
+#include "test_epshm_spsc.h"
 
 #define PRODUCERS_MAX 4
 #define CONSUMERS_MAX 3
@@ -27,7 +27,7 @@
 
 /** A ring with its threads.  Producers take turns under producing; consumers under consuming. */
 typedef struct stress_t {
-    epshm_lane_ring_t *ring;
+    epshm_spsc_ring_t *ring;
     int producers, consumers;
     uint64_t messages;     /**< of each producer */
     unsigned int laziness; /**< one delay in so many steps */
@@ -62,14 +62,14 @@ static void delay(worker_t *worker)
 }
 
 /** @return false if the stress was stopped */
-static bool produce_one(worker_t *worker, epshm_lane_writer_t *writer, uint64_t sequence)
+static bool produce_one(worker_t *worker, epshm_spsc_writer_t *writer, uint64_t sequence)
 {
     unsigned char message[MESSAGE_MAX];
-    epshm_lane_mark_t mark = {0};
+    epshm_spsc_mark_t mark = {0};
     const size_t size = message_make((uint64_t) worker->index, sequence, message, &mark);
-    const uint64_t count = epshm_lane_cells_for(size);
+    const uint64_t count = epshm_spsc_cells_for(size);
 
-    while (!epshm_lane_has_room(writer, count)) {
+    while (!epshm_spsc_has_room(writer, count)) {
         if (stopped(worker->stress)) {
             return false;
         }
@@ -78,7 +78,7 @@ static bool produce_one(worker_t *worker, epshm_lane_writer_t *writer, uint64_t 
     }
     delay(worker);
     if (1 == count) {
-        memcpy(epshm_lane_cell(writer, 0)->data, message, size);
+        memcpy(epshm_spsc_cell(writer, 0)->data, message, size);
     } else {
         write_in_pieces(writer, message, size, &worker->random);
     }
@@ -88,9 +88,9 @@ static bool produce_one(worker_t *worker, epshm_lane_writer_t *writer, uint64_t 
 }
 
 /** Everything has been taken: what the consumer did with it is ours to see. */
-static bool await_drained(worker_t *worker, epshm_lane_writer_t *writer)
+static bool await_drained(worker_t *worker, epshm_spsc_writer_t *writer)
 {
-    while (!epshm_lane_is_drained(writer)) {
+    while (!epshm_spsc_is_drained(writer)) {
         if (stopped(worker->stress)) {
             return false;
         }
@@ -110,17 +110,17 @@ static void *producer_main(void *argument)
 
     while (going && sequence < stress->messages) {
         uint64_t batch = 1 + tap_below(&worker->random, 1 == stress->producers ? 4000 : 50);
-        epshm_lane_writer_t writer;
+        epshm_spsc_writer_t writer;
 
         pthread_mutex_lock(&stress->producing);
-        epshm_lane_attach(&writer, stress->ring);
+        epshm_spsc_attach(&writer, stress->ring);
         for (; going && 0 < batch && sequence < stress->messages; --batch) {
             going = produce_one(worker, &writer, sequence++);
             if (going && 0 == tap_below(&worker->random, 100)) {
                 going = await_drained(worker, &writer);
             }
         }
-        epshm_lane_detach(&writer);
+        epshm_spsc_detach(&writer);
         pthread_mutex_unlock(&stress->producing);
         sched_yield();
     }
@@ -131,10 +131,10 @@ static void *producer_main(void *argument)
 static bool consume_one(worker_t *worker)
 {
     stress_t *stress = worker->stress;
-    epshm_lane_ring_t *ring = stress->ring;
+    epshm_spsc_ring_t *ring = stress->ring;
     unsigned char due[MESSAGE_MAX], message[MESSAGE_MAX];
-    epshm_lane_mark_t mark, wanted;
-    const epshm_lane_cell_t *cell = epshm_lane_peek(ring, &mark);
+    epshm_spsc_mark_t mark, wanted;
+    const epshm_spsc_cell_t *cell = epshm_spsc_peek(ring, &mark);
     const unsigned char *data = message;
     size_t size;
     bool whole;
@@ -142,17 +142,17 @@ static bool consume_one(worker_t *worker)
     if (NULL == cell) {
         return false;
     }
-    TAP_CHECK(epshm_lane_pending(ring), "a message, but not pending");
+    TAP_CHECK(epshm_spsc_pending(ring), "a message, but not pending");
     if (0 == mark.kind || stress->producers < mark.kind || MESSAGE_MAX < mark.size) {
         TAP_CHECK(false, "not a message: producer %u, size %u", mark.kind, mark.size);
         atomic_store_explicit(&stress->stop, true, memory_order_relaxed);
         return false;
     }
     size = message_make(mark.kind - 1u, stress->expected[mark.kind - 1]++, due, &wanted);
-    if (EPSHM_LANE_PAYLOAD >= mark.size) {
+    if (EPSHM_SPSC_PAYLOAD >= mark.size) {
         data = cell->data; /* in place */
     } else {
-        epshm_lane_read(ring, message, epshm_lane_cells_for(mark.size));
+        epshm_spsc_read(ring, message, epshm_spsc_cells_for(mark.size));
     }
     whole = size == mark.size && wanted.tag == mark.tag && 0 == memcmp(due, data, size);
     TAP_CHECK(whole, "producer %u: message %llu is not as sent", mark.kind - 1u,
@@ -161,9 +161,9 @@ static bool consume_one(worker_t *worker)
         atomic_store_explicit(&stress->stop, true, memory_order_relaxed);
     }
     delay(worker);
-    stress->note = head_of(ring) + epshm_lane_cells_for(size);
+    stress->note = head_of(ring) + epshm_spsc_cells_for(size);
     ++stress->received;
-    epshm_lane_pop(ring, epshm_lane_cells_for(size));
+    epshm_spsc_pop(ring, epshm_spsc_cells_for(size));
     return true;
 }
 
@@ -182,7 +182,7 @@ static void *consumer_main(void *argument)
         }
         done = stress->received == total;
         pthread_mutex_unlock(&stress->consuming);
-        (void) epshm_lane_pending(stress->ring); /* a hint for anyone, at any time */
+        (void) epshm_spsc_pending(stress->ring); /* a hint for anyone, at any time */
         sched_yield();
     }
     return NULL;
@@ -202,13 +202,13 @@ static void start(worker_t *worker, stress_t *stress, int number, int index,
 
 static void check_through(const stress_t *stress)
 {
-    epshm_lane_mark_t mark = {0};
+    epshm_spsc_mark_t mark = {0};
 
     TAP_EQ(stress->messages * (uint64_t) stress->producers, stress->received);
     for (int i = 0; i < stress->producers; ++i) {
         TAP_EQ(stress->messages, stress->expected[i]);
     }
-    TAP_CHECK(NULL == epshm_lane_peek(stress->ring, &mark), "one message too many");
+    TAP_CHECK(NULL == epshm_spsc_peek(stress->ring, &mark), "one message too many");
     TAP_EQ(stress->ring->tail, head_of(stress->ring));
 }
 
@@ -250,7 +250,7 @@ static void case_stress(int rings, int producers, int consumers, size_t cells, u
             pthread_join(consuming[r][i].thread, NULL);
         }
         check_through(&stress[r]);
-        epshm_lane_destroy(stress[r].ring);
+        epshm_spsc_destroy(stress[r].ring);
         pthread_mutex_destroy(&stress[r].producing);
         pthread_mutex_destroy(&stress[r].consuming);
     }
@@ -262,7 +262,7 @@ static void case_stress(int rings, int producers, int consumers, size_t cells, u
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epshm_lane_stress", TAP_SANITIZED ? 240 : 120);
+    tap_begin(argc, argv, "test_epshm_spsc_stress", TAP_SANITIZED ? 240 : 120);
     case_stress(1, 1, 1, CELLS_MIN, 0, 4);
     case_stress(1, 1, 1, 1024, UINT64_C(0xffffff00), 64);
     case_stress(1, 4, 1, CELLS_MIN, UINT64_C(0x7ffffff8), 4);

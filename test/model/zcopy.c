@@ -6,16 +6,16 @@
 /**
  * @file
  *
- * Model of loans (btl_epshm_loan.h): a sender that lends, takes back and writes to its memory, and
+ * Model of zero-copy sends (btl_epshm_zcopy_cell.h): a sender that sends, recalls and writes to its memory, and
  * a receiver that reads it, or what it finds in its place.
  *
  * membarrier(2) is an interrupt of the receiver at one of the points between its accesses, which
  * the checker chooses; as in lock.c, where it is explained.  MODEL_UNFENCED: none, and the receiver
  * must be found reading what the sender writes.
  *
- * MODEL_AGAIN: the loans one by one, each taken back, instead of both at once.
+ * MODEL_AGAIN: the sends one by one, each recalled, instead of both at once.
  *
- * Guards: btl_epshm_loan.h
+ * Guards: btl_epshm_zcopy_cell.h
  */
 
 #define MODEL_THREADS 2
@@ -28,18 +28,18 @@ static long barrier(void);
 #    undef atomic_signal_fence
 #    define atomic_signal_fence(order) between()
 #    define syscall(...) barrier()
-#    define EPSHM_LOAN_STEP() between()
+#    define EPSHM_ZCOPY_STEP() between()
 #    define POINT() between()
 #else
 #    define POINT() ((void) 0)
 #endif
 
-#include "opal/mca/btl/epshm/threads/btl_epshm_loan.h"
+#include "opal/mca/btl/epshm/threads/btl_epshm_zcopy_cell.h"
 
 #define LOANS 2
 
-epshm_lane_ring_t *ring;
-epshm_lane_writer_t writer;
+epshm_spsc_ring_t *ring;
+epshm_spsc_writer_t writer;
 uint64_t mine[LOANS], copies[LOANS]; /* the sender's memory, and what stands in for it */
 uint64_t handled;                    /* by the receiver */
 
@@ -78,36 +78,36 @@ static long barrier(void)
 
 static void model_setup(void)
 {
-    epshm_lane_destroy(ring);
-    ring = epshm_lane_create(4);
+    epshm_spsc_destroy(ring);
+    ring = epshm_spsc_create(4);
     assert(NULL != ring);
-    epshm_lane_attach(&writer, ring);
+    epshm_spsc_attach(&writer, ring);
     handled = 0;
 #if !defined(MODEL_CHECKER)
-    if (!epshm_loan_setup()) {
+    if (!epshm_zcopy_setup()) {
         printf("ok 1 - no membarrier here # SKIP\n");
         exit(0);
     }
 #endif
 }
 
-static void lend(uint64_t number)
+static void zcopy_send(uint64_t number)
 {
     mine[number] = 10 + number;
-    MODEL_AWAIT(epshm_lane_has_room(&writer, 1));
-    ((epshm_loan_cell_t *) (void *) epshm_lane_cell(&writer, 0)->data)->address = &mine[number];
-    epshm_lane_publish(&writer, 1, (epshm_lane_mark_t){.kind = 5, .size = 8});
+    MODEL_AWAIT(epshm_spsc_has_room(&writer, 1));
+    ((epshm_zcopy_cell_t *) (void *) epshm_spsc_cell(&writer, 0)->data)->address = &mine[number];
+    epshm_spsc_publish(&writer, 1, (epshm_spsc_mark_t){.kind = 5, .size = 8});
 }
 
 /** Have the memory of all that is out from first on, and use it for something else. */
 static void take_back(uint64_t first, uint64_t last)
 {
-    epshm_loan_recall(&writer);
-    MODEL_AWAIT(epshm_loan_is_settled(ring));
+    epshm_zcopy_recall(&writer);
+    MODEL_AWAIT(epshm_zcopy_is_settled(ring));
     for (uint64_t number = first; number < last; ++number) {
-        if (!epshm_loan_is_over(ring, number)) {
+        if (!epshm_zcopy_is_over(ring, number)) {
             copies[number] = mine[number];
-            epshm_loan_replace(ring, number, &copies[number]);
+            epshm_zcopy_replace(ring, number, &copies[number]);
         }
         mine[number] = 0;
     }
@@ -117,12 +117,12 @@ static void send_all(void)
 {
 #if defined(MODEL_AGAIN)
     for (uint64_t number = 0; number < LOANS; ++number) {
-        lend(number);
+        zcopy_send(number);
         take_back(number, number + 1);
     }
 #else
     for (uint64_t number = 0; number < LOANS; ++number) {
-        lend(number);
+        zcopy_send(number);
     }
     take_back(0, LOANS);
 #endif
@@ -130,22 +130,22 @@ static void send_all(void)
 
 static void receive(uint64_t number)
 {
-    const epshm_lane_cell_t *cell;
-    epshm_lane_mark_t mark;
+    const epshm_spsc_cell_t *cell;
+    epshm_spsc_mark_t mark;
     const uint64_t *data;
 
-    MODEL_AWAIT(NULL != (cell = epshm_lane_peek(ring, &mark)));
+    MODEL_AWAIT(NULL != (cell = epshm_spsc_peek(ring, &mark)));
     POINT();
-    if (EPSHM_LOAN_RECALLED == epshm_loan_borrow(ring)) {
+    if (EPSHM_ZCOPY_RECALLED == epshm_zcopy_borrow(ring)) {
         POINT();
-        MODEL_AWAIT(EPSHM_LOAN_RECALLED != epshm_loan_borrow(ring));
+        MODEL_AWAIT(EPSHM_ZCOPY_RECALLED != epshm_zcopy_borrow(ring));
     }
     POINT();
-    data = ((const epshm_loan_cell_t *) (const void *) cell->data)->address;
+    data = ((const epshm_zcopy_cell_t *) (const void *) cell->data)->address;
     assert(10 + number == *data);
     POINT();
     ++handled;
-    epshm_lane_pop(ring, 1);
+    epshm_spsc_pop(ring, 1);
 }
 
 static void model_thread(unsigned int thread)
@@ -168,8 +168,8 @@ static void model_thread(unsigned int thread)
 
 static void model_verdict(void)
 {
-    assert(LOANS == handled && epshm_lane_is_drained(&writer));
+    assert(LOANS == handled && epshm_spsc_is_drained(&writer));
 #if defined(MODEL_CHECKER)
-    epshm_lane_destroy(ring);
+    epshm_spsc_destroy(ring);
 #endif
 }

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * The door of an endpoint, and packets: messages that need no memory of their pair.
+ * The doorbell of an endpoint, and packets: messages that need no memory of their pair.
  *
- * A door is one word in the consumer's segment: the head of a list, linked through the segments of
+ * A doorbell is one word in the consumer's segment: the head of a list, linked through the segments of
  * all senders, newest first.  Producers push with a compare-and-swap, the consumer takes the whole
  * list with an exchange, so a producer that dies between two instructions delays no other process.
  * An element of the list is a pipe (btl_epshm_pipe.h) or a packet, one message with its header.
@@ -21,34 +21,34 @@
  *
  * Standalone: C11 atomics, no Open MPI.
  *
- * Tests: unit/test_epshm_door, unit/test_epshm_packets, model/pipe
+ * Tests: unit/test_epshm_doorbell, unit/test_epshm_packets, model/pipe
  */
 
-#ifndef BTL_EPSHM_DOOR_H
-#define BTL_EPSHM_DOOR_H
+#ifndef BTL_EPSHM_DOORBELL_H
+#define BTL_EPSHM_DOORBELL_H
 
 #include "btl_epshm_pipe.h"
 
 /** A word is the process (its number + 1) in the upper 24 bits and the element's offset in its segment,
  * in lines, below; 0 is none. */
-#define EPSHM_DOOR_OFFSET_BITS 40
+#define EPSHM_DOORBELL_OFFSET_BITS 40
 
-/** In a door whose list has led nowhere: nothing that is or will be pushed is read. */
-#define EPSHM_DOOR_BROKEN UINT64_MAX
+/** In a doorbell whose list has led nowhere: nothing that is or will be pushed is read. */
+#define EPSHM_DOORBELL_BROKEN UINT64_MAX
 
-/** In a door that no endpoint has at present. */
-#define EPSHM_DOOR_LEFT (UINT64_MAX - 1)
+/** In a doorbell that no endpoint has at present. */
+#define EPSHM_DOORBELL_LEFT (UINT64_MAX - 1)
 
 /** In the link of an element that the consumer has found. */
 #define EPSHM_WORD_SEEN UINT64_MAX
 
-/** Memory of a door is never used for anything else, so a late producer damages nothing. */
-typedef struct epshm_door_t {
+/** Memory of a doorbell is never used for anything else, so a late producer damages nothing. */
+typedef struct epshm_doorbell_t {
     alignas(EPSHM_PIPE_LINE) _Atomic uint64_t last; /**< the element that was pushed last */
     _Atomic uint64_t owner; /**< number of the endpoint that reads it; 0: none */
-} epshm_door_t;
+} epshm_doorbell_t;
 
-_Static_assert(EPSHM_PIPE_LINE == sizeof(epshm_door_t), "a door is one cache line");
+_Static_assert(EPSHM_PIPE_LINE == sizeof(epshm_doorbell_t), "a doorbell is one cache line");
 
 #define EPSHM_PACKET_MAGIC UINT64_C(0x657070636b742d31)
 
@@ -63,17 +63,17 @@ enum {
 typedef struct epshm_packet_t {
     alignas(EPSHM_PIPE_LINE) uint64_t magic;
     epshm_pipe_envelope_t envelope;
-    uint64_t addressee, sender, door; /**< as in epshm_pipe_t */
-    _Atomic uint64_t next;            /**< likewise */
-    _Atomic uint64_t detached;        /**< EPSHM_PIPE_LEFT, EPSHM_PIPE_REFUSED; 0: not read yet */
+    uint64_t addressee, sender, doorbell; /**< as in epshm_pipe_t */
+    _Atomic uint64_t next;                /**< likewise */
+    _Atomic uint64_t detached; /**< EPSHM_PIPE_LEFT, EPSHM_PIPE_REFUSED; 0: not read yet */
 } epshm_packet_t;
 
 _Static_assert(EPSHM_PIPE_LINE == sizeof(epshm_packet_t), "data begin on a line");
 _Static_assert(offsetof(epshm_packet_t, addressee) == offsetof(epshm_pipe_t, addressee)
                    && offsetof(epshm_packet_t, sender) == offsetof(epshm_pipe_t, sender)
-                   && offsetof(epshm_packet_t, door) == offsetof(epshm_pipe_t, door)
+                   && offsetof(epshm_packet_t, doorbell) == offsetof(epshm_pipe_t, doorbell)
                    && offsetof(epshm_packet_t, next) == offsetof(epshm_pipe_t, next),
-               "elements of a door's list begin alike");
+               "elements of a doorbell's list begin alike");
 
 static inline unsigned char *epshm_packet_data(epshm_packet_t *packet)
 {
@@ -87,21 +87,22 @@ static inline unsigned char *epshm_packet_data(epshm_packet_t *packet)
  *
  * @param[in] next  its link
  * @param[in] word  that leads to it
- * @return 0; EPSHM_DOOR_BROKEN or EPSHM_DOOR_LEFT: nothing has been pushed
+ * @return 0; EPSHM_DOORBELL_BROKEN or EPSHM_DOORBELL_LEFT: nothing has been pushed
  */
-static inline uint64_t epshm_door_push(epshm_door_t *door, _Atomic uint64_t *next, uint64_t word)
+static inline uint64_t epshm_doorbell_push(epshm_doorbell_t *doorbell, _Atomic uint64_t *next,
+                                           uint64_t word)
 {
-    uint64_t last = atomic_load_explicit(&door->last, memory_order_relaxed);
+    uint64_t last = atomic_load_explicit(&doorbell->last, memory_order_relaxed);
 
     do {
-        if (EPSHM_DOOR_LEFT <= last) {
+        if (EPSHM_DOORBELL_LEFT <= last) {
             return last;
         }
         atomic_store_explicit(next, last, memory_order_relaxed);
-        /* Release pairs with the acquire in epshm_door_take: the element is complete before its
+        /* Release pairs with the acquire in epshm_doorbell_take: the element is complete before its
          * word.  Others' pushes in between keep that order: they are read-modify-writes. */
-    } while (!atomic_compare_exchange_weak_explicit(&door->last, &last, word, memory_order_release,
-                                                    memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&doorbell->last, &last, word,
+                                                    memory_order_release, memory_order_relaxed));
     return 0;
 }
 
@@ -115,30 +116,30 @@ static inline void epshm_packet_set(epshm_packet_t *packet, uint8_t kind, uint8_
     atomic_store_explicit(&packet->detached, 0, memory_order_relaxed);
 }
 
-/** Has the endpoint of a number left its door? */
-static inline bool epshm_door_is_left(const epshm_door_t *door, uint64_t number)
+/** Has the endpoint of a number left its doorbell? */
+static inline bool epshm_doorbell_is_left(const epshm_doorbell_t *doorbell, uint64_t number)
 {
-    /* Acquire pairs with the release in epshm_door_leave: all that the endpoint has done is ordered
+    /* Acquire pairs with the release in epshm_doorbell_leave: all that the endpoint has done is ordered
      * before. */
-    return number != atomic_load_explicit(&door->owner, memory_order_acquire);
+    return number != atomic_load_explicit(&doorbell->owner, memory_order_acquire);
 }
 
 /* ---- the consumer's side --------------------------------------------------------------------- */
 
 /** Take the whole list.
  *
- * @param[in] instead  what the door holds then: 0, or EPSHM_DOOR_LEFT
+ * @param[in] instead  what the doorbell holds then: 0, or EPSHM_DOORBELL_LEFT
  * @return the newest word */
-static inline uint64_t epshm_door_take(epshm_door_t *door, uint64_t instead)
+static inline uint64_t epshm_doorbell_take(epshm_doorbell_t *doorbell, uint64_t instead)
 {
-    /* Acquire pairs with the release in epshm_door_push: the elements are complete. */
-    return atomic_exchange_explicit(&door->last, instead, memory_order_acquire);
+    /* Acquire pairs with the release in epshm_doorbell_push: the elements are complete. */
+    return atomic_exchange_explicit(&doorbell->last, instead, memory_order_acquire);
 }
 
 /** The endpoint ends: producers see it before they push. */
-static inline void epshm_door_leave(epshm_door_t *door)
+static inline void epshm_doorbell_leave(epshm_doorbell_t *doorbell)
 {
-    atomic_store_explicit(&door->owner, 0, memory_order_release);
+    atomic_store_explicit(&doorbell->owner, 0, memory_order_release);
 }
 
 /** The word that an element leads to; the element counts as found from then on.
@@ -195,4 +196,4 @@ static inline uint64_t epshm_packet_state(const epshm_packet_t *packet)
     return atomic_load_explicit(&packet->detached, memory_order_acquire);
 }
 
-#endif /* BTL_EPSHM_DOOR_H */
+#endif /* BTL_EPSHM_DOORBELL_H */

@@ -6,12 +6,12 @@
 /**
  * @file
  *
- * The shared copy (btl_epshm_share.h): bytes, pieces, and many takers and helpers at once.
+ * The shared copy (btl_epshm_coop_copy.h): bytes, pieces, and many takers and helpers at once.
  *
- * Guards: btl_epshm_share.h
+ * Guards: btl_epshm_coop_copy.h
  */
 
-#include "opal/mca/btl/epshm/threads/btl_epshm_share.h"
+#include "opal/mca/btl/epshm/threads/btl_epshm_coop_copy.h"
 
 #include "tap.h"
 
@@ -55,26 +55,26 @@ static void check(const unsigned char *room, size_t size, uint64_t salt)
 static void case_alone(void)
 {
     static const size_t sizes[] = {1,
-                                   EPSHM_SHARE_PIECE - 1,
-                                   EPSHM_SHARE_PIECE,
-                                   EPSHM_SHARE_PIECE + 1,
-                                   3 * EPSHM_SHARE_PIECE,
+                                   EPSHM_COOP_COPY_PIECE - 1,
+                                   EPSHM_COOP_COPY_PIECE,
+                                   EPSHM_COOP_COPY_PIECE + 1,
+                                   3 * EPSHM_COOP_COPY_PIECE,
                                    SIZE_MOST};
     unsigned char *source = malloc(SIZE_MOST);
     unsigned char *room = malloc(SIZE_MOST + 2 * GUARD);
-    epshm_share_t share;
+    epshm_coop_copy_t share;
 
     tap_case("without helpers: every size around the pieces");
-    epshm_share_init(&share);
+    epshm_coop_copy_init(&share);
     for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); ++s) {
-        TAP_CHECK(!epshm_share_open(&share), "open before size %zu", sizes[s]);
+        TAP_CHECK(!epshm_coop_copy_open(&share), "open before size %zu", sizes[s]);
         fill(source, sizes[s], s);
         memset(room, 0xa5, SIZE_MOST + 2 * GUARD);
-        epshm_share_copy(&share, room + GUARD, source, sizes[s]);
+        epshm_coop_copy_copy(&share, room + GUARD, source, sizes[s]);
         check(room, sizes[s], s);
-        TAP_EQ(0, epshm_share_work(&share, INT_MAX));
+        TAP_EQ(0, epshm_coop_copy_work(&share, INT_MAX));
     }
-    TAP_CHECK(!epshm_share_open(&share), "open at the end");
+    TAP_CHECK(!epshm_coop_copy_open(&share), "open at the end");
     tap_case_done();
     free(source);
     free(room);
@@ -84,31 +84,31 @@ static void case_by_hand(void)
 {
     unsigned char *source = malloc(SIZE_MOST);
     unsigned char *room = malloc(SIZE_MOST + 2 * GUARD);
-    epshm_share_t share;
+    epshm_coop_copy_t share;
     uint64_t ticket;
 
     tap_case("a place that is taken; a helper that does it all, in two turns");
-    epshm_share_init(&share);
+    epshm_coop_copy_init(&share);
     fill(source, SIZE_MOST, 3);
     memset(room, 0xa5, SIZE_MOST + 2 * GUARD);
-    TAP_CHECK(epshm_share_take(&share, room + GUARD, source, SIZE_MOST), "not taken");
-    TAP_CHECK(epshm_share_open(&share), "not open");
-    TAP_CHECK(!epshm_share_take(&share, room, source, 1), "taken twice");
-    TAP_EQ(EPSHM_SHARE_TURN, epshm_share_work(&share, EPSHM_SHARE_TURN));
-    TAP_EQ(21 - EPSHM_SHARE_TURN, epshm_share_work(&share, INT_MAX));
-    TAP_EQ(0, epshm_share_work(&share, INT_MAX));
-    epshm_share_finish(&share);
+    TAP_CHECK(epshm_coop_copy_take(&share, room + GUARD, source, SIZE_MOST), "not taken");
+    TAP_CHECK(epshm_coop_copy_open(&share), "not open");
+    TAP_CHECK(!epshm_coop_copy_take(&share, room, source, 1), "taken twice");
+    TAP_EQ(EPSHM_COOP_COPY_TURN, epshm_coop_copy_work(&share, EPSHM_COOP_COPY_TURN));
+    TAP_EQ(21 - EPSHM_COOP_COPY_TURN, epshm_coop_copy_work(&share, INT_MAX));
+    TAP_EQ(0, epshm_coop_copy_work(&share, INT_MAX));
+    epshm_coop_copy_finish(&share);
     check(room, SIZE_MOST, 3);
-    TAP_CHECK(!epshm_share_open(&share), "open at the end");
+    TAP_CHECK(!epshm_coop_copy_open(&share), "open at the end");
 
     /* A helper that has read a ticket and comes back in a later copy must not find it valid. */
     ticket = atomic_load(&share.ticket);
     for (int i = 0; i < 3; ++i) {
-        TAP_CHECK(epshm_share_take(&share, room + GUARD, source, SIZE_MOST), "not taken");
+        TAP_CHECK(epshm_coop_copy_take(&share, room + GUARD, source, SIZE_MOST), "not taken");
         TAP_CHECK(atomic_load(&share.ticket) >> 32 != ticket >> 32, "the generation came again");
         ticket = atomic_load(&share.ticket);
-        (void) epshm_share_work(&share, INT_MAX);
-        epshm_share_finish(&share);
+        (void) epshm_coop_copy_work(&share, INT_MAX);
+        epshm_coop_copy_finish(&share);
     }
     tap_case_done();
     free(source);
@@ -117,7 +117,7 @@ static void case_by_hand(void)
 
 /** Takers copy through one place, each its own data, with as many helpers. */
 static struct {
-    epshm_share_t share;
+    epshm_coop_copy_t share;
     _Atomic bool over;
     _Atomic long helped;
     int rounds;
@@ -136,7 +136,7 @@ static void *taker(void *argument)
 
         fill(source, size, salt);
         memset(room, 0xa5, size + 2 * GUARD);
-        epshm_share_copy(&stress.share, room + GUARD, source, size);
+        epshm_coop_copy_copy(&stress.share, room + GUARD, source, size);
         check(room, size, salt);
         tap_pause(&state, 12, 30000);
     }
@@ -153,12 +153,12 @@ static void copy_with_help(void)
 
     fill(source, SIZE_MOST, 4);
     memset(room, 0xa5, SIZE_MOST + 2 * GUARD);
-    TAP_CHECK(epshm_share_take(&stress.share, room + GUARD, source, SIZE_MOST), "not taken");
+    TAP_CHECK(epshm_coop_copy_take(&stress.share, room + GUARD, source, SIZE_MOST), "not taken");
     while (0 == atomic_load(&stress.helped)) {
         sched_yield();
     }
-    (void) epshm_share_work(&stress.share, INT_MAX);
-    epshm_share_finish(&stress.share);
+    (void) epshm_coop_copy_work(&stress.share, INT_MAX);
+    epshm_coop_copy_finish(&stress.share);
     check(room, SIZE_MOST, 4);
     free(source);
     free(room);
@@ -170,8 +170,8 @@ static void *helper(void *argument)
 
     /* Relaxed: the end may be seen late. */
     while (!atomic_load_explicit(&stress.over, memory_order_relaxed)) {
-        if (epshm_share_open(&stress.share)) {
-            atomic_fetch_add_explicit(&stress.helped, epshm_share_work(&stress.share, INT_MAX),
+        if (epshm_coop_copy_open(&stress.share)) {
+            atomic_fetch_add_explicit(&stress.helped, epshm_coop_copy_work(&stress.share, INT_MAX),
                                       memory_order_relaxed);
         }
         tap_pause(&state, 12, 30000);
@@ -184,7 +184,7 @@ static void case_stress(int takers, int helpers, int rounds)
     pthread_t taker_threads[TAKERS_MAX], helper_threads[HELPERS_MAX];
 
     tap_case("%d takers and %d helpers, %d copies each", takers, helpers, rounds);
-    epshm_share_init(&stress.share);
+    epshm_coop_copy_init(&stress.share);
     atomic_store(&stress.over, false);
     atomic_store(&stress.helped, 0);
     stress.rounds = rounds;
@@ -204,13 +204,13 @@ static void case_stress(int takers, int helpers, int rounds)
     for (int i = 0; i < helpers; ++i) {
         pthread_join(helper_threads[i], NULL);
     }
-    TAP_CHECK(!epshm_share_open(&stress.share), "open at the end");
+    TAP_CHECK(!epshm_coop_copy_open(&stress.share), "open at the end");
     tap_case_done();
 }
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epshm_share", TAP_SANITIZED ? 240 : 120);
+    tap_begin(argc, argv, "test_epshm_coop_copy", TAP_SANITIZED ? 240 : 120);
     case_alone();
     case_by_hand();
     case_stress(1, 1, 400);

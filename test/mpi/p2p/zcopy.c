@@ -11,7 +11,7 @@
  * straight from the sender's buffer must be the ones that were sent, and a send must not wait for
  * its receive.
  *
- * Guards: pml_epml_oversubscription.c, btl_epshm_lend.c
+ * Guards: pml_epml_oversubscription.c, btl_epshm_zcopy.c
  */
 
 #include "ept.h"
@@ -27,7 +27,7 @@ static int random_bytes(uint64_t *random)
     return (int) ept_random_below(random, (uint64_t) limits[ept_random_below(random, 4)]);
 }
 
-/** Neighbours get lanes, which loans need. */
+/** Neighbours get SPSC rings, which zero-copy sends need. */
 static void warm_up(MPI_Comm comm, struct ept *t)
 {
     const int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;
@@ -127,7 +127,7 @@ static void case_windows(MPI_Comm comm, struct ept *t)
     free(in);
 }
 
-/** More sends than a lane holds, and no turn of the sender's endpoint before the last: each comes
+/** More sends than an SPSC ring holds, and no turn of the sender's endpoint before the last: each comes
  * back once. */
 static void case_many(MPI_Comm comm, struct ept *t)
 {

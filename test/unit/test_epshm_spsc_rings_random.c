@@ -6,27 +6,27 @@
 /**
  * @file
  *
- * The life of btl/epshm's lanes: by threads that take turns with one, and in a random program in
- * which modules come and go, repeated by its seed.  Step by step: test_epshm_lanes.c.
+ * The life of btl/epshm's SPSC rings: by threads that take turns with one, and in a random program in
+ * which modules come and go, repeated by its seed.  Step by step: test_epshm_spsc_rings.c.
  *
  * make check builds it as it is; under ThreadSanitizer, by hand, it also proves the orders between
- * the threads that open and leave lanes.
+ * the threads that open and leave SPSC rings.
  *
- * Guards: btl_epshm_lane.c, btl_epshm_inbox.c
+ * Guards: btl_epshm_spsc.c, btl_epshm_recv_queue.c
  */
 
-#include "test_epshm_lanes.h"
+#include "test_epshm_spsc_rings.h"
 
 #include <pthread.h>
 #include <sched.h>
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* Two senders take turns with the only lane of slot 0, which the first leaves for slot 16's.
- * Nothing but the lane itself orders one before the other: under ThreadSanitizer an order that is
+/* Two senders take turns with the only SPSC ring of slot 0, which the first leaves for slot 16's.
+ * Nothing but the SPSC ring itself orders one before the other: under ThreadSanitizer an order that is
  * missing is a race for the ring, whose tail waits there between the two. */
 
-enum { RECEIVER = 0, FIRST = 1, SECOND = 2, RIVAL = EPSHM_LANE_PLACES, SLOT_COUNT };
+enum { RECEIVER = 0, FIRST = 1, SECOND = 2, RIVAL = EPSHM_SPSC_PLACES, SLOT_COUNT };
 
 static _Atomic int turn; /* relaxed: must not order anything */
 
@@ -35,10 +35,10 @@ static int turn_is(void)
     return atomic_load_explicit(&turn, memory_order_relaxed);
 }
 
-/** Send until the lane is there. */
-static void send_until_lane(int from, int to)
+/** Send until the SPSC ring is there. */
+static void send_until_spsc(int from, int to)
 {
-    while (!has_lane(from, to)) {
+    while (!has_spsc(from, to)) {
         (void) side_send(from, to);
         sched_yield();
     }
@@ -54,9 +54,9 @@ static void *sender_main(void *argument)
     while (slot != turn_is()) {
         sched_yield();
     }
-    send_until_lane(slot, RECEIVER);
+    send_until_spsc(slot, RECEIVER);
     if (FIRST == slot) {
-        send_until_lane(slot, RIVAL); /* leaves the other */
+        send_until_spsc(slot, RIVAL); /* leaves the other */
     }
     atomic_store_explicit(&turn, slot + 1, memory_order_relaxed);
     return NULL;
@@ -90,13 +90,13 @@ static void case_threads(void)
     void *(*const mains[])(void *) = {receiver_main, receiver_main, observer_main, sender_main,
                                       sender_main};
 
-    tap_case("a lane goes from thread to thread");
+    tap_case("an SPSC ring goes from thread to thread");
     for (int round = 0; round < 20; ++round) {
         pthread_t threads[5];
 
         begin(0);
         mca_btl_epshm_component.ring_cells = 1 << 16; /* no order by its limit */
-        mca_btl_epshm_component.lanes = 1;
+        mca_btl_epshm_component.spsc_rings = 1;
         no_buffers = true; /* which come back in an order */
         for (int i = 0; i < SLOT_COUNT; ++i) {
             side_open(i);
@@ -134,7 +134,7 @@ static void random_step(uint64_t *random, int slots)
     /* Two in three to a neighbour or the one whose place is the same. */
     const int b = 0 == tap_below(random, 3)
                       ? (int) tap_below(random, (uint64_t) slots)
-                      : (a + 1 + EPSHM_LANE_PLACES * (int) tap_below(random, 2)) % slots;
+                      : (a + 1 + EPSHM_SPSC_PLACES * (int) tap_below(random, 2)) % slots;
 
     if (0 == tap_below(random, 400) && next_instance < INSTANCES) {
         if (NULL != sides[a].module) {
@@ -154,16 +154,16 @@ static void random_step(uint64_t *random, int slots)
     }
 }
 
-static void case_random(int slots, unsigned int lanes, unsigned int lane_cells, unsigned int cells,
-                        unsigned int frags)
+static void case_random(int slots, unsigned int spsc_rings, unsigned int spsc_cells,
+                        unsigned int cells, unsigned int frags)
 {
-    uint64_t random = tap_stream(7 + (uint64_t) slots * 1000 + lanes);
+    uint64_t random = tap_stream(7 + (uint64_t) slots * 1000 + spsc_rings);
 
-    tap_case("random: %d modules that come and go, %u lanes of %u cells, %u cells, %u buffers",
-             slots, lanes, lane_cells, cells, frags);
+    tap_case("random: %d modules that come and go, %u SPSC rings of %u cells, %u cells, %u buffers",
+             slots, spsc_rings, spsc_cells, cells, frags);
     begin(0);
-    mca_btl_epshm_component.lanes = lanes;
-    mca_btl_epshm_component.lane_cells = lane_cells;
+    mca_btl_epshm_component.spsc_rings = spsc_rings;
+    mca_btl_epshm_component.spsc_cells = spsc_cells;
     mca_btl_epshm_component.ring_cells = cells;
     mca_btl_epshm_component.eager_frags_max = frags;
     for (int i = 0; i < slots; ++i) {
@@ -177,7 +177,7 @@ static void case_random(int slots, unsigned int lanes, unsigned int lane_cells, 
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epshm_lanes_random", 120);
+    tap_begin(argc, argv, "test_epshm_spsc_rings_random", 120);
     mca_btl_base_active_message_trigger[MCA_BTL_EP_TAG].cbfunc = on_receive;
     case_threads();
     case_random(3, 8, 64, 512, 256);

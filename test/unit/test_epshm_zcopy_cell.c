@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * Loans (btl_epshm_loan.h): every order of the two sides by hand, then senders that want their
+ * Loans (btl_epshm_zcopy_cell.h): every order of the two sides by hand, then senders that want their
  * memory back while receivers read it.  Run it under ThreadSanitizer too: a byte that is read after
  * it has been given back is a race there, and mostly a wrong byte here.
  *
- * Guards: btl_epshm_loan.h
+ * Guards: btl_epshm_zcopy_cell.h
  */
 
 #include <pthread.h>
@@ -23,7 +23,7 @@
 
 /* Some receivers take their time between looking and borrowing. */
 static void step(void);
-#define EPSHM_LOAN_STEP() step()
+#define EPSHM_ZCOPY_STEP() step()
 
 /* System calls that have gone well: all are membarrier(2). */
 static _Atomic uint64_t barriers;
@@ -35,96 +35,96 @@ static long count_barrier(long rc)
 }
 
 #define syscall(...) count_barrier((syscall) (__VA_ARGS__))
-#include "opal/mca/btl/epshm/threads/btl_epshm_loan.h"
+#include "opal/mca/btl/epshm/threads/btl_epshm_zcopy_cell.h"
 #undef syscall
 
 enum { CELLS = 64, BYTES = 512, OUT_MOST = 8, PAIRS_MAX = 4 };
 
-static const epshm_lane_mark_t loan_mark = {.kind = 5, .size = BYTES};
+static const epshm_spsc_mark_t zcopy_mark = {.kind = 5, .size = BYTES};
 
-static void lend(epshm_lane_writer_t *writer, void *address)
+static void zcopy_send(epshm_spsc_writer_t *writer, void *address)
 {
-    const epshm_loan_cell_t cell = {.address = address};
+    const epshm_zcopy_cell_t cell = {.address = address};
 
-    TAP_CHECK(epshm_lane_has_room(writer, 1), "no room");
-    memcpy(epshm_lane_cell(writer, 0)->data, &cell, sizeof(cell));
-    epshm_lane_publish(writer, 1, loan_mark);
+    TAP_CHECK(epshm_spsc_has_room(writer, 1), "no room");
+    memcpy(epshm_spsc_cell(writer, 0)->data, &cell, sizeof(cell));
+    epshm_spsc_publish(writer, 1, zcopy_mark);
 }
 
 /** The address in the first cell. */
-static void *peek(const epshm_lane_ring_t *ring)
+static void *peek(const epshm_spsc_ring_t *ring)
 {
-    epshm_lane_mark_t mark;
-    const epshm_lane_cell_t *cell = epshm_lane_peek(ring, &mark);
+    epshm_spsc_mark_t mark;
+    const epshm_spsc_cell_t *cell = epshm_spsc_peek(ring, &mark);
 
-    return NULL == cell ? NULL : ((const epshm_loan_cell_t *) cell->data)->address;
+    return NULL == cell ? NULL : ((const epshm_zcopy_cell_t *) cell->data)->address;
 }
 
 /** Each recall passes a barrier.  Without one nothing goes wrong on a machine that is quick to
- * empty its store buffers; ../model/loan.c shows what would. */
-static void recall(const epshm_lane_writer_t *writer)
+ * empty its store buffers; ../model/zcopy.c shows what would. */
+static void recall(const epshm_spsc_writer_t *writer)
 {
     const uint64_t before = atomic_load_explicit(&barriers, memory_order_relaxed);
 
-    epshm_loan_recall(writer);
+    epshm_zcopy_recall(writer);
     TAP_EQ(before + 1, atomic_load_explicit(&barriers, memory_order_relaxed));
 }
 
 static void case_by_hand(void)
 {
-    epshm_lane_ring_t *ring = epshm_lane_create(CELLS);
-    epshm_lane_writer_t writer;
+    epshm_spsc_ring_t *ring = epshm_spsc_create(CELLS);
+    epshm_spsc_writer_t writer;
     char mine[3], copy[3];
 
     tap_case("every order of the two sides");
-    epshm_lane_attach(&writer, ring);
+    epshm_spsc_attach(&writer, ring);
 
     /* The receiver comes, and is through, before the recall. */
-    lend(&writer, &mine[0]);
-    TAP_CHECK(!epshm_loan_is_over(ring, 0), "over before it was read");
-    TAP_EQ(EPSHM_LOAN_OPEN, epshm_loan_borrow(ring));
+    zcopy_send(&writer, &mine[0]);
+    TAP_CHECK(!epshm_zcopy_is_over(ring, 0), "over before it was read");
+    TAP_EQ(EPSHM_ZCOPY_OPEN, epshm_zcopy_borrow(ring));
     TAP_CHECK(&mine[0] == peek(ring), "another address");
-    epshm_lane_pop(ring, 1);
-    TAP_CHECK(epshm_loan_is_over(ring, 0), "not over after it was read");
+    epshm_spsc_pop(ring, 1);
+    TAP_CHECK(epshm_zcopy_is_over(ring, 0), "not over after it was read");
     recall(&writer);
-    TAP_CHECK(epshm_loan_is_settled(ring), "not settled, and nothing is out");
+    TAP_CHECK(epshm_zcopy_is_settled(ring), "not settled, and nothing is out");
 
     /* It is reading the first of two when both are recalled. */
-    lend(&writer, &mine[1]);
-    lend(&writer, &mine[2]);
-    TAP_EQ(EPSHM_LOAN_OPEN, epshm_loan_borrow(ring));
+    zcopy_send(&writer, &mine[1]);
+    zcopy_send(&writer, &mine[2]);
+    TAP_EQ(EPSHM_ZCOPY_OPEN, epshm_zcopy_borrow(ring));
     recall(&writer);
-    TAP_CHECK(!epshm_loan_is_settled(ring), "settled while the receiver reads");
-    epshm_lane_pop(ring, 1);
-    TAP_CHECK(epshm_loan_is_settled(ring), "not settled after that");
-    TAP_CHECK(epshm_loan_is_over(ring, 1) && !epshm_loan_is_over(ring, 2), "which is over?");
-    TAP_EQ(EPSHM_LOAN_RECALLED, epshm_loan_borrow(ring));
-    TAP_CHECK(epshm_loan_is_settled(ring), "not settled though the receiver was refused");
-    epshm_loan_replace(ring, 2, &copy[2]);
-    TAP_EQ(EPSHM_LOAN_REPLACED, epshm_loan_borrow(ring));
+    TAP_CHECK(!epshm_zcopy_is_settled(ring), "settled while the receiver reads");
+    epshm_spsc_pop(ring, 1);
+    TAP_CHECK(epshm_zcopy_is_settled(ring), "not settled after that");
+    TAP_CHECK(epshm_zcopy_is_over(ring, 1) && !epshm_zcopy_is_over(ring, 2), "which is over?");
+    TAP_EQ(EPSHM_ZCOPY_RECALLED, epshm_zcopy_borrow(ring));
+    TAP_CHECK(epshm_zcopy_is_settled(ring), "not settled though the receiver was refused");
+    epshm_zcopy_replace(ring, 2, &copy[2]);
+    TAP_EQ(EPSHM_ZCOPY_REPLACED, epshm_zcopy_borrow(ring));
     TAP_CHECK(&copy[2] == peek(ring), "not the copy");
-    epshm_lane_pop(ring, 1);
+    epshm_spsc_pop(ring, 1);
 
     /* The recall comes first; what is lent after it is open again. */
-    lend(&writer, &mine[0]);
+    zcopy_send(&writer, &mine[0]);
     recall(&writer);
-    TAP_CHECK(epshm_loan_is_settled(ring), "not settled, and nobody reads");
-    TAP_EQ(EPSHM_LOAN_RECALLED, epshm_loan_borrow(ring));
-    epshm_loan_replace(ring, 3, &copy[0]);
-    lend(&writer, &mine[1]);
-    TAP_EQ(EPSHM_LOAN_REPLACED, epshm_loan_borrow(ring));
-    epshm_lane_pop(ring, 1);
-    TAP_EQ(EPSHM_LOAN_OPEN, epshm_loan_borrow(ring));
+    TAP_CHECK(epshm_zcopy_is_settled(ring), "not settled, and nobody reads");
+    TAP_EQ(EPSHM_ZCOPY_RECALLED, epshm_zcopy_borrow(ring));
+    epshm_zcopy_replace(ring, 3, &copy[0]);
+    zcopy_send(&writer, &mine[1]);
+    TAP_EQ(EPSHM_ZCOPY_REPLACED, epshm_zcopy_borrow(ring));
+    epshm_spsc_pop(ring, 1);
+    TAP_EQ(EPSHM_ZCOPY_OPEN, epshm_zcopy_borrow(ring));
     TAP_CHECK(&mine[1] == peek(ring), "another address");
-    epshm_lane_pop(ring, 1);
+    epshm_spsc_pop(ring, 1);
     tap_case_done();
-    epshm_lane_destroy(ring);
+    epshm_spsc_destroy(ring);
 }
 
-/** One lane with its sender and its receiver. */
+/** One SPSC ring with its sender and its receiver. */
 typedef struct pair_t {
-    epshm_lane_ring_t *ring;
-    uint64_t loans;
+    epshm_spsc_ring_t *ring;
+    uint64_t zcopy_sends;
     uint64_t seed;
     uint64_t open, replaced; /**< receiver's: how they came */
     uint64_t spins;          /**< sender's */
@@ -183,23 +183,23 @@ typedef struct out_t {
 } out_t;
 
 /** Take back what is out, copies in its place. */
-static void take_back(pair_t *pair, epshm_lane_writer_t *writer, out_t *out, uint64_t first,
+static void take_back(pair_t *pair, epshm_spsc_writer_t *writer, out_t *out, uint64_t first,
                       uint64_t last)
 {
-    epshm_loan_recall(writer);
-    while (!epshm_loan_is_settled(pair->ring)) {
+    epshm_zcopy_recall(writer);
+    while (!epshm_zcopy_is_settled(pair->ring)) {
         spin(&pair->spins);
     }
     for (; first < last; ++first) {
-        out_t *loan = &out[first % OUT_MOST];
+        out_t *zcopy = &out[first % OUT_MOST];
 
-        if (!epshm_loan_is_over(pair->ring, loan->position)) {
+        if (!epshm_zcopy_is_over(pair->ring, zcopy->position)) {
             unsigned char *copy = malloc(BYTES);
 
-            memcpy(copy, loan->data, BYTES);
-            epshm_loan_replace(pair->ring, loan->position, copy);
+            memcpy(copy, zcopy->data, BYTES);
+            epshm_zcopy_replace(pair->ring, zcopy->position, copy);
         }
-        memset(loan->data, 0xee, BYTES);
+        memset(zcopy->data, 0xee, BYTES);
     }
 }
 
@@ -208,22 +208,22 @@ static void *sender(void *argument)
     pair_t *pair = argument;
     uint64_t random = tap_stream(pair->seed), first = 0, last = 0;
     unsigned char *memory = malloc(OUT_MOST * BYTES);
-    epshm_lane_writer_t writer;
+    epshm_spsc_writer_t writer;
     out_t out[OUT_MOST];
 
-    epshm_lane_attach(&writer, pair->ring);
-    while (first < pair->loans) {
-        if (last < pair->loans && last - first < OUT_MOST && epshm_lane_has_room(&writer, 1)
+    epshm_spsc_attach(&writer, pair->ring);
+    while (first < pair->zcopy_sends) {
+        if (last < pair->zcopy_sends && last - first < OUT_MOST && epshm_spsc_has_room(&writer, 1)
             && 0 < tap_below(&random, 4)) {
-            out_t *loan = &out[last % OUT_MOST];
+            out_t *zcopy = &out[last % OUT_MOST];
 
-            loan->data = memory + last % OUT_MOST * BYTES;
-            loan->position = writer.tail;
-            fill(loan->data, last);
-            lend(&writer, loan->data);
+            zcopy->data = memory + last % OUT_MOST * BYTES;
+            zcopy->position = writer.tail;
+            fill(zcopy->data, last);
+            zcopy_send(&writer, zcopy->data);
             ++last;
         }
-        while (first < last && epshm_loan_is_over(pair->ring, out[first % OUT_MOST].position)) {
+        while (first < last && epshm_zcopy_is_over(pair->ring, out[first % OUT_MOST].position)) {
             memset(out[first++ % OUT_MOST].data, 0xee, BYTES);
         }
         if (first < last && 0 == tap_below(&random, 64)) {
@@ -232,7 +232,7 @@ static void *sender(void *argument)
         }
         pause_randomly(&random, 400);
     }
-    while (!epshm_lane_is_drained(&writer)) {
+    while (!epshm_spsc_is_drained(&writer)) {
         spin(&pair->spins);
     }
     free(memory);
@@ -245,18 +245,18 @@ static void *receiver(void *argument)
     uint64_t random = tap_stream(pair->seed + 1000), spins = 0;
 
     step_random = tap_stream(pair->seed + 2000) | 1;
-    for (uint64_t number = 0; number < pair->loans;) {
-        epshm_lane_mark_t mark;
-        const epshm_lane_cell_t *cell = epshm_lane_peek(pair->ring, &mark);
-        epshm_loan_state_t state;
+    for (uint64_t number = 0; number < pair->zcopy_sends;) {
+        epshm_spsc_mark_t mark;
+        const epshm_spsc_cell_t *cell = epshm_spsc_peek(pair->ring, &mark);
+        epshm_zcopy_state_t state;
         unsigned char *data;
         size_t wrong = 0;
 
-        if (NULL == cell || EPSHM_LOAN_RECALLED == (state = epshm_loan_borrow(pair->ring))) {
+        if (NULL == cell || EPSHM_ZCOPY_RECALLED == (state = epshm_zcopy_borrow(pair->ring))) {
             spin(&spins);
             continue;
         }
-        data = ((const epshm_loan_cell_t *) cell->data)->address;
+        data = ((const epshm_zcopy_cell_t *) cell->data)->address;
         for (size_t i = 0; i < BYTES; ++i) {
             wrong += data[i] != pattern(number, i);
             if (BYTES / 2 == i) {
@@ -264,10 +264,10 @@ static void *receiver(void *argument)
             }
         }
         TAP_CHECK(0 == wrong, "loan %llu, %s: %zu wrong bytes", (unsigned long long) number,
-                  EPSHM_LOAN_OPEN == state ? "open" : "replaced", wrong);
-        ++*(EPSHM_LOAN_OPEN == state ? &pair->open : &pair->replaced);
-        epshm_lane_pop(pair->ring, 1);
-        if (EPSHM_LOAN_REPLACED == state) {
+                  EPSHM_ZCOPY_OPEN == state ? "open" : "replaced", wrong);
+        ++*(EPSHM_ZCOPY_OPEN == state ? &pair->open : &pair->replaced);
+        epshm_spsc_pop(pair->ring, 1);
+        if (EPSHM_ZCOPY_REPLACED == state) {
             free(data);
         }
         ++number;
@@ -276,15 +276,16 @@ static void *receiver(void *argument)
     return NULL;
 }
 
-static void case_stress(int pairs, uint64_t loans)
+static void case_stress(int pairs, uint64_t zcopy_sends)
 {
     pair_t pair[PAIRS_MAX];
     uint64_t open = 0, replaced = 0;
 
-    tap_case("%d lanes, %llu loans each, some taken back", pairs, (unsigned long long) loans);
+    tap_case("%d SPSC rings, %llu loans each, some taken back", pairs,
+             (unsigned long long) zcopy_sends);
     for (int i = 0; i < pairs; ++i) {
-        pair[i] = (pair_t){.ring = epshm_lane_create(CELLS),
-                           .loans = loans,
+        pair[i] = (pair_t){.ring = epshm_spsc_create(CELLS),
+                           .zcopy_sends = zcopy_sends,
                            .seed = (uint64_t) (10 * pairs + i)};
         pthread_create(&pair[i].sender, NULL, sender, &pair[i]);
         pthread_create(&pair[i].receiver, NULL, receiver, &pair[i]);
@@ -292,10 +293,10 @@ static void case_stress(int pairs, uint64_t loans)
     for (int i = 0; i < pairs; ++i) {
         pthread_join(pair[i].sender, NULL);
         pthread_join(pair[i].receiver, NULL);
-        TAP_EQ(loans, pair[i].open + pair[i].replaced);
+        TAP_EQ(zcopy_sends, pair[i].open + pair[i].replaced);
         open += pair[i].open;
         replaced += pair[i].replaced;
-        epshm_lane_destroy(pair[i].ring);
+        epshm_spsc_destroy(pair[i].ring);
     }
     TAP_CHECK(0 < open && 0 < replaced, "%llu open, %llu replaced: both were to come",
               (unsigned long long) open, (unsigned long long) replaced);
@@ -304,8 +305,8 @@ static void case_stress(int pairs, uint64_t loans)
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epshm_loan", TAP_SANITIZED ? 240 : 120);
-    if (!epshm_loan_setup()) {
+    tap_begin(argc, argv, "test_epshm_zcopy_cell", TAP_SANITIZED ? 240 : 120);
+    if (!epshm_zcopy_setup()) {
         printf("# no membarrier here: nothing is ever lent\n");
         return tap_end();
     }

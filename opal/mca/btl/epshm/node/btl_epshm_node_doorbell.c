@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What other processes of the node push into a module's door: packets, which are messages, and pipes
+ * What other processes of the node push into a module's doorbell: packets, which are messages, and pipes
  * that are announced.
  *
  * Tests: unit/test_epshm_node, unit/test_epshm_packets, corrupt
@@ -16,7 +16,7 @@
 
 #include "btl_epshm_node.h"
 
-/** Elements of a door's list at a time: more than there can be. */
+/** Elements of a doorbell's list at a time: more than there can be. */
 #define NODE_ELEMENTS_MOST (1 << 20)
 
 static bool in_grow(epshm_node_module_t *module)
@@ -33,13 +33,13 @@ static bool in_grow(epshm_node_module_t *module)
 }
 
 /** A process by its number.  NULL: none that is mapped. */
-static epshm_neighbour_t *neighbour_of(epshm_node_module_t *module, uint32_t number)
+static epshm_peer_proc_t *peer_proc_of(epshm_node_module_t *module, uint32_t number)
 {
-    epshm_neighbour_t **known = &module->known[number % EPSHM_NODE_KNOWN];
+    epshm_peer_proc_t **known = &module->known[number % EPSHM_NODE_KNOWN];
 
     if (OPAL_UNLIKELY(NULL == *known || number != (*known)->number)) {
         /* It has been mapped: a process sends only after it has seen this address. */
-        epshm_neighbour_t *found = mca_btl_epshm_neighbour_of(number);
+        epshm_peer_proc_t *found = mca_btl_epshm_peer_proc_of(number);
 
         if (NULL == found) {
             return NULL;
@@ -52,28 +52,28 @@ static epshm_neighbour_t *neighbour_of(epshm_node_module_t *module, uint32_t num
 /** @return false: there is no pipe */
 static bool element_open_pipe(const epshm_node_element_t *element, epshm_pipe_in_t *pipe)
 {
-    const epshm_neighbour_t *neighbour = element->neighbour;
+    const epshm_peer_proc_t *peer_proc = element->peer_proc;
 
-    return epshm_pipe_open(pipe, neighbour->base, neighbour->size, neighbour->used,
+    return epshm_pipe_open(pipe, peer_proc->base, peer_proc->size, peer_proc->used,
                            element->offset);
 }
 
-/** Open the element that a word of the door's list leads to.
+/** Open the element that a word of the doorbell's list leads to.
  * @return its link, or NULL: nonsense */
 static _Atomic uint64_t *element_open(epshm_node_module_t *module, uint64_t word,
                                       epshm_node_element_t *element)
 {
-    const uint64_t lines = word & ((UINT64_C(1) << EPSHM_DOOR_OFFSET_BITS) - 1);
+    const uint64_t lines = word & ((UINT64_C(1) << EPSHM_DOORBELL_OFFSET_BITS) - 1);
     const uint64_t offset = lines * EPSHM_PIPE_LINE;
-    epshm_neighbour_t *neighbour = neighbour_of(module,
-                                                (uint32_t) (word >> EPSHM_DOOR_OFFSET_BITS) - 1);
+    epshm_peer_proc_t *peer_proc
+        = peer_proc_of(module, (uint32_t) (word >> EPSHM_DOORBELL_OFFSET_BITS) - 1);
     epshm_pipe_in_t pipe;
 
-    if (NULL == neighbour) {
+    if (NULL == peer_proc) {
         return NULL;
     }
-    element->neighbour = neighbour;
-    element->packet = epshm_packet_open(neighbour->base, neighbour->size, neighbour->used, offset,
+    element->peer_proc = peer_proc;
+    element->packet = epshm_packet_open(peer_proc->base, peer_proc->size, peer_proc->used, offset,
                                         &element->envelope);
     if (NULL != element->packet) {
         return &element->packet->next;
@@ -94,19 +94,19 @@ static bool is_known(const epshm_node_module_t *module, const epshm_pipe_t *pipe
     return epshm_pipe_is_detached(pipe);
 }
 
-/** Is a message for an earlier owner of this door?  Numbers are given out in sequence. */
+/** Is a message for an earlier owner of this doorbell?  Numbers are given out in sequence. */
 static inline bool is_for_earlier(const epshm_node_module_t *module, uint64_t addressee)
 {
     return module->addressee - addressee < UINT32_MAX;
 }
 
-/** A pipe, or a packet, for a module that has not had this door, or one that makes no sense. */
-static void node_door_corrupt(epshm_node_module_t *module, epshm_neighbour_t *neighbour,
-                              uint64_t sender, uint64_t door)
+/** A pipe, or a packet, for a module that has not had this doorbell, or one that makes no sense. */
+static void node_doorbell_corrupt(epshm_node_module_t *module, epshm_peer_proc_t *peer_proc,
+                                  uint64_t sender, uint64_t doorbell)
 {
     /* Relaxed: a counter. */
     atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1, memory_order_relaxed);
-    mca_btl_epshm_node_lose_sender(module, neighbour, sender, door, true, "pipe corrupt");
+    mca_btl_epshm_node_lose_sender(module, peer_proc, sender, doorbell, true, "pipe corrupt");
 }
 
 /** A pipe for this module. */
@@ -122,10 +122,10 @@ static void take_in(epshm_node_module_t *module, const epshm_node_in_t *in)
                                                                                  in->sender);
 }
 
-/** A pipe in the door's list.  @return false: it is known, or there is none any more */
+/** A pipe in the doorbell's list.  @return false: it is known, or there is none any more */
 static bool answer_pipe(epshm_node_module_t *module, const epshm_node_element_t *element)
 {
-    epshm_node_in_t in = {.neighbour = element->neighbour};
+    epshm_node_in_t in = {.peer_proc = element->peer_proc};
     const epshm_pipe_t *pipe;
 
     if (!element_open_pipe(element, &in.pipe) || is_known(module, in.pipe.pipe)) {
@@ -137,14 +137,14 @@ static bool answer_pipe(epshm_node_module_t *module, const epshm_node_element_t 
     mca_btl_epshm_node_check_in(module);
     pipe = in.pipe.pipe;
     in.sender = pipe->sender;
-    in.door = pipe->door;
+    in.doorbell = pipe->doorbell;
     if (module->addressee == pipe->addressee) {
         take_in(module, &in);
     } else if (is_for_earlier(module, pipe->addressee)) {
         epshm_pipe_detach(in.pipe.pipe);
     } else {
         epshm_pipe_refuse(in.pipe.pipe);
-        node_door_corrupt(module, in.neighbour, in.sender, in.door);
+        node_doorbell_corrupt(module, in.peer_proc, in.sender, in.doorbell);
     }
     return true;
 }
@@ -154,7 +154,7 @@ static uint64_t take_packet(epshm_node_module_t *module, const epshm_node_elemen
 {
     const epshm_pipe_envelope_t *envelope = &element->envelope;
     epshm_packet_t *packet = element->packet;
-    const uint64_t sender = packet->sender, door = packet->door;
+    const uint64_t sender = packet->sender, doorbell = packet->doorbell;
     const epshm_node_refused_t *refused = mca_btl_epshm_node_has_refused(module, sender);
 
     if (OPAL_UNLIKELY(NULL != refused && refused->corrupt)) {
@@ -175,7 +175,7 @@ static uint64_t take_packet(epshm_node_module_t *module, const epshm_node_elemen
         return OPAL_LIKELY(NULL == refused) ? EPSHM_PIPE_LEFT : EPSHM_PIPE_REFUSED;
     case EPSHM_PACKET_GIVE_UP:
         if (NULL == refused) {
-            mca_btl_epshm_node_lose_sender(module, element->neighbour, sender, door, false,
+            mca_btl_epshm_node_lose_sender(module, element->peer_proc, sender, doorbell, false,
                                            "given up");
         }
         return EPSHM_PIPE_REFUSED;
@@ -184,11 +184,11 @@ static uint64_t take_packet(epshm_node_module_t *module, const epshm_node_elemen
     default:
         break;
     }
-    node_door_corrupt(module, element->neighbour, sender, door);
+    node_doorbell_corrupt(module, element->peer_proc, sender, doorbell);
     return EPSHM_PIPE_REFUSED;
 }
 
-/** A packet in the door's list. */
+/** A packet in the doorbell's list. */
 static void answer_packet(epshm_node_module_t *module, const epshm_node_element_t *element)
 {
     epshm_packet_t *packet = element->packet;
@@ -197,7 +197,7 @@ static void answer_packet(epshm_node_module_t *module, const epshm_node_element_
     if (OPAL_LIKELY(module->addressee == packet->addressee)) {
         how = take_packet(module, element);
     } else if (!is_for_earlier(module, packet->addressee)) {
-        node_door_corrupt(module, element->neighbour, packet->sender, packet->door);
+        node_doorbell_corrupt(module, element->peer_proc, packet->sender, packet->doorbell);
         how = EPSHM_PIPE_REFUSED;
     }
     epshm_packet_detach(packet, how);
@@ -216,7 +216,7 @@ static bool found_grow(epshm_node_module_t *module)
     return true;
 }
 
-/** Find the elements of the list that has been taken out of the door.
+/** Find the elements of the list that has been taken out of the doorbell.
  * @return OPAL_SUCCESS: all are in module->found; OPAL_ERR_OUT_OF_RESOURCE: some are, it goes on
  *         from there; OPAL_ERROR: the list leads nowhere, or back into itself */
 static int find_elements(epshm_node_module_t *module)
@@ -243,7 +243,7 @@ static int find_elements(epshm_node_module_t *module)
     return OPAL_SUCCESS;
 }
 
-int mca_btl_epshm_node_answer_door(epshm_node_module_t *module)
+int mca_btl_epshm_node_answer_doorbell(epshm_node_module_t *module)
 {
     bool sound;
     int packets = 0, rc;
@@ -252,7 +252,7 @@ int mca_btl_epshm_node_answer_door(epshm_node_module_t *module)
         return 0; /* that is what is written there */
     }
     if (OPAL_LIKELY(0 == module->rest)) {
-        module->rest = epshm_door_take(module->door, 0);
+        module->rest = epshm_doorbell_take(module->doorbell, 0);
     }
     rc = find_elements(module);
     if (OPAL_UNLIKELY(OPAL_ERR_OUT_OF_RESOURCE == rc)) {
@@ -273,7 +273,7 @@ int mca_btl_epshm_node_answer_door(epshm_node_module_t *module)
     if (OPAL_UNLIKELY(!sound)) {
         /* What was pushed before it cannot be found any more either.  Relaxed: a counter. */
         atomic_fetch_add_explicit(&mca_btl_epshm_component.pipes_broken, 1, memory_order_relaxed);
-        mca_btl_epshm_node_break_door(module);
+        mca_btl_epshm_node_break_doorbell(module);
     }
     return packets;
 }
@@ -304,12 +304,12 @@ static void list_leave(epshm_node_module_t *module, uint64_t word)
     }
 }
 
-void mca_btl_epshm_node_leave_door(epshm_node_module_t *module)
+void mca_btl_epshm_node_leave_doorbell(epshm_node_module_t *module)
 {
-    epshm_door_leave(module->door);
+    epshm_doorbell_leave(module->doorbell);
     while (0 < module->found_count) {
         element_leave(&module->found[--module->found_count]);
     }
     list_leave(module, module->rest);
-    list_leave(module, epshm_door_take(module->door, EPSHM_DOOR_LEFT));
+    list_leave(module, epshm_doorbell_take(module->doorbell, EPSHM_DOORBELL_LEFT));
 }

@@ -6,17 +6,17 @@
 /**
  * @file
  *
- * What the tests of btl/epshm's lanes share: real modules, and what has come to each.  The
+ * What the tests of btl/epshm's SPSC rings share: real modules, and what has come to each.  The
  * component's sources are compiled in, as what they share is not exported.
  */
 
-#ifndef EP_TEST_UNIT_TEST_EPSHM_LANES_H
-#define EP_TEST_UNIT_TEST_EPSHM_LANES_H
+#ifndef TEST_EPSHM_SPSC_RINGS_H
+#define TEST_EPSHM_SPSC_RINGS_H
 
 #include "opal/mca/btl/epshm/threads/btl_epshm_frag.c"
-#include "opal/mca/btl/epshm/threads/btl_epshm_inbox.c"
-#include "opal/mca/btl/epshm/threads/btl_epshm_lane.c"
-#include "opal/mca/btl/epshm/threads/btl_epshm_lend.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_recv_queue.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_spsc.c"
+#include "opal/mca/btl/epshm/threads/btl_epshm_zcopy.c"
 #include "opal/mca/btl/epshm/threads/btl_epshm_module.c"
 #include "opal/mca/btl/epshm/threads/btl_epshm_progress.c"
 #include "opal/mca/btl/epshm/threads/btl_epshm_send.c"
@@ -50,7 +50,7 @@ typedef struct header_t {
     uint64_t size; /**< of the payload */
 } header_t;
 
-_Static_assert(EPSHM_USUAL_HEADER == sizeof(header_t), "may travel bare");
+_Static_assert(EPSHM_SHORT_HEADER == sizeof(header_t), "may travel bare");
 
 static inline uint64_t stream_of(unsigned int from, unsigned int to, uint32_t number)
 {
@@ -126,7 +126,7 @@ static inline void side_open(int slot)
     side->instance = next_instance++;
     side->module->ep_prefix = PREFIX;
     side->module->ep_receive_bare = on_bare;
-    side->module->ep_receive_loan = on_apart;
+    side->module->ep_receive_zcopy = on_apart;
 }
 
 static inline void side_disconnect(int slot, int other)
@@ -197,44 +197,44 @@ static inline void take_all(int slot)
     }
 }
 
-static inline struct mca_btl_base_endpoint_t *inbox_of(int slot)
+static inline struct mca_btl_base_endpoint_t *recv_queue_of(int slot)
 {
-    return ((mca_btl_epshm_module_t *) sides[slot].module)->inbox;
+    return ((mca_btl_epshm_module_t *) sides[slot].module)->recv_queue;
 }
 
 static inline epshm_place_t *place_of(int from, int to)
 {
-    return mca_btl_epshm_place((mca_btl_epshm_module_t *) sides[from].module, inbox_of(to));
+    return mca_btl_epshm_place((mca_btl_epshm_module_t *) sides[from].module, recv_queue_of(to));
 }
 
-static inline bool has_lane(int from, int to)
+static inline bool has_spsc(int from, int to)
 {
-    return inbox_of(to) == place_of(from, to)->inbox;
+    return recv_queue_of(to) == place_of(from, to)->recv_queue;
 }
 
-static inline unsigned int state_of(const struct mca_btl_base_endpoint_t *inbox, int lane)
+static inline unsigned int state_of(const struct mca_btl_base_endpoint_t *recv_queue, int spsc)
 {
-    return atomic_load_explicit(&inbox->lane[lane].state, memory_order_relaxed);
+    return atomic_load_explicit(&recv_queue->spsc[spsc].state, memory_order_relaxed);
 }
 
-static inline uint32_t bits_of(const struct mca_btl_base_endpoint_t *inbox)
+static inline uint32_t bits_of(const struct mca_btl_base_endpoint_t *recv_queue)
 {
-    return atomic_load_explicit(&inbox->lanes, memory_order_relaxed);
+    return atomic_load_explicit(&recv_queue->spsc_rings, memory_order_relaxed);
 }
 
-static inline uint32_t references_of(const struct mca_btl_base_endpoint_t *inbox)
+static inline uint32_t references_of(const struct mca_btl_base_endpoint_t *recv_queue)
 {
-    return atomic_load_explicit(&inbox->references, memory_order_relaxed);
+    return atomic_load_explicit(&recv_queue->references, memory_order_relaxed);
 }
 
 static inline void begin(int count)
 {
     mca_btl_epshm_component.ring_cells = 1024;
-    mca_btl_epshm_component.lanes = 8;
-    mca_btl_epshm_component.lane_cells = 256;
+    mca_btl_epshm_component.spsc_rings = 8;
+    mca_btl_epshm_component.spsc_cells = 256;
     mca_btl_epshm_component.eager_limit = 4096;
     mca_btl_epshm_component.max_send_size = 32768;
-    mca_btl_epshm_component.share_min = 32768;
+    mca_btl_epshm_component.coop_copy_min = 32768;
     mca_btl_epshm_component.eager_frags_max = 256;
     mca_btl_epshm_component.max_frags_max = 16;
     next_instance = 0;
@@ -273,4 +273,4 @@ static inline void end(void)
     tap_case_done();
 }
 
-#endif /* EP_TEST_UNIT_TEST_EPSHM_LANES_H */
+#endif /* TEST_EPSHM_SPSC_RINGS_H */

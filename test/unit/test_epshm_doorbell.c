@@ -6,13 +6,13 @@
 /**
  * @file
  *
- * The door (btl_epshm_door.h) between threads: producers push packets, whose memory they use again
+ * The door (btl_epshm_doorbell.h) between threads: producers push packets, whose memory they use again
  * as soon as it is given back, and the consumer finds each once, whole, in its producer's order.
  *
- * Guards: btl_epshm_door.h
+ * Guards: btl_epshm_doorbell.h
  */
 
-#include "opal/mca/btl/epshm/segment/btl_epshm_door.h"
+#include "opal/mca/btl/epshm/segment/btl_epshm_doorbell.h"
 
 #include "tap.h"
 
@@ -29,7 +29,7 @@ typedef struct slot_t {
 
 static slot_t *slots; /**< SLOTS of each producer: what would be its segment */
 static _Atomic uint64_t used;
-static epshm_door_t door;
+static epshm_doorbell_t doorbell;
 static uint64_t count;
 
 static void *produce(void *argument)
@@ -48,7 +48,7 @@ static void *produce(void *argument)
             slot->word[i] = number + (uint64_t) i;
         }
         epshm_packet_set(&slot->packet, EPSHM_PACKET_MESSAGE, 7, sizeof(slot->word));
-        TAP_EQ(0, epshm_door_push(&door, &slot->packet.next, index + 1));
+        TAP_EQ(0, epshm_doorbell_push(&doorbell, &slot->packet.next, index + 1));
     }
     return NULL;
 }
@@ -91,7 +91,7 @@ static void case_threads(void)
         pthread_create(&threads[i], NULL, produce, (void *) i);
     }
     while (all < PRODUCERS * count) {
-        const uint64_t word = epshm_door_take(&door, 0);
+        const uint64_t word = epshm_doorbell_take(&doorbell, 0);
 
         if (0 == word) {
             sched_yield();
@@ -108,20 +108,21 @@ static void case_threads(void)
 /** A door that has been left, or is broken, takes nothing; an element is found once. */
 static void case_states(void)
 {
-    epshm_door_t other = {.last = 0, .owner = 5};
+    epshm_doorbell_t other = {.last = 0, .owner = 5};
     slot_t *slot = &slots[0];
 
     tap_case("states of a door");
-    TAP_CHECK(!epshm_door_is_left(&other, 5) && epshm_door_is_left(&other, 6), "whose is it?");
-    TAP_EQ(0, epshm_door_push(&other, &slot->packet.next, 9));
-    TAP_EQ(9, epshm_door_take(&other, EPSHM_DOOR_LEFT));
+    TAP_CHECK(!epshm_doorbell_is_left(&other, 5) && epshm_doorbell_is_left(&other, 6),
+              "whose is it?");
+    TAP_EQ(0, epshm_doorbell_push(&other, &slot->packet.next, 9));
+    TAP_EQ(9, epshm_doorbell_take(&other, EPSHM_DOORBELL_LEFT));
     TAP_EQ(0, epshm_word_follow(&slot->packet.next));
     TAP_EQ(EPSHM_WORD_SEEN, epshm_word_follow(&slot->packet.next));
-    TAP_EQ(EPSHM_DOOR_LEFT, epshm_door_push(&other, &slot->packet.next, 9));
-    atomic_store(&other.last, EPSHM_DOOR_BROKEN);
-    TAP_EQ(EPSHM_DOOR_BROKEN, epshm_door_push(&other, &slot->packet.next, 9));
-    epshm_door_leave(&other);
-    TAP_CHECK(epshm_door_is_left(&other, 5), "it has not been left");
+    TAP_EQ(EPSHM_DOORBELL_LEFT, epshm_doorbell_push(&other, &slot->packet.next, 9));
+    atomic_store(&other.last, EPSHM_DOORBELL_BROKEN);
+    TAP_EQ(EPSHM_DOORBELL_BROKEN, epshm_doorbell_push(&other, &slot->packet.next, 9));
+    epshm_doorbell_leave(&other);
+    TAP_CHECK(epshm_doorbell_is_left(&other, 5), "it has not been left");
     tap_case_done();
 }
 
@@ -146,7 +147,7 @@ static void case_nonsense(void)
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epshm_door", 120);
+    tap_begin(argc, argv, "test_epshm_doorbell", 120);
     count = TAP_SANITIZED ? 30000 : 200000;
     slots = aligned_alloc(EPSHM_PIPE_LINE, PRODUCERS * SLOTS * sizeof(slot_t));
     memset(slots, 0, PRODUCERS * SLOTS * sizeof(slot_t));
