@@ -16,7 +16,7 @@
 
 #include "opal_config.h"
 
-#include "opal/mca/btl/epofi/proto/btl_epofi_odd.h"
+#include "opal/mca/btl/epofi/proto/btl_epofi_discard.h"
 #include "opal/mca/btl/epofi/object/btl_epofi_pair.h"
 #include "opal/mca/btl/epofi/proto/btl_epofi_recv.h"
 #include "opal/mca/btl/epofi/object/btl_epofi_types.h"

@@ -179,8 +179,8 @@ static void net_disconnect(mca_btl_ep_module_t *module, struct mca_btl_base_endp
 }
 
 /** Nothing is found out by asking. */
-static void net_ask(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint,
-                    bool connect)
+static void net_check_liveness(mca_btl_ep_module_t *module,
+                               struct mca_btl_base_endpoint_t *endpoint, bool connect)
 {
     (void) module;
     (void) connect;
@@ -402,7 +402,7 @@ void fuzz_net_init(void)
         .ep_receive_bare = fuzz_ep->ways.shm->ep_receive_bare,
         .ep_lost = fuzz_ep->ways.shm->ep_lost,
         .ep_describe = fuzz_ep->ways.shm->ep_describe,
-        .ep_ask = net_ask,
+        .ep_check_liveness = net_check_liveness,
         .ep_abandon = net_abandon,
         .ep_progress = net_progress,
         .ep_pending = net_pending,

@@ -18,9 +18,9 @@
 
 #include "opal_config.h"
 
-#include "opal/mca/btl/epofi/proto/btl_epofi_ask.h"
+#include "opal/mca/btl/epofi/proto/btl_epofi_liveness.h"
 #include "opal/mca/btl/epofi/peer/btl_epofi_endpoint.h"
-#include "opal/mca/btl/epofi/proto/btl_epofi_odd.h"
+#include "opal/mca/btl/epofi/proto/btl_epofi_discard.h"
 #include "opal/mca/btl/epofi/object/btl_epofi_pair.h"
 #include "opal/mca/btl/epofi/object/btl_epofi_types.h"
 

@@ -52,7 +52,7 @@ static void on_read(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *
 static bool is_read(side_t *side, uint64_t key, uint64_t address)
 {
     mca_btl_base_module_t *btl = &side->module->super;
-    struct mca_btl_base_registration_handle_t guess = {.key = key};
+    struct mca_btl_base_registration_handle_t predict = {.key = key};
     struct mca_btl_base_registration_handle_t *local;
     char copy[8] = "";
     int rc;
@@ -62,7 +62,7 @@ static bool is_read(side_t *side, uint64_t key, uint64_t address)
     read_status = 1;
     do {
         (void) side_progress(side);
-        rc = btl->btl_get(btl, side->peer, copy, address, local, &guess, sizeof(copy), 0,
+        rc = btl->btl_get(btl, side->peer, copy, address, local, &predict, sizeof(copy), 0,
                           MCA_BTL_NO_ORDER, on_read, NULL, NULL);
     } while (OPAL_ERR_OUT_OF_RESOURCE == rc);
     while (OPAL_SUCCESS == rc && 1 == read_status) {
@@ -96,19 +96,19 @@ static void case_keys(const pair_t *pair)
     mine -= handles[0]->base;
     pair_exchange(pair, &side, &mine, &theirs, sizeof(mine));
     for (uint64_t key = 1; key <= GUESSES && 1 == pair->rank; ++key) {
-        side_t guesser = {0};
+        side_t predictor = {0};
         name_t name;
 
         /* Of a module of its own: a wrong key may cost it the connection. */
         name.length = side.peer->pair->address_length;
         memcpy(name.bytes, side.peer->pair->address, name.length);
-        side_open(&guesser);
-        TAP_EQ(OPAL_SUCCESS,
-               guesser.module->ep_connect(guesser.module, name.bytes, name.length, &guesser.peer));
-        guesser.module->ep_lost = count_loss;
-        TAP_CHECK(!is_read(&guesser, key, theirs), "memory was read with key %llu",
+        side_open(&predictor);
+        TAP_EQ(OPAL_SUCCESS, predictor.module->ep_connect(predictor.module, name.bytes, name.length,
+                                                          &predictor.peer));
+        predictor.module->ep_lost = count_loss;
+        TAP_CHECK(!is_read(&predictor, key, theirs), "memory was read with key %llu",
                   (unsigned long long) key);
-        end(&guesser);
+        end(&predictor);
     }
     pair_barrier(pair, &side);
     for (int i = 0; i < REGIONS; ++i) {

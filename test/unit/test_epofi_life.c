@@ -334,10 +334,11 @@ static void case_addresses(const pair_t *pair)
     bad.flags ^= 2;
     TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
     bad = good;
-    bad.flags ^= EPOFI_ADDRESS_GREETED; /* a peer that does what we do not do, or does not what we
+    bad.flags
+        ^= EPOFI_ADDRESS_AUTHENTICATED; /* a peer that does what we do not do, or does not what we
                                            do */
     TAP_EQ(OPAL_ERR_UNREACH, side.module->ep_connect(side.module, &bad, length, &endpoint));
-    TAP_EQ(0 == strcmp(provider, "tcp") ? EPOFI_ADDRESS_GREETED : 0, good.flags);
+    TAP_EQ(0 == strcmp(provider, "tcp") ? EPOFI_ADDRESS_AUTHENTICATED : 0, good.flags);
     bad = good;
     bad.bytes[0] = FI_ADDR_STR == good.format ? 0 : bad.bytes[0] + 1;
     TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
@@ -501,7 +502,7 @@ static void case_ask(const pair_t *pair)
     TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, name.bytes, name.length, &side.peer));
     start = mca_btl_epofi_now();
     for (int i = 0; mca_btl_epofi_now() - start < 200000000u; ++i) {
-        side.module->ep_ask(side.module, side.peer, 0 == i % 2);
+        side.module->ep_check_liveness(side.module, side.peer, 0 == i % 2);
         (void) side_progress(&side);
         (void) side_progress(&other);
     }
@@ -510,7 +511,7 @@ static void case_ask(const pair_t *pair)
     if (0 == strcmp(provider, "tcp")) {
         side_close(&other);
         while (0 == losses) {
-            side.module->ep_ask(side.module, side.peer, true);
+            side.module->ep_check_liveness(side.module, side.peer, true);
             (void) side_progress(&side);
         }
     } else {
@@ -546,7 +547,7 @@ static void case_quiet(const pair_t *pair)
     }
     for (int round = 0; round < 2000; ++round) {
         for (int i = 0; i < PEERS; ++i) {
-            side.module->ep_ask(side.module, peers[i], true);
+            side.module->ep_check_liveness(side.module, peers[i], true);
             (void) side_progress(&others[i]);
         }
         (void) side_progress(&side);

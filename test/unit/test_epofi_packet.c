@@ -9,7 +9,7 @@
  * Packets of btl/epofi: what goes into one, when it leaves, also if nobody progresses the module,
  * and how one that makes no sense is received.  Two processes over tcp on the loopback interface.
  *
- * Guards: btl_epofi_packet.c, btl_epofi_postman.c, btl_epofi_packet_lock.c
+ * Guards: btl_epofi_packet.c, btl_epofi_packet_thread.c, btl_epofi_packet_lock.c
  */
 
 #include "test_epofi.h"
@@ -18,12 +18,12 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-/* ---- the postman, at rest as long as the test says ------------------------------------------- */
+/* ---- the packet thread, at rest as long as the test says ------------------------------------------- */
 
 static pthread_t main_thread;
 static _Atomic bool rests;
 
-/** In front of libc's.  The postman sleeps between two looks; a sender that loses its core for some
+/** In front of libc's.  the packet thread sleeps between two looks; a sender that loses its core for some
  * time must not be taken for one that has turned away. */
 int nanosleep(const struct timespec *pause, struct timespec *left)
 {
@@ -155,7 +155,7 @@ static void case_little(const pair_t *pair)
         }
     }
     if (0 == pair->rank) {
-        TAP_EQ(64, side.peer->direct_next); /* it was waited for the postman twice */
+        TAP_EQ(64, side.peer->direct_next); /* it was waited for the packet thread twice */
     }
     end(pair, &side);
 }

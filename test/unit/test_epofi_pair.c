@@ -15,7 +15,7 @@
 
 #include "test_epofi.h"
 
-#include "opal/mca/btl/epofi/sockets/btl_epofi_greet.h"
+#include "opal/mca/btl/epofi/sockets/btl_epofi_handshake.h"
 
 #include "../lib/tcp_hello.h"
 
@@ -69,7 +69,7 @@ static void end(side_t *side)
 /** Headers that are right but for their origin, with each of the tags that do something. */
 static uint64_t forge(side_t *side)
 {
-    const uint8_t tags[] = {MCA_BTL_EP_TAG, EPOFI_TAG_GONE, EPOFI_TAG_ASK, EPOFI_TAG_HERE};
+    const uint8_t tags[] = {MCA_BTL_EP_TAG, EPOFI_TAG_GONE, EPOFI_TAG_LIVENESS, EPOFI_TAG_HERE};
     mca_btl_epofi_wire_t good, bad;
     uint64_t count = 0;
 
@@ -265,7 +265,7 @@ static void last_missing(const pair_t *pair, bool forgotten)
     }
     pair_barrier(pair, &side);
     if (1 == pair->rank) {
-        side.module->ep_ask(side.module, side.peer, true);
+        side.module->ep_check_liveness(side.module, side.peer, true);
         while (0 == losses) {
             (void) side_progress(&side);
         }
@@ -329,7 +329,8 @@ static void given_up(const pair_t *pair, bool answered)
     }
     if (1 == pair->rank) {
         while (0 == losses) {
-            side.module->ep_ask(side.module, side.peer, true); /* again: the way back is new */
+            side.module->ep_check_liveness(side.module, side.peer,
+                                           true); /* again: the way back is new */
             (void) side_progress(&side);
         }
         TAP_EQ(1, losses);
@@ -444,7 +445,7 @@ static void case_many_quiet(const pair_t *pair)
     }
     for (int look = 0; look < LOOKS; ++look) {
         module_of(&side)->confirm_ns = 0; /* it is time */
-        mca_btl_epofi_ask_confirm(module_of(&side));
+        mca_btl_epofi_liveness_confirm(module_of(&side));
     }
     for (uint64_t id = 1; id <= COUNT; ++id) {
         never += 0 == mca_btl_epofi_pair_find(module_of(&side), id)->asked;
@@ -463,13 +464,13 @@ static int begin_message(const mca_btl_epofi_address_t *address, uint16_t port)
         uint64_t length;
     } header = {.version = 3, .size = 16, .length = 16 + 200};
     int fd = socket(((const struct sockaddr *) address->bytes)->sa_family, SOCK_STREAM, 0);
-    mca_btl_epofi_greeting_t greeting;
+    mca_btl_epofi_hello_t own;
     char answer[sizeof(mca_btl_epofi_answer_t) + sizeof(hello)];
 
     TAP_EQ(16, sizeof(header));
     TAP_EQ(0, connect(fd, (const struct sockaddr *) address->bytes, address->length));
-    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&address->secret, &greeting));
-    TAP_EQ(sizeof(greeting), send(fd, &greeting, sizeof(greeting), 0));
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&address->secret, &own));
+    TAP_EQ(sizeof(own), send(fd, &own, sizeof(own), 0));
     TAP_EQ(sizeof(hello), send(fd, &hello, sizeof(hello), 0));
     TAP_EQ(sizeof(answer), recv(fd, answer, sizeof(answer), MSG_WAITALL));
     TAP_EQ(sizeof(header), send(fd, &header, sizeof(header), 0));

@@ -11,7 +11,7 @@
  * once.
  *
  * Guards: btl_epofi_share.c, btl_epofi_share_cq.c, btl_epofi_share_domain.c, btl_epofi_share_ep.c,
- * btl_epofi_share_recv.c, btl_epofi_share_slot.c, btl_epofi_book.c
+ * btl_epofi_share_recv.c, btl_epofi_share_slot.c, btl_epofi_av.c
  */
 
 #include "test_epofi.h"
@@ -492,7 +492,7 @@ static void run_kept(const pair_t *pair)
     opal_mutex_unlock(&mca_btl_epofi_lock);
 }
 
-/** Two that were met at one host and port: the gate knows the one that was met last, also if it was
+/** Two that were met at one host and port: the acceptor knows the one that was met last, also if it was
  * met before, and no address has been forgotten. */
 static void run_met_again(const pair_t *pair)
 {
@@ -518,26 +518,26 @@ static void run_met_again(const pair_t *pair)
     opal_mutex_lock(&mca_btl_epofi_lock);
     TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_fabric_acquire(&fabric));
     TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_context_get(fabric, &own, &context));
-    TAP_CHECK(NULL != context.gate, "connections are not greeted");
-    TAP_EQ(1, mca_btl_epofi_book_enter(context.book, &first, &entries[0]));
-    TAP_EQ(1, mca_btl_epofi_book_enter(context.book, &second, &entries[1]));
-    known = mca_btl_epofi_gate_callee(context.gate, &listener);
+    TAP_CHECK(NULL != context.acceptor, "connections are not authenticated");
+    TAP_EQ(1, mca_btl_epofi_av_insert(context.av_table, &first, &entries[0]));
+    TAP_EQ(1, mca_btl_epofi_av_insert(context.av_table, &second, &entries[1]));
+    known = mca_btl_epofi_acceptor_callee(context.acceptor, &listener);
     TAP_CHECK(known == &entries[1]->callee, "not the second one");
-    TAP_EQ(1, mca_btl_epofi_book_enter(context.book, &first, &entries[2])); /* of long ago */
-    known = mca_btl_epofi_gate_callee(context.gate, &listener);
+    TAP_EQ(1, mca_btl_epofi_av_insert(context.av_table, &first, &entries[2])); /* of long ago */
+    known = mca_btl_epofi_acceptor_callee(context.acceptor, &listener);
     TAP_CHECK(known == &entries[1]->callee, "not the second one any more");
     first.order = 3;
-    TAP_EQ(1, mca_btl_epofi_book_enter(context.book, &first, &entries[3]));
+    TAP_EQ(1, mca_btl_epofi_av_insert(context.av_table, &first, &entries[3]));
     TAP_CHECK(entries[0] == entries[3], "entered twice");
-    known = mca_btl_epofi_gate_callee(context.gate, &listener);
+    known = mca_btl_epofi_acceptor_callee(context.acceptor, &listener);
     TAP_CHECK(known == &entries[0]->callee, "not the first one, which was met last");
-    mca_btl_epofi_book_leave(context.book, entries[1]);
-    known = mca_btl_epofi_gate_callee(context.gate, &listener);
+    mca_btl_epofi_av_remove(context.av_table, entries[1]);
+    known = mca_btl_epofi_acceptor_callee(context.acceptor, &listener);
     TAP_CHECK(known == &entries[0]->callee, "gone with the second one");
-    mca_btl_epofi_book_leave(context.book, entries[0]);
-    mca_btl_epofi_book_leave(context.book, entries[2]);
-    mca_btl_epofi_book_leave(context.book, entries[3]);
-    TAP_CHECK(NULL == mca_btl_epofi_gate_callee(context.gate, &listener), "it stays");
+    mca_btl_epofi_av_remove(context.av_table, entries[0]);
+    mca_btl_epofi_av_remove(context.av_table, entries[2]);
+    mca_btl_epofi_av_remove(context.av_table, entries[3]);
+    TAP_CHECK(NULL == mca_btl_epofi_acceptor_callee(context.acceptor, &listener), "it stays");
     mca_btl_epofi_context_put(&context);
     mca_btl_epofi_fabric_release();
     opal_mutex_unlock(&mca_btl_epofi_lock);

@@ -387,7 +387,7 @@ static void given_up(const pair_t *pair, bool asks)
     } else {
         meet(pair);
         if (asks) {
-            side.module->ep_ask(side.module, side.peer, true);
+            side.module->ep_check_liveness(side.module, side.peer, true);
         }
         meet(pair);
         meet(pair);

@@ -18,7 +18,7 @@ use File::Path qw(make_path);
 #     pending_free: steps of libmpi's nonblocking constructors run in whatever thread progresses them,
 #     and libmpi, which is not seen, hands the result over; as it does with the request, through a free
 #     list, from the thread that has waited for it.
-#   mca_btl_epofi_socket_unwatch, mca_btl_epofi_guess_: a descriptor's number goes from the thread that
+#   mca_btl_epofi_socket_unwatch, mca_btl_epofi_predict_: a descriptor's number goes from the thread that
 #     closes it to the one that gets it next, and what is kept of it with it, through the kernel.
 #   idle_free: looks at a reference count of OPAL's, which it and libmpi drop by atomic operations: a
 #     thread that sees that it has the last one is alone.
@@ -30,7 +30,7 @@ use File::Path qw(make_path);
 #     tests that read what a nonblocking collective has brought; libnbc, not seen, hands it over.
 my $SUPPRESSIONS = join '', map { "race:$_\n" }
     qw(ompi_comm_activate_nb mca_pml_epml_cid_steps_request cid_agreed activated module_construct
-       comm_query mca_btl_epofi_socket_unwatch mca_btl_epofi_guess_ idle_free
+       comm_query mca_btl_epofi_socket_unwatch mca_btl_epofi_predict_ idle_free
        mca_coll_epcoll_pending_free opal_lifo_ opal_read_counted_pointer wrap
        wait_sync_update
        check_vector_collectives check_reduce_scatter check_nonblocking check_collectives);

@@ -12,7 +12,7 @@
  *   --limit N  pml_epml_max_endpoints of this run
  *   --net 1    processes are on several nodes
  *
- * Guards: query_number.c, pml_epml_num_endpoints.c, pml_epml_oversubscription.c, btl_epofi_room.c
+ * Guards: query_number.c, pml_epml_num_endpoints.c, pml_epml_oversubscription.c, btl_epofi_context_limit.c
  */
 
 #define _GNU_SOURCE

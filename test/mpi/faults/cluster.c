@@ -18,7 +18,7 @@
  *              ends the job (kind "fatal": the runner looks at what is said)
  *   --closed 1 connections of ordinary communicators are closed, and nobody dies: likewise
  *
- * Guards: pml_epml_base_error.c, pml_epml_net.c, btl_epofi_agree.c, btl_epofi_ask.c,
+ * Guards: pml_epml_base_error.c, pml_epml_net.c, btl_epofi_agree.c, btl_epofi_liveness.c,
  * btl_epofi_fabric.c, btl_epofi_lost.c, btl_epofi_net.c, btl_epofi_sockets.c
  */
 

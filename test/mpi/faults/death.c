@@ -35,7 +35,7 @@
  * EPT-WITH: TOP/test/client/epclient.c
  *
  * Guards: pml_epml_base_error.c, pml_epml_pmix.c, pml_epml_finalize.c, pml_epml_lost_launcher.c,
- * pml_epml_lost.c, pml_epml_lost_ask.c, pml_epml_rndv_cancel.c, common_ep_help.c, btl_epofi_ask.c,
+ * pml_epml_lost.c, pml_epml_liveness.c, pml_epml_rndv_cancel.c, common_ep_help.c, btl_epofi_liveness.c,
  * btl_epofi_sockets.c, btl_epshm_node_lost.c, pml_epml_creation.c, pml_epml_bootstrap.c,
  * pml_epml_traversal.c, pml_epml_discovery.c, pml_epml_service.c,
  * coll_epcoll_exchange.c, coll_epcoll_pending.c, coll_epcoll_program.c

@@ -9,7 +9,7 @@
  * Faults of the fabric: what is retried, what ends with an error, which ranks it touches, what is
  * said. The roles are in fault.h.
  *
- * Guards: pml_epml_pmix.c, pml_epml_lost.c, pml_epml_lost_ask.c, pml_epml_connection.c,
+ * Guards: pml_epml_pmix.c, pml_epml_lost.c, pml_epml_liveness.c, pml_epml_connection.c,
  * common_ep_help.c, btl/epofi, pml_epml_fetch.c
  */
 
@@ -97,7 +97,7 @@ static void held_again(void)
 
 /** A piece of a partitioned message is being fetched for so long that its sender is asked whether
  * it is still there: the piece's, not that of the request's last user, which is not even in the
- * communicator.  With pml_epml_ask 200. */
+ * communicator.  With pml_epml_liveness_interval 200. */
 static void asked(void)
 {
     MPI_Comm pair;

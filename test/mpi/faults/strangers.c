@@ -14,7 +14,7 @@
  * three quarters of a minute, and is reported to the holder, so that it can be counted.
  *
  * Guards: btl_epshm_segment_file.c, btl_epofi_calls.c, btl_epofi_sockets.c, btl_epofi_socket.c,
- * btl_epofi_caller.c
+ * btl_epofi_connector.c
  */
 
 #if !defined(_GNU_SOURCE)

@@ -12,11 +12,11 @@
  * are.  It speaks the protocol of libfabric 2.1's tcp.
  *
  * Nothing may be said to it, nothing that it does may stay, no data may be wrong, and nobody may
- * crash.  With btl_epofi_greeting 0 it gets a member's place, and ends processes.
+ * crash.  With btl_epofi_hello 0 it gets a member's place, and ends processes.
  *
  *   --attack N   only that one, from 0
  *
- * Guards: btl_epofi_greet.c, btl_epofi_sockets.c
+ * Guards: btl_epofi_handshake.c, btl_epofi_sockets.c
  */
 
 #if !defined(_GNU_SOURCE)
@@ -206,13 +206,13 @@ static void random_bytes(void)
     result.open = 0; /* they were not given the time */
 }
 
-/** As in btl_epofi_greet.h. */
+/** As in btl_epofi_handshake.h. */
 static struct {
     uint64_t magic, nonce[2], proof;
 } greeting = {.magic = UINT64_C(0x000167705265E90F)};
 
 /** Greetings with proofs that are guessed, and cut. */
-static void greetings(void)
+static void hellos(void)
 {
     for (int i = 0; i < 20; ++i) {
         int fd = dial(i % PROCESSES);
@@ -278,7 +278,7 @@ static const struct {
     {"a member's place", place},
     {"what nobody has asked for", behind},
     {"random bytes behind a handshake", random_bytes},
-    {"greetings that are wrong, or cut", greetings},
+    {"hellos that are wrong, or cut", hellos},
     {"400 connections that say nothing, or half a greeting", silence},
     {"4200 connections that are closed again at once", burst},
 };

@@ -10,7 +10,7 @@
  * arrives all the same, as long as some thread of the process is in MPI, and a small one in any
  * case; requests of ordinary and endpoint communicators complete in one wait.
  *
- * Guards: btl_epofi_packet.c, btl_epofi_postman.c, pml_epml_registry.c, pml_epml_progress.c,
+ * Guards: btl_epofi_packet.c, btl_epofi_packet_thread.c, pml_epml_registry.c, pml_epml_progress.c,
  * pml_epml_wait.c, pml_epml_waiting.c
  */
 

@@ -79,7 +79,7 @@ static const ep_parameter_t parameters[] = {
      .level = OPAL_INFO_LVL_3,
      .help = "Say it, once in a job, when more threads of a process wait on endpoints than it has "
              "cores, because it is bound, though the node has a core for each endpoint"},
-    {.name = "ask", STORAGE(ask), .preset = 2000, .unit = "ms", SETTABLE,
+    {.name = "liveness_interval", STORAGE(liveness_interval), .preset = 2000, .unit = "ms", SETTABLE,
      .level = OPAL_INFO_LVL_5,
      .help = "Milliseconds that an endpoint waits for other processes without hearing anything "
              "from the network before it looks whether they are still there, again and again, and "

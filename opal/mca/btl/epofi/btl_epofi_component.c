@@ -142,7 +142,7 @@ mca_btl_epofi_component_t mca_btl_epofi_component = {
         .ep_create = component_create,
         .ep_report = mca_btl_epofi_report,
         .ep_check = component_check,
-        .ep_room = mca_btl_epofi_room,
+        .ep_context_limit = mca_btl_epofi_context_limit,
         .ep_network = mca_btl_epofi_network,
     },
 };

@@ -132,11 +132,11 @@ static void report_contexts(const mca_btl_epofi_fabric_t *fabric, mca_btl_ep_tel
 {
     const unsigned int most = mca_btl_epofi_component.max_contexts;
     unsigned int own, shared, modules;
-    epofi_room_plan_t plan;
+    epofi_context_limit_plan_t plan;
     const char *says;
     char text[256];
 
-    epofi_room_plan(fabric->info, most, mca_btl_epofi_component.shared_contexts, &plan);
+    epofi_context_limit_plan(fabric->info, most, mca_btl_epofi_component.shared_contexts, &plan);
     says = 0 < most && plan.own + plan.shared == most ? "btl_epofi_max_contexts says"
                                                       : "the provider says";
     mca_btl_epofi_context_count(&own, &shared, &modules);
@@ -168,9 +168,9 @@ static void report_fabric(const mca_btl_epofi_fabric_t *fabric, mca_btl_ep_tell_
         report_others(mca_btl_epofi_fabric_net(), tell, context);
     }
     report_contexts(fabric, tell, context);
-    tell(context, "greeting",
-         0 == mca_btl_epofi_component.greeting ? "none: btl_epofi_greeting is 0"
-         : fabric->recv_watched /* tcp */ && mca_btl_epofi_calls_can_greet()
+    tell(context, "hello",
+         0 == mca_btl_epofi_component.hello ? "none: btl_epofi_hello is 0"
+         : fabric->recv_watched /* tcp */ && mca_btl_epofi_calls_can_authenticate()
              ? "connections prove that they are the job's"
              : "none: the provider makes its connections alone; messages prove whose they are");
 }

@@ -173,8 +173,9 @@ typedef void (*mca_btl_ep_receive_zcopy_fn_t)(void *context, const void *rest, c
  * @param[in] connect  also if there has been nothing between the two yet, so that it takes a
  *                     connection; of these there may be a bounded number
  */
-typedef void (*mca_btl_ep_ask_fn_t)(struct mca_btl_ep_module_t *module,
-                                    struct mca_btl_base_endpoint_t *endpoint, bool connect);
+typedef void (*mca_btl_ep_check_liveness_fn_t)(struct mca_btl_ep_module_t *module,
+                                               struct mca_btl_base_endpoint_t *endpoint,
+                                               bool connect);
 
 /**
  * Has the peer's module ended, so that nothing that is sent to it is read?  What it had sent may
@@ -308,7 +309,7 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_answer_fn_t ep_answer; /**< may be NULL */
     mca_btl_ep_send_zcopy_fn_t ep_send_zcopy; /**< NULL: no zero-copy sends */
     size_t ep_zcopy_min; /**< bytes of payload from which on ep_send_zcopy is worth a try */
-    mca_btl_ep_ask_fn_t ep_ask;       /**< NULL if peers cannot be lost */
+    mca_btl_ep_check_liveness_fn_t ep_check_liveness; /**< NULL if peers cannot be lost */
     mca_btl_ep_abandon_fn_t ep_abandon; /**< likewise */
     mca_btl_ep_refuse_fn_t ep_refuse;
     mca_btl_ep_is_left_fn_t ep_is_left; /**< NULL: that cannot be told, or modules do not end */
@@ -415,7 +416,7 @@ typedef int (*mca_btl_ep_check_fn_t)(void);
  * @param[out] maximum  as many as there may be; INT_MAX: no limit is known.  Both 0: it cannot be
  *                      used
  */
-typedef void (*mca_btl_ep_room_fn_t)(int *optimal, int *maximum);
+typedef void (*mca_btl_ep_context_limit_fn_t)(int *optimal, int *maximum);
 
 /** What tells memory of a node from other memory. */
 typedef struct mca_btl_ep_memory_name_t {
@@ -489,7 +490,7 @@ typedef struct mca_btl_ep_component_t {
     mca_btl_ep_check_fn_t ep_check;           /**< may be NULL */
     mca_btl_ep_memory_get_fn_t ep_memory_get; /**< NULL: it shares none */
     mca_btl_ep_copy_fn_t ep_copy;             /**< NULL: it copies none */
-    mca_btl_ep_room_fn_t ep_room;             /**< NULL: there is always room */
+    mca_btl_ep_context_limit_fn_t ep_context_limit; /**< NULL: there is always room */
     mca_btl_ep_network_fn_t ep_network;       /**< NULL: none */
 } mca_btl_ep_component_t;
 

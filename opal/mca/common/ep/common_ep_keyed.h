@@ -8,7 +8,7 @@
  *
  * Numbers that can be made and guessed only with a secret.  docs/security.md describes their use.
  *
- * Tests: unit/test_epofi_keys, unit/test_epofi_greet
+ * Tests: unit/test_epofi_keys, unit/test_epofi_handshake
  */
 
 #ifndef OPAL_COMMON_EP_KEYED_H

@@ -14,7 +14,7 @@
  * For btl/epofi, which leads libfabric's calls of libc to itself, and libmpix_endpoints, which
  * leads libmpi's.  MCA_BTL_EP_SLOTS is 0 where it is not known how that is done on a machine.
  *
- * Tests: comm_ops, unit/test_epofi_greet
+ * Tests: comm_ops, unit/test_epofi_handshake
  */
 
 #ifndef OPAL_COMMON_EP_SLOTS_H

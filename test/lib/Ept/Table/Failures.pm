@@ -106,11 +106,11 @@ our @ENTRIES = (
         [0, 'tcp'], [4, 'node'], [8, 'node'], [12, 'tcp']),
     # Members that only compute.
     { program => 'win_away', configs => [qw(2x4/node 2x4/tcp)], plain => 0, quick => [],
-      mca => 'pml_epml_ask 100 pml_epml_launcher_wait 100' },
+      mca => 'pml_epml_liveness_interval 100 pml_epml_launcher_wait 100' },
     # The launcher says nothing: they ask each other.
     { program => 'win_death', variant => 'untold', configs => ['3x2/node'], longer => ['5x2/tcp'],
       plain => 0, quick => [], launcher => $RECOVER, says => '', timeout => 60,
-      mca => 'pml_epml_ask 300 pml_epml_launcher_wait 300' },
+      mca => 'pml_epml_liveness_interval 300 pml_epml_launcher_wait 300' },
     { program => 'win_death', variant => 'ulfm', configs => ['3x2/node'],
       longer => [qw(5x2/tcp 5x2/node)], plain => 0, quick => [], launcher => $ULFM, says => '',
       mca => $PATIENT, timeout => 60 },
@@ -219,14 +219,14 @@ our @ENTRIES = (
               configs => ['3x1/tcp'], quick => [], launcher => $RECOVER, survivors => 1,
               timeout => 30, args => '--how none --end finalize', status => 0,
               class => 'MPI_SUCCESS', later => 0, env => $env,
-              mca => 'pml_epml_finalize_wait 500 pml_epml_ask 300', preload => 'endless_fence',
+              mca => 'pml_epml_finalize_wait 500 pml_epml_liveness_interval 300', preload => 'endless_fence',
               says => 'process 1: ended', never => 'written' } }
         ['none_finalize'], ['none_finalize_again', 'EPT_UNANSWERED=1']),
     # What a survivor offers to one that has left and freed its endpoint is given back.
     { program => 'death', variant => 'offer', kind => 'death', plain => 0,
       configs => [qw(3x1/tcp 3x1/node)], quick => [], launcher => $RECOVER, survivors => 1,
       args => '--how offer --end finalize', status => 0, later => 0,
-      mca => 'pml_epml_ask 300 pml_epml_finalize_wait 60000', says => 'process 1: ended',
+      mca => 'pml_epml_liveness_interval 300 pml_epml_finalize_wait 60000', says => 'process 1: ended',
       never => 'written after' },
     # Its children live on, which does not keep it alive for others.
     (map { +{ program => 'death', variant => "child_$_", kind => 'death', plain => 0,
@@ -265,7 +265,7 @@ our @ENTRIES = (
               args => "--how $how", says => $says, preload => 'fault_fabric', timeout => 180,
               mca => 'btl_epofi_stall_warning 1 btl_epofi_recv_buffers 4'
                   # Where connections are greeted, it is told from one that computes.
-                  . ($how =~ /_again/ ? ' btl_epofi_greeting 0' : '') } }
+                  . ($how =~ /_again/ ? ' btl_epofi_hello 0' : '') } }
         (map { [$_, 'takes no message.*Peer: +rank 1 on host .*Seconds: +1 '] }
             qw(send_again read_again cq_again)),
         [sent => 'cannot be reached.*Peer: +rank 1 on host .*endpoint \S+, fi_sockaddr_in'
@@ -284,7 +284,7 @@ our @ENTRIES = (
         [route => ''],
         [cq_recovers => 'btl_epofi_recv_buffers 4'],
         [held_again => 'pml_epml_unexpected_limit 32k'],
-        [asked => 'pml_epml_ask 200']),
+        [asked => 'pml_epml_liveness_interval 200']),
     { program => 'fault', variant => 'silent', configs => ['3x1/tcp'], plain => 0, long => 1,
       args => '--how silent', preload => 'fault_fabric', timeout => 180 },
     # Connections that are cut, in each state, and what else ends them: delivered, or lost to both,
@@ -293,11 +293,11 @@ our @ENTRIES = (
            +{ program => 'cut', variant => $how, configs => ['3x1/tcp'], plain => 0,
               quick => 'fin_eager' eq $how ? ['3x1/tcp'] : [], long => $long, timeout => 60,
               args => "--how $how", says => $says, preload => 'fault_fabric',
-              mca => 'pml_epml_ask 300 pml_epml_launcher_wait 100 opal_base_help_aggregate 0 '
+              mca => 'pml_epml_liveness_interval 300 pml_epml_launcher_wait 100 opal_base_help_aggregate 0 '
                   . ($how =~ /^files_/ ? 'btl_epofi_descriptor_wait '
                         . ($how eq 'files_back' ? 3600000 : 1000) . ' ' : '')
-                  # Without greetings a connection takes another one's place.
-                  . 'btl_epofi_greeting ' . ($how =~ /^second/ ? 0 : 1) } }
+                  # Without hellos a connection takes another one's place.
+                  . 'btl_epofi_hello ' . ($how =~ /^second/ ? 0 : 1) } }
         # Nothing can be lost.
         (map { [$_, $DELIVERED, 'fin_idle' ne $_] } qw(fin_idle fin_out_idle second)),
         [swallow_sent => "$DELIVERED.*had not taken all", 1],
@@ -327,12 +327,12 @@ our @ENTRIES = (
     # Those that do not exist are named, with what is most like them, and only those.
     { program => 'create', variant => 'misspelt', configs => ['1x4'], plain => 0, quick => [],
       args => '--case free',
-      mca => 'pml_epml_max_endpoint 8 btl_epshm_spsc 4 coll_epcoll_priorty 40 pml_epml_ask 9000',
+      mca => 'pml_epml_max_endpoint 8 btl_epshm_spsc 4 coll_epcoll_priorty 40 pml_epml_liveness_interval 9000',
       says => '\A(?!.*epml_ask)(?=.*epml_max_endpoint: most like it is pml_epml_max_endpoints\b)'
           . '(?=.*epshm_spsc: most like it is btl_epshm_spsc_rings\b)(?=.*priorty: .* coll_epcoll_priority\b)' },
     { program => 'create', variant => 'spelt', configs => ['1x4'], plain => 0, quick => [],
       args => '--case free',
-      mca => 'pml_epml_ask 9000 btl_epshm_eager_limit 4096 btl_epofi_eager_limit 4096',
+      mca => 'pml_epml_liveness_interval 9000 btl_epshm_eager_limit 4096 btl_epofi_eager_limit 4096',
       never => 'that do not exist' },
     # Also where nobody is on another node yet, and none that would only not work here.
     { program => 'create_errors', variant => 'provider', configs => ['1x0'], plain => 0, quick => [],

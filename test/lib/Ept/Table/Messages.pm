@@ -187,7 +187,7 @@ our @ENTRIES = (
     { program => 'base_variables', configs => ['1x4'], longer => [qw(1x1 2x2/node)], quick => ['1x4'] },
     # (Questions of processes that are waited for long would be counted, too.)
     { program => 'variables', configs => \@FEW_RANKS, longer => ['1x1'], plain => 0,
-      mca => 'pml_epml_ask 0' },
+      mca => 'pml_epml_liveness_interval 0' },
     { program => 'variables', variant => 'held', configs => ['1x2'], quick => [], plain => 0,
       args => '--case full', mca => 'pml_epml_unexpected_limit 4000' },
     { program => 'variables', variant => 'verbose', configs => ['2x1/tcp'], longer => ['2x1/node'], quick => [],

@@ -45,27 +45,27 @@ our @ENTRIES = (
         [0, 'cluster'], [1, 'cluster_nonblocking'], [2, 'cluster_persistent']),
     # (Questions of processes that are waited for long would be counted, too.)
     { program => 'coll_nodes', variant => 'hosts', hosts => 1, quick => [], plain => 0,
-      configs => ['5x2/node'], longer => ['4x2/node'], mca => 'pml_epml_ask 0' },
+      configs => ['5x2/node'], longer => ['4x2/node'], mca => 'pml_epml_liveness_interval 0' },
     { program => 'coll_nodes', variant => 'cluster', cluster => 'one', quick => [], plain => 0,
-      configs => ['7x2/node'], mca => 'pml_epml_ask 0' },
+      configs => ['7x2/node'], mca => 'pml_epml_liveness_interval 0' },
     { program => 'coll_order', variant => 'cluster', cluster => 'one', long => 1, plain => 0,
       configs => ['7x2/node'] },
 
     # Three nodes with two processes each: shared memory within a node, tcp between them.
     { program => 'cluster', variant => 'link', cluster => 'one', configs => ['6x2/node'],
       quick => [], args => '--down 5000', plain => 0,
-      mca => 'pml_epml_ask 300 btl_epofi_unanswered 1',
+      mca => 'pml_epml_liveness_interval 300 btl_epofi_unanswered 1',
       says => 'does not answer.*Host: +ept-\w.*Peer: +(?:rank \d on host ept|unknown).*10\.77\.0\.' },
     # A process that is not in MPI, and many that connect to it.
     { program => 'cluster', variant => 'away', cluster => 'narrow', configs => ['3x8/node'],
-      quick => [], args => '--away 5', plain => 0, mca => 'pml_epml_ask 100' },
+      quick => [], args => '--away 5', plain => 0, mca => 'pml_epml_liveness_interval 100' },
     # Longer, and what else a link can have: with and without traffic meanwhile.
     (map { my ($fault, $seconds, $idle) = @$_;
            +{ program => 'cluster', variant => "$fault$seconds" . ($idle ? '_idle' : ''),
               cluster => 'one', configs => ['6x2/node'], long => 1, plain => 0,
               args => "--down ${seconds}000 --fault $fault --idle $idle",
               timeout => 120 + 2 * $seconds,
-              mca => 'pml_epml_ask 1000 btl_epofi_unanswered ' . ($idle ? 0 : 10),
+              mca => 'pml_epml_liveness_interval 1000 btl_epofi_unanswered ' . ($idle ? 0 : 10),
               $idle || 'slow' eq $fault ? () : (says => 'does not answer') } }
         [link => 45, 0], [link => 300, 0], [link => 300, 1], [address => 20, 0],
         [address => 20, 1], [mute => 45, 0], [mute => 200, 1], [slow => 20, 0]),

@@ -48,7 +48,7 @@ typedef struct mca_pml_epml_component_t {
     size_t unexpected_limit;    /**< pml_epml_unexpected_limit, bytes */
     int yield;                  /**< pml_epml_yield, a mca_pml_epml_yield_t */
     bool warn_bound;            /**< pml_epml_warn_bound */
-    unsigned int ask;           /**< pml_epml_ask, ms */
+    unsigned int liveness_interval; /**< pml_epml_liveness_interval, ms */
     unsigned int dump_after;    /**< pml_epml_dump_after, s */
     unsigned int dump_signal;   /**< pml_epml_dump_signal */
     unsigned int launcher_wait; /**< pml_epml_launcher_wait, ms */

@@ -92,7 +92,7 @@ static bool wait_for_fence(void)
             continue;
         }
         quiet += step;
-        if (0 < mca_pml_epml_component.ask && quiet >= mca_pml_epml_pmix_interval()) {
+        if (0 < mca_pml_epml_component.liveness_interval && quiet >= mca_pml_epml_pmix_interval()) {
             quiet = 0;
             mca_pml_epml_pmix_ask(OMPI_PROC_MY_NAME->jobid);
         }

@@ -183,7 +183,7 @@ uint64_t mca_pml_epml_pmix_interval(void)
     /* Relaxed: nothing is read after it. */
     const unsigned int open = atomic_load_explicit(&proc_table.asking, memory_order_relaxed);
 
-    return (mca_pml_epml_component.ask * UINT64_C(1000) + count * count)
+    return (mca_pml_epml_component.liveness_interval * UINT64_C(1000) + count * count)
            << (open < DOUBLE_MOST ? open : DOUBLE_MOST);
 }
 

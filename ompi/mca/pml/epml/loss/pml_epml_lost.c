@@ -15,7 +15,7 @@
  * is done by each endpoint itself, under its lock, at its next progress call (mca_pml_epml_lost_look).
  *
  * A peer that is lost stays lost for this endpoint.  docs/losses.md, "When something breaks", has
- * the rules.  The launcher's notices are in pml_epml_lost_launcher.c; pml_epml_lost_ask.c checks
+ * the rules.  The launcher's notices are in pml_epml_lost_launcher.c; pml_epml_liveness.c checks
  * the liveness of silent peers.
  *
  * Tests: cut, death, fault

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Lost peers, and the operations that wait for them: pml_epml_lost.c, pml_epml_lost_ask.c.
+ * Lost peers, and the operations that wait for them: pml_epml_lost.c, pml_epml_liveness.c.
  */
 
 #ifndef MCA_PML_EPML_LOST_H
@@ -37,9 +37,9 @@ void mca_pml_epml_lost_look_after(mca_pml_epml_comm_t *comm);
 
 /** The network has been quiet for a while: are the peers that this endpoint waits for still there?
  * Under its lock. */
-void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep);
+void mca_pml_epml_liveness_check(mca_pml_epml_ep_t *ep);
 
-/** A thread has probed in vain: no request names the peers it waits for, so mca_pml_epml_lost_ask
+/** A thread has probed in vain: no request names the peers it waits for, so mca_pml_epml_liveness_check
  * checks them.  Under the lock. */
 static inline void mca_pml_epml_lost_note_probe(const mca_pml_epml_comm_t *comm, int source,
                                                 int tag)

@@ -270,7 +270,7 @@ typedef struct mca_pml_epml_ep_fetch_t {
 
 /** What is known of losses, and asking for them.  loss. */
 typedef struct mca_pml_epml_ep_loss_t {
-    bool ask_soon; /**< do not wait for pml_epml_ask: others have lost a peer */
+    bool ask_soon; /**< do not wait for pml_epml_liveness_interval: others have lost a peer */
     /** A peer is lost, or has left: new communicators may have lost members.  Written under the lock;
      * a waiting thread reads it without, as a hint. */
     atomic_bool any;

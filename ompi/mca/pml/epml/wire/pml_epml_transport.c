@@ -307,8 +307,8 @@ void mca_pml_epml_net_room(int *optimal, int *maximum)
     }
     opal_mutex_unlock(&transports.lock);
     *optimal = *maximum = NULL == component ? 0 : INT_MAX;
-    if (NULL != component && NULL != component->ep_room) {
-        component->ep_room(optimal, maximum);
+    if (NULL != component && NULL != component->ep_context_limit) {
+        component->ep_context_limit(optimal, maximum);
     }
 }
 

@@ -60,7 +60,7 @@ int mca_pml_epml_transport_get(mca_pml_epml_transport_t transport, mca_pml_epml_
  * be delivering, and costs time to make. */
 void mca_pml_epml_transport_put(mca_pml_epml_transport_t transport, mca_btl_ep_module_t *module);
 
-/** Endpoints that the network has room for.  See mca_btl_ep_room_fn_t. */
+/** Endpoints that the network has room for.  See mca_btl_ep_context_limit_fn_t. */
 void mca_pml_epml_net_room(int *optimal, int *maximum);
 
 /** Open contexts of the network for endpoints to come, no more than it has; fewer if something

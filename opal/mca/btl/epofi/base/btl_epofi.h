@@ -56,7 +56,7 @@ typedef struct mca_btl_epofi_component_t {
     unsigned int keepalive;
     unsigned int unproven;
     unsigned int quiet;
-    unsigned int greeting;
+    unsigned int hello;
     unsigned int descriptor_wait;
     size_t packet_size;
     unsigned int packet_wait;

@@ -9,7 +9,7 @@
  * Random numbers, and numbers that can be made only with a secret: the proofs in wire headers and
  * handshakes, and the keys of registered memory.  docs/security.md describes their use.
  *
- * Tests: unit/test_epofi_keys, unit/test_epofi_greet
+ * Tests: unit/test_epofi_keys, unit/test_epofi_handshake
  */
 
 #ifndef MCA_BTL_EPOFI_KEYED_H

@@ -110,7 +110,7 @@ static const ep_parameter_t parameters[] = {
      .level = OPAL_INFO_LVL_6,
      .help = "Connections that a process makes for no other reason than to learn of the end of a "
              "process that it waits for and has exchanged nothing with"},
-    {.name = "greeting", STORAGE(greeting), .preset = 1, .high = 1, FIXED,
+    {.name = "hello", STORAGE(hello), .preset = 1, .high = 1, FIXED,
      .level = OPAL_INFO_LVL_6,
      .help = "Whether a connection has to prove that it comes from the job, or leads to it, "
              "before libfabric gets it (tcp, where libfabric can be led to it); the same for all "

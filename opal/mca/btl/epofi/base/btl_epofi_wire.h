@@ -68,10 +68,10 @@ static inline size_t mca_btl_epofi_part_size(size_t length)
 
 /** Tags of messages between modules, which no owner sees; no active message has them. */
 enum {
-    EPOFI_TAG_PACKET = 0xFC, /**< several messages, see mca_btl_epofi_part_t */
-    EPOFI_TAG_HERE = 0xFD,   /**< answers ASK; its sequence tells whether anything is lost */
-    EPOFI_TAG_ASK = 0xFE,    /**< are you there, and do you still know me? */
-    EPOFI_TAG_GONE = 0xFF    /**< I have given you up */
+    EPOFI_TAG_PACKET = 0xFC,   /**< several messages, see mca_btl_epofi_part_t */
+    EPOFI_TAG_HERE = 0xFD,     /**< answers ASK; its sequence tells whether anything is lost */
+    EPOFI_TAG_LIVENESS = 0xFE, /**< are you there, and do you still know me? */
+    EPOFI_TAG_GONE = 0xFF      /**< I have given you up */
 };
 
 #define EPOFI_ADDRESS_MAGIC 0x4F45
@@ -79,8 +79,8 @@ enum {
 #define EPOFI_ADDRESS_FIXED 40
 #define EPOFI_ADDRESS_BYTES (MCA_BTL_EP_ADDRESS_MAX - EPOFI_ADDRESS_FIXED)
 
-/** A connection to it needs the handshake (btl_epofi_greet.c). */
-#define EPOFI_ADDRESS_GREETED 1
+/** A connection to it needs the handshake (btl_epofi_handshake.c). */
+#define EPOFI_ADDRESS_AUTHENTICATED 1
 
 /** Modules that share a context have numbers from 1 on to this. */
 #define EPOFI_NUMBER_MOST 4095
@@ -92,11 +92,11 @@ typedef struct mca_btl_epofi_address_t {
     uint16_t magic;    /**< EPOFI_ADDRESS_MAGIC in the owner's byte order */
     uint16_t number;   /**< among those that share its context; 0: it is alone there */
     uint8_t version;   /**< EPOFI_ADDRESS_VERSION */
-    uint8_t flags;     /**< EPOFI_ADDRESS_GREETED or 0 */
+    uint8_t flags;     /**< EPOFI_ADDRESS_AUTHENTICATED or 0 */
     uint16_t length;   /**< of bytes, bytes */
     uint32_t format;   /**< libfabric's FI_SOCKADDR_IN and so on */
     uint32_t provider; /**< hash of the provider's name: contexts of two providers never meet */
-    mca_btl_epofi_secret_t secret; /**< what messages and greetings to it are proven with; one for
+    mca_btl_epofi_secret_t secret; /**< what messages and hellos to it are proven with; one for
                                         all that share a context */
     unsigned char bytes[EPOFI_ADDRESS_BYTES]; /**< what fi_getname gave */
 } mca_btl_epofi_address_t;

@@ -47,7 +47,7 @@ uint64_t mca_btl_epofi_dropped(const mca_btl_ep_module_t *ep_module)
     return ((const mca_btl_epofi_module_t *) ep_module)->dropped;
 }
 
-/** Free everything of a module whose context is closed or parked. */
+/** Free everything of a module whose context is closed or kept open. */
 static void module_free(mca_btl_epofi_module_t *module)
 {
     mca_btl_epofi_endpoint_free_all(module);
@@ -112,13 +112,13 @@ static void leave_shared(mca_btl_epofi_module_t *module)
     mca_btl_epofi_endpoint_leave_all(module, is_over);
     if (is_over) {
         close_regions(module); /* which the context has, and it may go now */
-        mca_btl_epofi_parking_leave(module);
+        mca_btl_epofi_deferred_close_leave(module);
         module_free(module);
         return;
     }
     mca_btl_epofi_regions_stop(module); /* the user's memory is not ours to keep */
     mca_btl_epofi_context_keep(&module->fi, module_release, module);
-    mca_btl_epofi_parking_leave(module); /* the last one buries all */
+    mca_btl_epofi_deferred_close_leave(module); /* the last one buries all */
 }
 
 /** Close a module's own context, or park it. */
@@ -129,7 +129,7 @@ static void leave_own(mca_btl_epofi_module_t *module)
     } else {
         close_regions(module);
     }
-    mca_btl_epofi_parking_leave(module);
+    mca_btl_epofi_deferred_close_leave(module);
     module_free(module);
 }
 
@@ -170,7 +170,7 @@ static int module_finalize(mca_btl_base_module_t *btl)
 
     module->closing = true;
     module_linger(module);
-    mca_btl_epofi_postman_leave(module);
+    mca_btl_epofi_packet_thread_leave(module);
     if (0 < module->dropped) {
         opal_output_verbose(1, opal_btl_base_framework.framework_output,
                             "btl:epofi: an endpoint dropped %llu messages",
@@ -237,7 +237,7 @@ static void fill_in(mca_btl_epofi_module_t *module, void *context)
     module->super.ep_disconnect = mca_btl_epofi_disconnect;
     module->super.ep_send = mca_btl_epofi_ep_send;
     module->super.ep_answer = mca_btl_epofi_ep_answer;
-    module->super.ep_ask = mca_btl_epofi_ask;
+    module->super.ep_check_liveness = mca_btl_epofi_liveness_check;
     module->super.ep_count = module_count;
     module->super.ep_abandon = mca_btl_epofi_abandon;
 }
@@ -331,7 +331,7 @@ int mca_btl_epofi_module_create(void *context, uint32_t flags, mca_btl_ep_module
     }
     fill_in(module, context);
     register_cleanup(module);
-    mca_btl_epofi_parking_enter(module);
+    mca_btl_epofi_deferred_close_enter(module);
     *module_p = &module->super;
     return OPAL_SUCCESS;
 

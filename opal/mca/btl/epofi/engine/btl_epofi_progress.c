@@ -162,7 +162,7 @@ int mca_btl_epofi_progress(mca_btl_ep_module_t *ep_module)
             idle_long(module);
         }
         if (OPAL_UNLIKELY(0 == ++module->empty % EMPTY_MANY)) {
-            mca_btl_epofi_ask_confirm(module);
+            mca_btl_epofi_liveness_confirm(module);
             mca_btl_epofi_recv_watch(module);
         }
         return 0;

@@ -42,8 +42,8 @@ void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context)
     if (NULL != context->domain) {
         (void) fi_close(&context->domain->fid);
     }
-    mca_btl_epofi_gate_close(context->gate);
-    mca_btl_epofi_book_free(context->book);
+    mca_btl_epofi_acceptor_close(context->acceptor);
+    mca_btl_epofi_av_free(context->av_table);
     memset(context, 0, sizeof(*context));
 }
 
@@ -93,20 +93,20 @@ int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
     if (0 == result) {
         result = fi_ep_bind(context->ep, &context->cq->fid, FI_TRANSMIT | FI_RECV);
     }
-    if (0 == result && mca_btl_epofi_calls_can_greet()
-        && OPAL_SUCCESS != mca_btl_epofi_gate_open(own, &context->gate)) {
+    if (0 == result && mca_btl_epofi_calls_can_authenticate()
+        && OPAL_SUCCESS != mca_btl_epofi_acceptor_open(own, &context->acceptor)) {
         result = -FI_ENOMEM;
     }
     if (0 == result) {
         result = fi_enable(context->ep);
     }
-    if (!mca_btl_epofi_gate_stands(context->gate)) {
-        mca_btl_epofi_gate_close(context->gate);
-        context->gate = NULL;
+    if (!mca_btl_epofi_acceptor_stands(context->acceptor)) {
+        mca_btl_epofi_acceptor_close(context->acceptor);
+        context->acceptor = NULL;
     }
     if (0 == result) {
-        context->book = mca_btl_epofi_book_new(context->av, context->gate);
-        result = NULL == context->book ? -FI_ENOMEM : 0;
+        context->av_table = mca_btl_epofi_av_new(context->av, context->acceptor);
+        result = NULL == context->av_table ? -FI_ENOMEM : 0;
     }
     if (0 != result) {
         mca_btl_epofi_context_close(context);
@@ -115,7 +115,7 @@ int mca_btl_epofi_context_open(const mca_btl_epofi_fabric_t *fabric,
     return OPAL_SUCCESS;
 }
 
-/** Register under a key that cannot be guessed: otherwise a process that reaches our port could
+/** Register under a key that cannot be predicted: otherwise a process that reaches our port could
  * read the memory with it. Where the provider makes the keys, ours is ignored. */
 static int register_keyed(const mca_btl_epofi_fabric_t *fabric, struct fid_domain *domain,
                           const mca_btl_epofi_secret_t *secret, uint64_t *next_key, void *base,

@@ -16,7 +16,7 @@
 
 #include "../sockets/sockets.h"
 #include "../base/base.h"
-#include "btl_epofi_book.h"
+#include "btl_epofi_av.h"
 #include "btl_epofi_fabric.h"
 
 BEGIN_C_DECLS
@@ -27,8 +27,8 @@ typedef struct mca_btl_epofi_context_t {
     struct fid_av *av;
     struct fid_cq *cq;
     struct fid_ep *ep;
-    struct mca_btl_epofi_gate_t *gate; /**< NULL: no handshake here */
-    mca_btl_epofi_book_t *book;        /**< the peers it knows */
+    struct mca_btl_epofi_acceptor_t *acceptor; /**< NULL: no handshake here */
+    mca_btl_epofi_av_t *av_table;              /**< the peers it knows */
     /** A place in a context that several modules share (../share); NULL: it is the module's own. */
     struct mca_btl_epofi_member_t *member;
 } mca_btl_epofi_context_t;
@@ -46,7 +46,7 @@ void mca_btl_epofi_context_close(mca_btl_epofi_context_t *context);
 /**
  * Register memory with a context, for its endpoint where regions are bound to one.
  *
- * @param[in]     secret    the keys that are made with it cannot be guessed without it
+ * @param[in]     secret    the keys that are made with it cannot be predicted without it
  * @param[in,out] next_key  so many have been made; only the registering thread uses it
  * @param[in]     access    libfabric's FI_SEND, FI_RECV, FI_READ, FI_REMOTE_READ
  * @param[out]    mr_p      set on success only

@@ -102,13 +102,13 @@ static void fabric_describe(mca_btl_epofi_fabric_t *fabric, struct fi_info *info
     fabric->packs = 0 == strcmp(info->fabric_attr->prov_name, "tcp")
                     && 0 < mca_btl_epofi_component.packet_size && !fabric->mr_local;
     if (fabric->packs) {
-        /* The postman sends while the owner does something else. */
+        /* the packet thread sends while the owner does something else. */
         info->domain_attr->threading = FI_THREAD_SAFE;
     }
     /* Its queue of receives is first in, first out, and fi_cancel takes out what still waits. */
     fabric->recv_watched = 0 == strcmp(info->fabric_attr->prov_name, "tcp");
     fabric->wants_context = 0 != (info->mode & (FI_CONTEXT | FI_CONTEXT2));
-    fabric->needs_parking = 0 == strcmp(info->fabric_attr->prov_name, "shm");
+    fabric->needs_deferred_close = 0 == strcmp(info->fabric_attr->prov_name, "shm");
 }
 
 static int fabric_open(void)

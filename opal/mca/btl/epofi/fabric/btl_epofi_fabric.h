@@ -35,8 +35,8 @@ typedef struct mca_btl_epofi_fabric_t {
     bool recv_watched;  /**< receives that wait can be told from those that are being filled */
     bool wants_context; /**< every operation lends the provider a struct fi_context2 */
     /** Contexts of one process reach into each other's memory without asking whether it is still
-     * there (btl_epofi_parking.c). */
-    bool needs_parking;
+     * there (btl_epofi_deferred_close.c). */
+    bool needs_deferred_close;
 } mca_btl_epofi_fabric_t;
 
 /**
@@ -50,8 +50,8 @@ int mca_btl_epofi_fabric_acquire(const mca_btl_epofi_fabric_t **fabric_p);
 /** Give it back; it closes with its last user.  The caller holds the lock. */
 void mca_btl_epofi_fabric_release(void);
 
-/** See mca_btl_ep_room_fn_t.  Takes the lock. */
-void mca_btl_epofi_room(int *optimal, int *maximum);
+/** See mca_btl_ep_context_limit_fn_t.  Takes the lock. */
+void mca_btl_epofi_context_limit(int *optimal, int *maximum);
 
 /** The component is opened (+1) or closed (-1): an open component keeps a fabric it has, and a
  * reason not to have one is forgotten when it closes.  The caller holds the lock. */

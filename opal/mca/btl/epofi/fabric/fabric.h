@@ -17,11 +17,11 @@
 #ifndef MCA_BTL_EPOFI_FABRIC_LAYER_H
 #define MCA_BTL_EPOFI_FABRIC_LAYER_H
 
-#include "btl_epofi_book.h"
+#include "btl_epofi_av.h"
 #include "btl_epofi_choose.h"
 #include "btl_epofi_context.h"
 #include "btl_epofi_fabric.h"
 #include "btl_epofi_net.h"
-#include "btl_epofi_room.h"
+#include "btl_epofi_context_limit.h"
 
 #endif /* MCA_BTL_EPOFI_FABRIC_LAYER_H */

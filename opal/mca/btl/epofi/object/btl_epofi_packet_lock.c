@@ -8,7 +8,7 @@
  *
  * Waiting for a module's packet_lock: see btl_epofi_packet_lock.h.
  *
- * Tests: unit/test_epofi_packet, unit/test_epofi_postman
+ * Tests: unit/test_epofi_packet, unit/test_epofi_packet_thread
  */
 
 #include "opal_config.h"
@@ -21,7 +21,7 @@
 
 /** Tries for the lock between two yields: the holder may be in a system call, ... */
 #define TRIES 64
-/** ... and so many yields until we sleep: if ours is a real-time thread on the postman's core, it
+/** ... and so many yields until we sleep: if ours is a real-time thread on the packet thread's core, it
  * cannot go on otherwise. */
 #define YIELDS 64
 /** So long, ns. */

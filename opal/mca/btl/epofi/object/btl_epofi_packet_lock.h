@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * A module's packet_lock: a spinlock that only its owner and the postman use.  The postman holds it
- * for all that it does with a module, so its holder keeps the postman away.
+ * A module's packet_lock: a spinlock that only its owner and the packet thread use.  the packet thread holds it
+ * for all that it does with a module, so its holder keeps the packet thread away.
  *
- * Taken for the packets, and for what is not safe beside a postman, which may connect anew when it
- * sends: in libfabric (addresses) or here (gates).  Short.
+ * Taken for the packets, and for what is not safe beside a packet thread, which may connect anew when it
+ * sends: in libfabric (addresses) or here (acceptors).  Short.
  */
 
 #ifndef MCA_BTL_EPOFI_PACKET_LOCK_H

@@ -23,7 +23,7 @@
  * number that has been there is a message that came twice.  The numbers outlive endpoints: the next
  * owner of the module continues where the last one ended.
  *
- * What becomes of messages that are not the next one: btl_epofi_odd.c.  Called by the module's
+ * What becomes of messages that are not the next one: btl_epofi_discard.c.  Called by the module's
  * owner and from within its progress.
  *
  * Tests: unit/test_epofi_pair, cut, fault
@@ -84,7 +84,7 @@ static int pair_grow(mca_btl_epofi_pairs_t *pairs)
     return OPAL_SUCCESS;
 }
 
-uint64_t mca_btl_epofi_pair_proof(const mca_btl_epofi_address_t *address, uint64_t sender)
+uint64_t mca_btl_epofi_pair_mac(const mca_btl_epofi_address_t *address, uint64_t sender)
 {
     const uint64_t words[2] = {sender, address->id};
 
@@ -104,7 +104,7 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_new(mca_btl_epofi_module_t *module, uin
     pair = memory;
     *pair = (mca_btl_epofi_pair_t){
         .id = id,
-        .proof = mca_btl_epofi_pair_proof(own, id),
+        .proof = mca_btl_epofi_pair_mac(own, id),
         .expected = 1,
         /* Relaxed: it counts, and orders nothing. */
         .order = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed),
@@ -167,7 +167,7 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_get(mca_btl_epofi_module_t *module,
         return NULL; /* the pair stays for the next time */
     }
     memcpy(pair->address, address, pair->address_length);
-    pair->out.proof = mca_btl_epofi_pair_proof(address, own->id);
+    pair->out.proof = mca_btl_epofi_pair_mac(address, own->id);
     pair->out.magic = (uint16_t) (EPOFI_WIRE_MAGIC + address->number);
     return pair;
 }

@@ -27,7 +27,7 @@ int mca_btl_epofi_pairs_init(mca_btl_epofi_module_t *module);
 void mca_btl_epofi_pairs_fini(mca_btl_epofi_module_t *module);
 
 /** The proof in a sender's messages to the module of this address. */
-uint64_t mca_btl_epofi_pair_proof(const mca_btl_epofi_address_t *address, uint64_t sender);
+uint64_t mca_btl_epofi_pair_mac(const mca_btl_epofi_address_t *address, uint64_t sender);
 
 /** A pair with the module of this id, which the table does not have.  @return NULL: no memory */
 mca_btl_epofi_pair_t *mca_btl_epofi_pair_new(mca_btl_epofi_module_t *module, uint64_t id);

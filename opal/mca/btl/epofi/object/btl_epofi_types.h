@@ -93,7 +93,7 @@ typedef struct mca_btl_epofi_packet_t {
     uint32_t used;                     /**< bytes behind the wire header */
     uint32_t bytes; /**< of them those of messages; these two stay when the packet has gone */
     uint32_t count; /**< messages */
-    uint32_t age;   /**< rounds in which the postman has seen it */
+    uint32_t age;   /**< rounds in which the packet thread has seen it */
 } mca_btl_epofi_packet_t;
 
 /* ---- endpoints ------------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ struct mca_btl_base_endpoint_t {
     bool warned;           /**< the peer's silence has been reported */
     bool ended;            /**< what was under way has been ended after it was given up */
     bool quiet;            /**< connected for nothing but questions, when it was */
-    bool asking;           /**< a message of our own (btl_epofi_ask.c) is under way, ... */
+    bool asking;           /**< a message of our own (btl_epofi_liveness.c) is under way, ... */
     bool parting;          /**< ... which says that the peer is given up */
     uint64_t stalled_ns;   /**< since when the provider takes nothing for this peer; 0: it does */
     uint64_t lives_ns;     /**< when the owner was last asked whether the peer's process lives */
@@ -225,7 +225,7 @@ typedef struct mca_btl_epofi_upcalls_t {
     /** There is an endpoint: give it what protocols keep with it. */
     void (*start)(struct mca_btl_base_endpoint_t *endpoint);
     /** Its peer has been given up: tell it, if it can be told. */
-    void (*farewell)(struct mca_btl_base_endpoint_t *endpoint);
+    void (*disconnect_notice)(struct mca_btl_base_endpoint_t *endpoint);
     /** Report to the waiting operations that what is under way to it has failed. */
     void (*abandon)(struct mca_btl_epofi_module_t *module,
                     const struct mca_btl_base_endpoint_t *endpoint);
@@ -251,17 +251,17 @@ typedef struct mca_btl_epofi_module_t {
     uint32_t confirm_next;  /**< ... and the slot at which the next one begins; wraps */
     uint64_t watch_ns;      /**< likewise of the receive buffers */
     uint64_t broken_ns;     /**< since when the queue cannot be read; 0: it can */
-    uint32_t refusals;      /**< of connections, of the gate, when they were last looked at */
+    uint32_t refusals;      /**< of connections, of the acceptor, when they were last looked at */
     bool abandons;          /**< peers have been given up whose gets may not have ended */
     bool closing;           /**< finalize runs: deliver nothing any more */
     bool send_refused;      /**< the provider has refused a send since we last made it look */
 
-    /* Packets that are being filled: of the module's owner and of the postman. */
+    /* Packets that are being filled: of the module's owner and of the packet thread. */
     atomic_flag packet_lock;
     _Atomic uint32_t packet_count;  /**< changed under the lock; read by both without, as a hint */
     mca_btl_epofi_packet_t packets; /**< head of a ring; under the lock */
     size_t packet_size;             /**< bytes behind the wire header */
-    bool posted;                    /**< known to the postman; of the owner */
+    bool posted;                    /**< known to the packet thread; of the owner */
     _Atomic bool watched;           /**< in its list.  Written under its lock, read by the owner */
     uint32_t looks_idle;            /**< looks without a packet in a row; under its lock, as ... */
     struct mca_btl_epofi_module_t *next_watched; /**< ... the list */
@@ -297,7 +297,8 @@ typedef struct mca_btl_epofi_module_t {
     char error_detail[128]; /**< what the provider adds to it */
 
     /* Under the component's lock. */
-    bool entangled; /**< a module of this process has this one's address (btl_epofi_parking.c) */
+    bool
+        entangled; /**< a module of this process has this one's address (btl_epofi_deferred_close.c) */
     struct mca_btl_epofi_module_t *next_module;
 } mca_btl_epofi_module_t;
 

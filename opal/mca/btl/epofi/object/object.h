@@ -21,7 +21,7 @@
 #include "btl_epofi_frag.h"
 #include "btl_epofi_packet_lock.h"
 #include "btl_epofi_pair.h"
-#include "btl_epofi_parking.h"
+#include "btl_epofi_deferred_close.h"
 #include "btl_epofi_region.h"
 #include "btl_epofi_types.h"
 

@@ -55,7 +55,7 @@ int mca_btl_epofi_address_publish(mca_btl_epofi_module_t *module)
     address->magic = EPOFI_ADDRESS_MAGIC;
     address->version = EPOFI_ADDRESS_VERSION;
     mca_btl_epofi_context_name(&module->fi, address);
-    address->flags = NULL != module->fi.gate ? EPOFI_ADDRESS_GREETED : 0;
+    address->flags = NULL != module->fi.acceptor ? EPOFI_ADDRESS_AUTHENTICATED : 0;
     address->format = module->fabric->info->addr_format;
     address->provider = module->fabric->provider_hash;
     address->length = (uint16_t) length;
@@ -68,7 +68,7 @@ int mca_btl_epofi_address_check(const mca_btl_epofi_module_t *module, const void
 {
     const mca_btl_epofi_address_t *own = (const mca_btl_epofi_address_t *) module->super.ep_address;
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    static atomic_flag said_greeting = ATOMIC_FLAG_INIT;
+    static atomic_flag said_hello = ATOMIC_FLAG_INIT;
 
     memset(address, 0, sizeof(*address));
     if (length <= EPOFI_ADDRESS_FIXED || length > sizeof(*address)) {
@@ -76,7 +76,8 @@ int mca_btl_epofi_address_check(const mca_btl_epofi_module_t *module, const void
     }
     memcpy(address, blob, length);
     if (EPOFI_ADDRESS_MAGIC != address->magic || EPOFI_ADDRESS_VERSION != address->version
-        || EPOFI_NUMBER_MOST < address->number || 0 != (address->flags & ~EPOFI_ADDRESS_GREETED)
+        || EPOFI_NUMBER_MOST < address->number
+        || 0 != (address->flags & ~EPOFI_ADDRESS_AUTHENTICATED)
         || (size_t) EPOFI_ADDRESS_FIXED + address->length != length) {
         return OPAL_ERR_BAD_PARAM;
     }
@@ -91,8 +92,8 @@ int mca_btl_epofi_address_check(const mca_btl_epofi_module_t *module, const void
         return OPAL_ERR_UNREACH;
     }
     if (address->flags != own->flags) {
-        if (mca_btl_epofi_first_time(&said_greeting)) {
-            EPOFI_SHOW_HELP("other greeting", true, opal_process_info.nodename,
+        if (mca_btl_epofi_first_time(&said_hello)) {
+            EPOFI_SHOW_HELP("other hello", true, opal_process_info.nodename,
                             0 != own->flags ? "does" : "does not");
         }
         return OPAL_ERR_UNREACH;

@@ -45,14 +45,14 @@ static void cannot_connect(mca_btl_epofi_module_t *module, const mca_btl_epofi_a
     }
 }
 
-/** Let provider and gate know the endpoint's address.  @return OPAL_SUCCESS;
+/** Let provider and acceptor know the endpoint's address.  @return OPAL_SUCCESS;
  * OPAL_ERR_OUT_OF_RESOURCE; OPAL_ERR_UNREACH, which has been said */
 static int address_enter(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
 {
     int result;
 
     mca_btl_epofi_packets_hold(module);
-    result = mca_btl_epofi_book_enter(module->fi.book, &endpoint->callee, &endpoint->entry);
+    result = mca_btl_epofi_av_insert(module->fi.av_table, &endpoint->callee, &endpoint->entry);
     mca_btl_epofi_packets_release(module);
     if (1 == result) {
         endpoint->address = endpoint->entry->address;
@@ -65,7 +65,7 @@ static int address_enter(mca_btl_epofi_module_t *module, struct mca_btl_base_end
 static void address_leave(mca_btl_epofi_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
 {
     mca_btl_epofi_packets_hold(module);
-    mca_btl_epofi_book_leave(module->fi.book, endpoint->entry);
+    mca_btl_epofi_av_remove(module->fi.av_table, endpoint->entry);
     mca_btl_epofi_packets_release(module);
 }
 
@@ -127,7 +127,7 @@ int mca_btl_epofi_endpoint_at(mca_btl_epofi_module_t *module, const void *blob, 
         *endpoint_p = pair->endpoint;
         return OPAL_SUCCESS;
     }
-    mca_btl_epofi_parking_connect(module, blob, length);
+    mca_btl_epofi_deferred_close_connect(module, blob, length);
     *endpoint_p = endpoint_new(module, &address, &rc);
     return rc;
 }
@@ -153,7 +153,8 @@ int mca_btl_epofi_connect(mca_btl_ep_module_t *ep_module, const void *blob, size
 /** Endpoints that are connected for nothing but questions.  Relaxed, everywhere: a count. */
 static _Atomic uint32_t quiet_count;
 
-bool mca_btl_epofi_endpoint_may_ask(struct mca_btl_base_endpoint_t *endpoint, bool connect)
+bool mca_btl_epofi_endpoint_may_check_liveness(struct mca_btl_base_endpoint_t *endpoint,
+                                               bool connect)
 {
     if (endpoint->quiet || mca_btl_epofi_pair_is_used(endpoint->pair)) {
         return true;

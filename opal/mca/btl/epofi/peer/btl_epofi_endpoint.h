@@ -47,7 +47,8 @@ struct mca_btl_base_endpoint_t *mca_btl_epofi_endpoint_again(mca_btl_epofi_modul
 /** May a peer be asked?  Where there has been no message between the two this takes a connection:
  * of these there are so many (btl_epofi_quiet) of all modules of the process.
  * @param[in] connect  may this one become one of them? */
-bool mca_btl_epofi_endpoint_may_ask(struct mca_btl_base_endpoint_t *endpoint, bool connect);
+bool mca_btl_epofi_endpoint_may_check_liveness(struct mca_btl_base_endpoint_t *endpoint,
+                                               bool connect);
 
 /** An operation to the peer ended: forget the peer if that is what was waited for. */
 void mca_btl_epofi_endpoint_retire(struct mca_btl_base_endpoint_t *endpoint);

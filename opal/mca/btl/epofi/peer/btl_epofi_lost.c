@@ -56,7 +56,7 @@ void mca_btl_epofi_endpoint_fail(struct mca_btl_base_endpoint_t *endpoint, int e
                         module->fabric->info->fabric_attr->prov_name,
                         mca_btl_epofi_describe_own(module, own), fi_strerror(error), detail);
     }
-    module->upcalls->farewell(endpoint);
+    module->upcalls->disconnect_notice(endpoint);
 }
 
 void mca_btl_epofi_endpoint_died(struct mca_btl_base_endpoint_t *endpoint, int error,
@@ -99,20 +99,21 @@ static bool is_unreached(const struct mca_btl_base_endpoint_t *endpoint)
 }
 
 /** A peer has taken nothing for so long; warn if that is long enough, and not because it computes,
- * as far as that can be told: where there are greetings. */
+ * as far as that can be told: where there are hellos. */
 static void lost_warn(struct mca_btl_base_endpoint_t *endpoint, uint64_t silent_ns)
 {
-    const bool greets = NULL != endpoint->module->fi.gate;
-    const unsigned int limit = greets ? mca_btl_epofi_component.unanswered
-                                      : mca_btl_epofi_component.stall_warning;
+    const bool authenticate = NULL != endpoint->module->fi.acceptor;
+    const unsigned int limit = authenticate ? mca_btl_epofi_component.unanswered
+                                            : mca_btl_epofi_component.stall_warning;
     char peer[EPOFI_DESCRIBE], own[EPOFI_OWN_TEXT];
 
     if (0 == limit || endpoint->warned || endpoint->failed
-        || silent_ns <= (uint64_t) limit * 1000000000u || (greets && !is_unreached(endpoint))) {
+        || silent_ns <= (uint64_t) limit * 1000000000u
+        || (authenticate && !is_unreached(endpoint))) {
         return;
     }
     endpoint->warned = true;
-    if (greets) {
+    if (authenticate) {
         say_unanswered(endpoint->module, endpoint, NULL);
         return;
     }
@@ -128,7 +129,7 @@ void mca_btl_epofi_endpoint_watch_hosts(mca_btl_epofi_module_t *module)
     mca_btl_epofi_listener_t there, known;
     struct sockaddr_storage peer;
 
-    if (NULL == module->fi.gate || !mca_btl_epofi_sockets_unanswered(&peer)) {
+    if (NULL == module->fi.acceptor || !mca_btl_epofi_sockets_unanswered(&peer)) {
         return;
     }
     mca_btl_epofi_listener_of(&peer, &there);
@@ -255,7 +256,7 @@ int mca_btl_epofi_endpoint_refused(struct mca_btl_base_endpoint_t *endpoint, ssi
 
 void mca_btl_epofi_endpoint_judge_all(mca_btl_epofi_module_t *module)
 {
-    const uint32_t refusals = mca_btl_epofi_gate_refusals(module->fi.gate);
+    const uint32_t refusals = mca_btl_epofi_acceptor_refusals(module->fi.acceptor);
 
     if (refusals == module->refusals) {
         return;

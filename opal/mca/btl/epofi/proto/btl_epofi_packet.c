@@ -15,19 +15,19 @@
  *   - the packet is full, or something follows that does not go into one (in order);
  *   - the thread waits or tests in MPI, or another thread progresses the module: at the
  *     beginning and at the end of a progress;
- *   - none of this happens: then the postman sends it (btl_epofi_postman.c), as MPI has said of a
+ *   - none of this happens: then the packet thread sends it (btl_epofi_packet_thread.c), as MPI has said of a
  *     small message that it is sent, and its thread may compute for long, or never come back.
  *
  * When the wire is idle no message waits.  A peer that is sent little at a time is left alone: if
- * the postman finds packets with little in them, more and more messages go by themselves.
+ * the packet thread finds packets with little in them, more and more messages go by themselves.
  *
  * A packet has the number that was the next one when it began, so whatever else is sent to the peer
  * has to send it first.  It counts as an operation under way from then on.
  *
- * What the postman touches is under the module's packet_lock (btl_epofi_packet_lock.h).  Called by
+ * What the packet thread touches is under the module's packet_lock (btl_epofi_packet_lock.h).  Called by
  * the module's owner, but for mca_btl_epofi_packets_collect.
  *
- * Tests: unit/test_epofi_packet, unit/test_epofi_postman, cut (packet), progress
+ * Tests: unit/test_epofi_packet, unit/test_epofi_packet_thread, cut (packet), progress
  */
 
 #include "opal_config.h"
@@ -36,7 +36,7 @@
 #include "../object/object.h"
 #include "../base/base.h"
 #include "btl_epofi_packet.h"
-#include "btl_epofi_postman.h"
+#include "btl_epofi_packet_thread.h"
 #include "btl_epofi_send.h"
 #include <string.h>
 
@@ -48,12 +48,12 @@
 /** A packet of so many messages was worth it. */
 #define WORTH 4
 
-/** When the postman has found one that was not, so many messages go by themselves, ... */
+/** When the packet thread has found one that was not, so many messages go by themselves, ... */
 #define DIRECT_FIRST 16
 /** ... twice as many each time, up to so many. */
 #define DIRECT_MOST 1024
 
-/** A packet that was refused is tried again at the postman's second, fourth, ... look, and from
+/** A packet that was refused is tried again at the packet thread's second, fourth, ... look, and from
  * then on at every one of so many. */
 #define RETRY_LOOKS 64
 
@@ -95,7 +95,7 @@ static void take_out(mca_btl_epofi_packet_t *packet)
     packet->previous->next = packet->next;
 }
 
-/** There is one more, or one less.  Relaxed: a hint, which the lock or the postman's fence makes
+/** There is one more, or one less.  Relaxed: a hint, which the lock or the packet thread's fence makes
  * good. */
 static void count_in(mca_btl_epofi_module_t *module)
 {
@@ -130,7 +130,7 @@ static inline void packet_append(mca_btl_epofi_packet_t *packet, const void *hea
 
 /** Give the packet to the provider.  Once it has it, the owner may see its completion, and with it
  * the end of the endpoint: so nothing of it is touched any more.  One that is refused has been
- * counted all the time: else the postman might think that there is none, and go to sleep.
+ * counted all the time: else the packet thread might think that there is none, and go to sleep.
  * @return libfabric's */
 static ssize_t packet_post(mca_btl_epofi_module_t *module, mca_btl_epofi_packet_t *packet)
 {
@@ -156,7 +156,7 @@ static ssize_t packet_post(mca_btl_epofi_module_t *module, mca_btl_epofi_packet_
 }
 
 /** The owner sees that the packet has gone.  No other thread uses its contents any more.
- * @param[in] late  by the postman */
+ * @param[in] late  by the packet thread */
 static void packet_closed(struct mca_btl_base_endpoint_t *endpoint, bool late)
 {
     const bool worth = WORTH <= endpoint->packet.count;
@@ -229,7 +229,7 @@ void mca_btl_epofi_packets_send(mca_btl_epofi_module_t *module)
         packet = module->packets.next;
         mca_btl_epofi_packets_release(module);
         if (&module->packets == packet) {
-            return; /* the postman was here */
+            return; /* the packet thread was here */
         }
         /* It has an operation under way that only our own progress ends: it stays. */
         endpoint = EPOFI_CONTAINER(packet, struct mca_btl_base_endpoint_t, packet);
@@ -291,7 +291,7 @@ static int packet_begin(mca_btl_epofi_module_t *module, struct mca_btl_base_endp
     mca_btl_epofi_frag_t *frag;
 
     if (OPAL_UNLIKELY(!module->posted)) {
-        if (!mca_btl_epofi_postman_take()) {
+        if (!mca_btl_epofi_packet_thread_take()) {
             module->packet_size = 0; /* and so for good */
             return OPAL_ERR_NOT_AVAILABLE;
         }
@@ -319,7 +319,7 @@ static int packet_begin(mca_btl_epofi_module_t *module, struct mca_btl_base_endp
     link_in(module, packet);
     count_in(module);
     mca_btl_epofi_packets_release(module);
-    mca_btl_epofi_postman_tell(module);
+    mca_btl_epofi_packet_thread_tell(module);
     return OPAL_SUCCESS;
 }
 

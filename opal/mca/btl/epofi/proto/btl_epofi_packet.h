@@ -54,14 +54,14 @@ void mca_btl_epofi_packets_send(mca_btl_epofi_module_t *module);
 /** Likewise, if there are any. */
 static inline void mca_btl_epofi_packets_look(mca_btl_epofi_module_t *module)
 {
-    /* Relaxed: it is the caller that adds, and what the postman takes away meanwhile is not found
+    /* Relaxed: it is the caller that adds, and what the packet thread takes away meanwhile is not found
      * under the lock. */
     if (OPAL_UNLIKELY(0 < atomic_load_explicit(&module->packet_count, memory_order_relaxed))) {
         mca_btl_epofi_packets_send(module);
     }
 }
 
-/** Send those that have not been sent for a while.  Called by the postman, at any time.
+/** Send those that have not been sent for a while.  Called by the packet thread, at any time.
  * @return are there any? */
 bool mca_btl_epofi_packets_collect(mca_btl_epofi_module_t *module);
 

@@ -16,8 +16,8 @@
 
 #include "../object/object.h"
 #include "../base/base.h"
-#include "btl_epofi_ask.h"
-#include "btl_epofi_odd.h"
+#include "btl_epofi_liveness.h"
+#include "btl_epofi_discard.h"
 #include "btl_epofi_recv.h"
 
 #include "opal/util/proc.h"
@@ -158,7 +158,7 @@ static void recv_deliver(mca_btl_epofi_module_t *module, unsigned char *buffer, 
         }
     }
     if (OPAL_UNLIKELY(pair->expected != wire.sequence)) {
-        mca_btl_epofi_pair_odd(module, pair, &wire);
+        mca_btl_epofi_pair_discard(module, pair, &wire);
         return;
     }
     ++pair->expected;
@@ -167,7 +167,8 @@ static void recv_deliver(mca_btl_epofi_module_t *module, unsigned char *buffer, 
         return;
     }
     if (OPAL_UNLIKELY(!hand_on(module, pair, wire.tag, buffer + sizeof(wire), wire.length))
-        && !mca_btl_epofi_ask_arrived(module, pair, wire.tag, buffer + sizeof(wire), wire.length)) {
+        && !mca_btl_epofi_liveness_arrived(module, pair, wire.tag, buffer + sizeof(wire),
+                                           wire.length)) {
         mca_btl_epofi_drop(module, "nobody has registered for its tag");
     }
 }

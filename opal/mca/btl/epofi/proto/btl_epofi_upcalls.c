@@ -14,7 +14,7 @@
 #include "opal_config.h"
 
 #include "../object/object.h"
-#include "btl_epofi_ask.h"
+#include "btl_epofi_liveness.h"
 #include "btl_epofi_get.h"
 #include "btl_epofi_packet.h"
 #include "btl_epofi_send.h"
@@ -28,6 +28,6 @@ static void upcalls_start(struct mca_btl_base_endpoint_t *endpoint)
 
 const mca_btl_epofi_upcalls_t mca_btl_epofi_upcalls = {
     .start = upcalls_start,
-    .farewell = mca_btl_epofi_ask_farewell,
+    .disconnect_notice = mca_btl_epofi_liveness_disconnect,
     .abandon = mca_btl_epofi_get_abandon,
 };

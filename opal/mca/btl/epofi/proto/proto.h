@@ -18,11 +18,11 @@
 #ifndef MCA_BTL_EPOFI_PROTO_LAYER_H
 #define MCA_BTL_EPOFI_PROTO_LAYER_H
 
-#include "btl_epofi_ask.h"
+#include "btl_epofi_liveness.h"
 #include "btl_epofi_get.h"
-#include "btl_epofi_odd.h"
+#include "btl_epofi_discard.h"
 #include "btl_epofi_packet.h"
-#include "btl_epofi_postman.h"
+#include "btl_epofi_packet_thread.h"
 #include "btl_epofi_recv.h"
 #include "btl_epofi_send.h"
 #include "btl_epofi_upcalls.h"

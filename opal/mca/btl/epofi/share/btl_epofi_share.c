@@ -57,7 +57,7 @@ static mca_btl_epofi_share_t *share_open(const mca_btl_epofi_fabric_t *fabric, i
     }
     OBJ_CONSTRUCT(&share->lock, opal_mutex_t);
     share->fabric = fabric;
-    mca_btl_epofi_book_set_lock(share->fi.book, &share->lock);
+    mca_btl_epofi_av_set_lock(share->fi.av_table, &share->lock);
     share->next = shares;
     shares = share;
     return share;
@@ -148,8 +148,8 @@ static int share_join(mca_btl_epofi_share_t *share, mca_btl_epofi_context_t *con
                                          .av = share->fi.av,
                                          .cq = &member->cq,
                                          .ep = &member->ep,
-                                         .gate = share->fi.gate,
-                                         .book = share->fi.book,
+                                         .acceptor = share->fi.acceptor,
+                                         .av_table = share->fi.av_table,
                                          .member = member};
     return OPAL_SUCCESS;
 }
@@ -263,12 +263,12 @@ int mca_btl_epofi_context_get(const mca_btl_epofi_fabric_t *fabric,
                               const mca_btl_epofi_address_t *own, mca_btl_epofi_context_t *context)
 {
     mca_btl_epofi_share_t *share = NULL;
-    epofi_room_plan_t plan;
+    epofi_context_limit_plan_t plan;
     unsigned int others, count, modules;
     int rc = OPAL_ERR_OUT_OF_RESOURCE;
 
-    epofi_room_plan(fabric->info, mca_btl_epofi_component.max_contexts,
-                    mca_btl_epofi_component.shared_contexts, &plan);
+    epofi_context_limit_plan(fabric->info, mca_btl_epofi_component.max_contexts,
+                             mca_btl_epofi_component.shared_contexts, &plan);
     if (own_count < plan.own) {
         rc = mca_btl_epofi_context_open(fabric, own, context);
         own_count += OPAL_SUCCESS == rc ? 1 : 0;

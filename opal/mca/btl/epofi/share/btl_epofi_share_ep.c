@@ -10,7 +10,7 @@
  * the context's lock, with a slot in place of the module's own context.
  *
  * Called in place of the provider by fi_send and its relatives, so by the module's owner, and by
- * the postman.
+ * the packet thread.
  *
  * Tests: unit/test_epofi_share
  */

@@ -95,7 +95,7 @@ typedef struct mca_btl_epofi_share_t {
     opal_mutex_t lock;
     const mca_btl_epofi_fabric_t *fabric;
     mca_btl_epofi_context_t fi;
-    mca_btl_epofi_address_t own; /**< its secret is all members'; the gate knows it by this */
+    mca_btl_epofi_address_t own; /**< its secret is all members'; the acceptor knows it by this */
     struct mca_btl_epofi_member_t *members[EPOFI_NUMBER_MOST + 1]; /**< by number; 0: none */
     unsigned int last;                                             /**< number given last */
 

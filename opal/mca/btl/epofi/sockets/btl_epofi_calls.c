@@ -10,12 +10,12 @@
  * by which it does are led here (btl_epofi_slots.c).
  *
  * Each does what libfabric wants, and what we want besides (btl_epofi_sockets.c).  Connections of
- * our modules, and to them, begin with greetings, of which libfabric knows nothing
- * (btl_epofi_greet.c).  Those of other users of libfabric in the process do not.
+ * our modules, and to them, begin with hellos, of which libfabric knows nothing
+ * (btl_epofi_handshake.c).  Those of other users of libfabric in the process do not.
  *
  * Called from within libfabric, by the threads that drive modules, so by several at a time.
  *
- * Tests: strangers, unit/test_epofi_greet
+ * Tests: strangers, unit/test_epofi_handshake
  */
 
 #define _GNU_SOURCE
@@ -24,8 +24,8 @@
 
 #include "../base/base.h"
 #include "btl_epofi_calls.h"
-#include "btl_epofi_greet.h"
-#include "btl_epofi_guess.h"
+#include "btl_epofi_handshake.h"
+#include "btl_epofi_predict.h"
 #include "btl_epofi_slots.h"
 #include "btl_epofi_socket.h"
 #include "btl_epofi_sockets.h"
@@ -49,9 +49,9 @@ static int own_socket(int domain, int type, int protocol)
 
 static int own_accept(int listener, struct sockaddr *address, socklen_t *size)
 {
-    mca_btl_epofi_gate_t *gate = mca_btl_epofi_socket_gate(listener);
-    const int fd = NULL == gate ? mca_btl_epofi_sockets_accept(listener)
-                                : mca_btl_epofi_gate_accept(gate);
+    mca_btl_epofi_acceptor_t *acceptor = mca_btl_epofi_socket_acceptor(listener);
+    const int fd = NULL == acceptor ? mca_btl_epofi_sockets_accept(listener)
+                                    : mca_btl_epofi_acceptor_accept(acceptor);
 
     if (0 <= fd && NULL != address) {
         (void) getpeername(fd, address, size);
@@ -64,28 +64,28 @@ static int own_listen(int fd, int backlog)
     const int result = listen(fd, backlog);
 
     if (0 == result) {
-        mca_btl_epofi_socket_set_gate(fd, mca_btl_epofi_gate_listens(fd));
+        mca_btl_epofi_socket_set_acceptor(fd, mca_btl_epofi_acceptor_listens(fd));
     }
     return result;
 }
 
-/** Are there, or have there been, any gates? */
-static atomic_bool greets;
+/** Are there, or have there been, any acceptors? */
+static atomic_bool authenticate;
 
 static int own_connect(int fd, const struct sockaddr *address, socklen_t size)
 {
     /* Relaxed: a thread that connects from a module has it from the thread that made the module. */
-    if (atomic_load_explicit(&greets, memory_order_relaxed)) {
+    if (atomic_load_explicit(&authenticate, memory_order_relaxed)) {
         mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, true);
-        mca_btl_epofi_caller_t *caller = mca_btl_epofi_caller_new(address);
+        mca_btl_epofi_connector_t *connector = mca_btl_epofi_connector_new(address);
 
-        if (NULL == entry || NULL == caller) {
-            free(caller);
+        if (NULL == entry || NULL == connector) {
+            free(connector);
             errno = ENOMEM;
             return -1;
         }
-        mca_btl_epofi_socket_forget_caller(entry);
-        atomic_store_explicit(&entry->caller, caller, memory_order_relaxed);
+        mca_btl_epofi_socket_forget_connector(entry);
+        atomic_store_explicit(&entry->connector, connector, memory_order_relaxed);
     }
     return connect(fd, address, size);
 }
@@ -96,33 +96,33 @@ static int own_epoll_ctl(int set, int operation, int fd, struct epoll_event *eve
 {
     const int result = epoll_ctl(set, operation, fd, event);
     const int error = errno;
-    mca_btl_epofi_gate_t *gate = mca_btl_epofi_socket_gate(fd);
-    mca_btl_epofi_caller_t *caller = mca_btl_epofi_socket_caller(fd);
+    mca_btl_epofi_acceptor_t *acceptor = mca_btl_epofi_socket_acceptor(fd);
+    mca_btl_epofi_connector_t *connector = mca_btl_epofi_socket_connector(fd);
 
     if (0 == result && EPOLL_CTL_ADD == operation) {
-        if (NULL != gate) {
-            mca_btl_epofi_socket_set_gate(set, gate);
-            mca_btl_epofi_gate_watched(gate, set, event);
-            atomic_store_explicit(&greets, true, memory_order_relaxed);
-        } else if (NULL != caller) {
-            mca_btl_epofi_caller_watched(caller, mca_btl_epofi_socket_gate(set));
+        if (NULL != acceptor) {
+            mca_btl_epofi_socket_set_acceptor(set, acceptor);
+            mca_btl_epofi_acceptor_watched(acceptor, set, event);
+            atomic_store_explicit(&authenticate, true, memory_order_relaxed);
+        } else if (NULL != connector) {
+            mca_btl_epofi_connector_watched(connector, mca_btl_epofi_socket_acceptor(set));
         }
-    } else if (NULL != gate && EPOLL_CTL_DEL == operation) {
-        mca_btl_epofi_gate_unwatched(gate);
+    } else if (NULL != acceptor && EPOLL_CTL_DEL == operation) {
+        mca_btl_epofi_acceptor_unwatched(acceptor);
     }
     if (0 == result && EPOLL_CTL_DEL == operation) {
-        mca_btl_epofi_guess_unwatched(fd);
-    } else if (0 == result && NULL == gate && NULL != mca_btl_epofi_socket_gate(set)) {
-        mca_btl_epofi_guess_watched(set, fd, event);
+        mca_btl_epofi_predict_unwatched(fd);
+    } else if (0 == result && NULL == acceptor && NULL != mca_btl_epofi_socket_acceptor(set)) {
+        mca_btl_epofi_predict_watched(set, fd, event);
     }
     errno = error;
     return result;
 }
 
-/** Of a module's set mostly a guess.  (Sets of others never have a row of receives.) */
+/** Of a module's set mostly a prediction.  (Sets of others never have a row of receives.) */
 static int own_epoll_wait(int set, struct epoll_event *events, int most, int timeout)
 {
-    if (0 == timeout && 0 < most && mca_btl_epofi_guess_make(set, events)) {
+    if (0 == timeout && 0 < most && mca_btl_epofi_predict_make(set, events)) {
         return 1;
     }
     return epoll_wait(set, events, most, timeout);
@@ -131,24 +131,24 @@ static int own_epoll_wait(int set, struct epoll_event *events, int most, int tim
 /** libfabric asks whether a connection stands, and sends its request next: greet.
  * @param[in] error  what the kernel says of it
  * @return 0 or an errno */
-static int calls_greet(int fd, int error)
+static int calls_authenticate(int fd, int error)
 {
-    mca_btl_epofi_caller_t *caller = mca_btl_epofi_socket_caller(fd);
+    mca_btl_epofi_connector_t *connector = mca_btl_epofi_socket_connector(fd);
 
-    if (NULL == caller || mca_btl_epofi_caller_awaits(caller)) {
+    if (NULL == connector || mca_btl_epofi_connector_awaits(connector)) {
         return error;
     }
     if (0 == error) {
-        error = mca_btl_epofi_caller_greet(caller, fd);
+        error = mca_btl_epofi_connector_authenticate(connector, fd);
     }
     if (0 < error) {
-        mca_btl_epofi_caller_ended(caller, error);
+        mca_btl_epofi_connector_ended(connector, error);
     }
-    if (mca_btl_epofi_caller_awaits(caller)) {
+    if (mca_btl_epofi_connector_awaits(connector)) {
         mca_btl_epofi_socket_await(mca_btl_epofi_socket_at(fd, false));
     } else if (0 > error) {
         /* It has nothing to do with us. */
-        mca_btl_epofi_socket_forget_caller(mca_btl_epofi_socket_at(fd, false));
+        mca_btl_epofi_socket_forget_connector(mca_btl_epofi_socket_at(fd, false));
     }
     return 0 > error ? 0 : error;
 }
@@ -158,7 +158,7 @@ static int own_getsockopt(int fd, int level, int name, void *value, socklen_t *s
     const int result = getsockopt(fd, level, name, value, size);
 
     if (0 == result && SOL_SOCKET == level && SO_ERROR == name && sizeof(int) == *size) {
-        *(int *) value = calls_greet(fd, *(const int *) value);
+        *(int *) value = calls_authenticate(fd, *(const int *) value);
     }
     return result;
 }
@@ -166,21 +166,21 @@ static int own_getsockopt(int fd, int level, int name, void *value, socklen_t *s
 /** Receive while there are answers to come, on whichever connections.  Slow path. */
 static ssize_t recv_awaited(int fd, void *buffer, size_t length, int flags)
 {
-    mca_btl_epofi_caller_t *caller = mca_btl_epofi_socket_caller(fd);
+    mca_btl_epofi_connector_t *connector = mca_btl_epofi_socket_connector(fd);
     ssize_t got;
     int error;
 
-    if (NULL == caller || !mca_btl_epofi_caller_awaits(caller)) {
+    if (NULL == connector || !mca_btl_epofi_connector_awaits(connector)) {
         return recv(fd, buffer, length, flags);
     }
-    error = mca_btl_epofi_caller_hear(caller, fd);
+    error = mca_btl_epofi_connector_hear(connector, fd);
     if (0 != error) {
         errno = error;
         return -1;
     }
     got = recv(fd, buffer, length, flags);
     if (0 < got) {
-        mca_btl_epofi_socket_forget_caller(mca_btl_epofi_socket_at(fd, false));
+        mca_btl_epofi_socket_forget_connector(mca_btl_epofi_socket_at(fd, false));
     }
     return got;
 }
@@ -198,7 +198,7 @@ static ssize_t own_recv(int fd, void *buffer, size_t length, int flags)
          * happened to be EAGAIN, it would come back to a new connection no more, nor close it. */
         errno = ECONNRESET;
     } else if (0 < got) {
-        mca_btl_epofi_guess_came(fd);
+        mca_btl_epofi_predict_came(fd);
     }
     return got;
 }
@@ -225,7 +225,7 @@ static int own_pipe(int fds[2])
     return pipe2(fds, O_CLOEXEC);
 }
 
-/** The greetings need all but the last REST of them. */
+/** The hellos need all but the last REST of them. */
 static mca_btl_epofi_slot_t slots[] = {
     {"accept", (void *) own_accept, false},
     {"listen", (void *) own_listen, false},
@@ -244,7 +244,7 @@ static mca_btl_epofi_slot_t slots[] = {
 
 enum { SLOTS = sizeof(slots) / sizeof(slots[0]), REST = 5 };
 
-bool mca_btl_epofi_calls_can_greet(void)
+bool mca_btl_epofi_calls_can_authenticate(void)
 {
     bool all = true;
 

@@ -22,9 +22,9 @@ BEGIN_C_DECLS
  * lock; may be called for every fabric. */
 void mca_btl_epofi_calls_lead(const struct fid_fabric *fabric);
 
-/** Can greetings be had: are all calls led here that they need?  After mca_btl_epofi_calls_lead,
+/** Can hellos be had: are all calls led here that they need?  After mca_btl_epofi_calls_lead,
  * under the component's lock. */
-bool mca_btl_epofi_calls_can_greet(void);
+bool mca_btl_epofi_calls_can_authenticate(void);
 
 END_C_DECLS
 

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Listeners, as gates and callers know them.
+ * Listeners, as acceptors and callers know them.
  */
 
 #ifndef MCA_BTL_EPOFI_LISTENER_H
@@ -14,7 +14,7 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_greet.h"
+#include "btl_epofi_handshake.h"
 
 #include <netinet/in.h>
 #include <stdint.h>
@@ -49,9 +49,9 @@ static inline void mca_btl_epofi_listener_of(const void *bytes, mca_btl_epofi_li
     }
 }
 
-/** The peer that a gate knows by this listener.  @return NULL: none */
-const mca_btl_epofi_callee_t *mca_btl_epofi_gate_callee(mca_btl_epofi_gate_t *gate,
-                                                        const mca_btl_epofi_listener_t *listener);
+/** The peer that a acceptor knows by this listener.  @return NULL: none */
+const mca_btl_epofi_callee_t *mca_btl_epofi_acceptor_callee(
+    mca_btl_epofi_acceptor_t *acceptor, const mca_btl_epofi_listener_t *listener);
 
 END_C_DECLS
 

@@ -12,7 +12,7 @@
  * Where that cannot be done (another architecture, a libfabric that is linked statically), all goes
  * on without btl_epofi_calls.c.
  *
- * Tests: unit/test_epofi_greet, cut
+ * Tests: unit/test_epofi_handshake, cut
  */
 
 #define _GNU_SOURCE

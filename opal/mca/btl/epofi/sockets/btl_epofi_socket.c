@@ -14,7 +14,7 @@
 #include "opal_config.h"
 
 #include "../base/base.h"
-#include "btl_epofi_greet.h"
+#include "btl_epofi_handshake.h"
 #include "btl_epofi_socket.h"
 #include "btl_epofi_sockets.h"
 
@@ -58,15 +58,15 @@ uint64_t mca_btl_epofi_socket_inode(int fd)
 
 _Atomic uint32_t mca_btl_epofi_sockets_awaited;
 
-void mca_btl_epofi_socket_forget_caller(mca_btl_epofi_socket_t *entry)
+void mca_btl_epofi_socket_forget_connector(mca_btl_epofi_socket_t *entry)
 {
-    mca_btl_epofi_caller_t *caller = atomic_exchange_explicit(&entry->caller, NULL,
-                                                              memory_order_relaxed);
+    mca_btl_epofi_connector_t *connector = atomic_exchange_explicit(&entry->connector, NULL,
+                                                                    memory_order_relaxed);
 
     if (atomic_exchange_explicit(&entry->is_awaited, false, memory_order_relaxed)) {
         (void) atomic_fetch_sub_explicit(&mca_btl_epofi_sockets_awaited, 1, memory_order_relaxed);
     }
-    free(caller);
+    free(connector);
 }
 
 void mca_btl_epofi_socket_await(mca_btl_epofi_socket_t *entry)
@@ -92,9 +92,9 @@ void mca_btl_epofi_socket_unwatch(mca_btl_epofi_socket_t *entry)
 static void socket_leave(mca_btl_epofi_socket_t *entry)
 {
     atomic_store_explicit(&entry->inode, 0, memory_order_relaxed);
-    atomic_store_explicit(&entry->gate, NULL, memory_order_relaxed);
+    atomic_store_explicit(&entry->acceptor, NULL, memory_order_relaxed);
     mca_btl_epofi_socket_unwatch(entry);
-    mca_btl_epofi_socket_forget_caller(entry);
+    mca_btl_epofi_socket_forget_connector(entry);
 }
 
 void mca_btl_epofi_socket_enter(int fd)
@@ -117,36 +117,36 @@ int mca_btl_epofi_sockets_close(int fd)
     return close(fd);
 }
 
-mca_btl_epofi_gate_t *mca_btl_epofi_socket_gate(int fd)
+mca_btl_epofi_acceptor_t *mca_btl_epofi_socket_acceptor(int fd)
 {
     mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
 
-    return NULL == entry ? NULL : atomic_load_explicit(&entry->gate, memory_order_relaxed);
+    return NULL == entry ? NULL : atomic_load_explicit(&entry->acceptor, memory_order_relaxed);
 }
 
-mca_btl_epofi_caller_t *mca_btl_epofi_socket_caller(int fd)
+mca_btl_epofi_connector_t *mca_btl_epofi_socket_connector(int fd)
 {
     mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
 
-    return NULL == entry ? NULL : atomic_load_explicit(&entry->caller, memory_order_relaxed);
+    return NULL == entry ? NULL : atomic_load_explicit(&entry->connector, memory_order_relaxed);
 }
 
-void mca_btl_epofi_socket_set_gate(int fd, mca_btl_epofi_gate_t *gate)
+void mca_btl_epofi_socket_set_acceptor(int fd, mca_btl_epofi_acceptor_t *acceptor)
 {
     mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, true);
 
     if (NULL != entry) {
-        atomic_store_explicit(&entry->gate, gate, memory_order_relaxed);
+        atomic_store_explicit(&entry->acceptor, acceptor, memory_order_relaxed);
     }
 }
 
-void mca_btl_epofi_sockets_forget(mca_btl_epofi_gate_t *gate, int listener, int set)
+void mca_btl_epofi_sockets_forget(mca_btl_epofi_acceptor_t *acceptor, int listener, int set)
 {
-    if (gate == mca_btl_epofi_socket_gate(listener)) {
-        mca_btl_epofi_socket_set_gate(listener, NULL);
+    if (acceptor == mca_btl_epofi_socket_acceptor(listener)) {
+        mca_btl_epofi_socket_set_acceptor(listener, NULL);
     }
-    if (gate == mca_btl_epofi_socket_gate(set)) {
-        mca_btl_epofi_socket_set_gate(set, NULL);
+    if (acceptor == mca_btl_epofi_socket_acceptor(set)) {
+        mca_btl_epofi_socket_set_acceptor(set, NULL);
     }
 }
 

@@ -14,7 +14,7 @@
 
 #include "opal_config.h"
 
-#include "btl_epofi_greet.h"
+#include "btl_epofi_handshake.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -33,10 +33,11 @@ BEGIN_C_DECLS
 typedef struct mca_btl_epofi_socket_t {
     _Atomic uint64_t inode; /**< 0: none */
     /** What is to be said and heard on it before libfabric hears anything; NULL: nothing. */
-    _Atomic(mca_btl_epofi_caller_t *) caller;
-    _Atomic bool is_awaited;              /**< that one has greeted, and waits for the answer */
-    _Atomic(mca_btl_epofi_gate_t *) gate; /**< of a listener, and of its module's epoll set */
-    /** Of what a module's epoll set watches: see btl_epofi_guess.h. */
+    _Atomic(mca_btl_epofi_connector_t *) connector;
+    _Atomic bool is_awaited; /**< that one has authenticated, and waits for the answer */
+    _Atomic(mca_btl_epofi_acceptor_t *)
+        acceptor; /**< of a listener, and of its module's epoll set */
+    /** Of what a module's epoll set watches: see btl_epofi_predict.h. */
     struct {
         bool is;
         int set;
@@ -46,8 +47,8 @@ typedef struct mca_btl_epofi_socket_t {
     struct {
         int fd;
         uint32_t row;   /**< receives there, one after the other; as far as it counts */
-        uint32_t vain;  /**< guesses since the last */
-        uint32_t looks; /**< of libfabric's, while there are guesses */
+        uint32_t vain;  /**< predictions since the last */
+        uint32_t looks; /**< of libfabric's, while there are predictions */
     } last;
 } mca_btl_epofi_socket_t;
 
@@ -66,7 +67,7 @@ mca_btl_epofi_socket_t *mca_btl_epofi_socket_next(int *fd);
 /** The number is that of a new socket. */
 void mca_btl_epofi_socket_enter(int fd);
 
-/** Its set watches it no longer, and guesses it no longer: the number may be another module's soon.
+/** Its set watches it no longer, and predictions it no longer: the number may be another module's soon.
  * Only by the thread that drives the set, or after the set has gone. */
 void mca_btl_epofi_socket_unwatch(mca_btl_epofi_socket_t *entry);
 
@@ -74,19 +75,19 @@ void mca_btl_epofi_socket_unwatch(mca_btl_epofi_socket_t *entry);
 uint64_t mca_btl_epofi_socket_inode(int fd);
 
 /** What an entry has, if there is one. */
-mca_btl_epofi_gate_t *mca_btl_epofi_socket_gate(int fd);
-mca_btl_epofi_caller_t *mca_btl_epofi_socket_caller(int fd);
+mca_btl_epofi_acceptor_t *mca_btl_epofi_socket_acceptor(int fd);
+mca_btl_epofi_connector_t *mca_btl_epofi_socket_connector(int fd);
 
-void mca_btl_epofi_socket_set_gate(int fd, mca_btl_epofi_gate_t *gate);
-void mca_btl_epofi_socket_forget_caller(mca_btl_epofi_socket_t *entry);
+void mca_btl_epofi_socket_set_acceptor(int fd, mca_btl_epofi_acceptor_t *acceptor);
+void mca_btl_epofi_socket_forget_connector(mca_btl_epofi_socket_t *entry);
 
-/** An entry's caller has greeted: count it, until it is forgotten. */
+/** An entry's caller has authenticated: count it, until it is forgotten. */
 void mca_btl_epofi_socket_await(mca_btl_epofi_socket_t *entry);
 
 /** In the child of a fork.  Nothing but system calls: other threads may have held any lock. */
 void mca_btl_epofi_sockets_on_fork_child(void);
 
-/** Callers that have greeted and wait for the answer.  Relaxed, everywhere: a thread that waits on
+/** Callers that have authenticated and wait for the answer.  Relaxed, everywhere: a thread that waits on
  * a descriptor has counted it, or has it from the thread that did. */
 extern _Atomic uint32_t mca_btl_epofi_sockets_awaited;
 

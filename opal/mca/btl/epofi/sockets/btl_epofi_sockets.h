@@ -22,7 +22,7 @@
 
 BEGIN_C_DECLS
 
-struct mca_btl_epofi_gate_t;
+struct mca_btl_epofi_acceptor_t;
 struct sockaddr_storage;
 
 /** From now on libfabric's calls come here. */
@@ -37,10 +37,10 @@ int mca_btl_epofi_sockets_accept(int listener);
 /** Close a socket of libfabric's, or one that it does not know of yet.  @return as of close */
 int mca_btl_epofi_sockets_close(int fd);
 
-/** A gate goes: its listener and its epoll set, if they are open still, have none any more. */
-void mca_btl_epofi_sockets_forget(struct mca_btl_epofi_gate_t *gate, int listener, int set);
+/** A acceptor goes: its listener and its epoll set, if they are open still, have none any more. */
+void mca_btl_epofi_sockets_forget(struct mca_btl_epofi_acceptor_t *acceptor, int listener, int set);
 
-/** Connections that have not greeted yet, of all gates of the process.  Relaxed, everywhere: a
+/** Connections that have not authenticated yet, of all acceptors of the process.  Relaxed, everywhere: a
  * count. */
 extern _Atomic uint32_t mca_btl_epofi_sockets_held;
 

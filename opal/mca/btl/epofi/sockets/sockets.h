@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The sockets that libfabric opens: its calls are led here, connections are greeted, looked after,
+ * The sockets that libfabric opens: its calls are led here, connections are authenticated, looked after,
  * and bounded until they have proved that they are of the job.
  *
  * Called by libfabric, where its provider is tcp, and by the layers that open its objects and look
@@ -19,7 +19,7 @@
 #define MCA_BTL_EPOFI_SOCKETS_LAYER_H
 
 #include "btl_epofi_calls.h"
-#include "btl_epofi_greet.h"
+#include "btl_epofi_handshake.h"
 #include "btl_epofi_listener.h"
 #include "btl_epofi_sockets.h"
 

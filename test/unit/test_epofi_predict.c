@@ -10,14 +10,14 @@
  * after a row of receives on it, with what libfabric has said when it had it watched; and when not.
  * Descriptors are of pipes and epoll sets, on which nothing is received: the test says what comes.
  *
- * Guards: btl_epofi_guess.c
+ * Guards: btl_epofi_predict.c
  */
 
 #define _GNU_SOURCE
 
 #include "opal_config.h"
 
-#include "opal/mca/btl/epofi/sockets/btl_epofi_guess.h"
+#include "opal/mca/btl/epofi/sockets/btl_epofi_predict.h"
 #include "opal/mca/btl/epofi/sockets/btl_epofi_sockets.h"
 
 #include "tap.h"
@@ -34,7 +34,7 @@ static void watch(const world_t *world, int which, uint32_t events)
 {
     const struct epoll_event event = {.events = events, .data = {.u64 = 100 + (unsigned) which}};
 
-    mca_btl_epofi_guess_watched(world->set, world->fd[which], &event);
+    mca_btl_epofi_predict_watched(world->set, world->fd[which], &event);
 }
 
 static world_t begin(const char *name)
@@ -62,25 +62,25 @@ static void end(const world_t *world)
 static void receive(const world_t *world, int which, int times)
 {
     for (int i = 0; i < times; ++i) {
-        mca_btl_epofi_guess_came(world->fd[which]);
+        mca_btl_epofi_predict_came(world->fd[which]);
     }
 }
 
 /** So many looks.  @return how many of them are guesses; each is the right one */
 static int look(const world_t *world, int which, int times)
 {
-    int guesses = 0;
+    int predictions = 0;
 
     for (int i = 0; i < times; ++i) {
         struct epoll_event event = {.events = 0};
 
-        if (mca_btl_epofi_guess_make(world->set, &event)) {
-            ++guesses;
+        if (mca_btl_epofi_predict_make(world->set, &event)) {
+            ++predictions;
             TAP_EQ(EPOLLIN, event.events);
             TAP_EQ(100 + which, event.data.u64);
         }
     }
-    return guesses;
+    return predictions;
 }
 
 static void case_row(void)
@@ -138,7 +138,7 @@ static void case_watched(void)
     TAP_EQ(0, look(&world, 0, 16));
     watch(&world, 0, EPOLLIN);
     TAP_EQ(14, look(&world, 0, 16));
-    mca_btl_epofi_guess_unwatched(world.fd[0]);
+    mca_btl_epofi_predict_unwatched(world.fd[0]);
     TAP_EQ(0, look(&world, 0, 16));
     receive(&world, 0, 8);
     TAP_EQ(0, look(&world, 0, 16));
@@ -183,7 +183,7 @@ static void case_other_set(void)
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epofi_guess", 60);
+    tap_begin(argc, argv, "test_epofi_predict", 60);
     case_row();
     case_another();
     case_vain();

@@ -9,8 +9,8 @@
  * Contexts that outlive their modules.
  */
 
-#ifndef MCA_BTL_EPOFI_PARKING_H
-#define MCA_BTL_EPOFI_PARKING_H
+#ifndef MCA_BTL_EPOFI_DEFERRED_CLOSE_H
+#define MCA_BTL_EPOFI_DEFERRED_CLOSE_H
 
 #include "opal_config.h"
 
@@ -19,16 +19,16 @@
 BEGIN_C_DECLS
 
 /** Module is about to get the peer's address: note it if the peer is of this process. */
-void mca_btl_epofi_parking_connect(mca_btl_epofi_module_t *module, const unsigned char *address,
-                                   size_t length);
+void mca_btl_epofi_deferred_close_connect(mca_btl_epofi_module_t *module,
+                                          const unsigned char *address, size_t length);
 
 /** Add to the list of live modules.  The caller holds the lock. */
-void mca_btl_epofi_parking_enter(mca_btl_epofi_module_t *module);
+void mca_btl_epofi_deferred_close_enter(mca_btl_epofi_module_t *module);
 
 /** Take off the list and close the module's context, now or when it is safe.  The caller holds the
  * lock. */
-void mca_btl_epofi_parking_leave(mca_btl_epofi_module_t *module);
+void mca_btl_epofi_deferred_close_leave(mca_btl_epofi_module_t *module);
 
 END_C_DECLS
 
-#endif /* MCA_BTL_EPOFI_PARKING_H */
+#endif /* MCA_BTL_EPOFI_DEFERRED_CLOSE_H */

@@ -10,11 +10,11 @@
  *
  * Standalone: no Open MPI.
  *
- * Tests: unit/test_epofi_room
+ * Tests: unit/test_epofi_context_limit
  */
 
-#ifndef MCA_BTL_EPOFI_ROOM_H
-#define MCA_BTL_EPOFI_ROOM_H
+#ifndef MCA_BTL_EPOFI_CONTEXT_LIMIT_H
+#define MCA_BTL_EPOFI_CONTEXT_LIMIT_H
 
 #include <dirent.h>
 #include <limits.h>
@@ -26,27 +26,27 @@
 #include <rdma/fi_domain.h>
 
 /** That a module takes over tcp before it is connected. */
-#define EPOFI_ROOM_DESCRIPTORS 4
+#define EPOFI_CONTEXT_LIMIT_DESCRIPTORS 4
 
 /** How many modules may share a context. */
-#define EPOFI_ROOM_SHARE 4095
+#define EPOFI_CONTEXT_LIMIT_SHARE 4095
 
 /** A count of libfabric's, where 0 is "not said". */
-static inline int epofi_room_count(size_t count)
+static inline int epofi_context_limit_count(size_t count)
 {
     return 0 == count || INT_MAX < count ? INT_MAX : (int) count;
 }
 
-static inline int epofi_room_least(int a, int b)
+static inline int epofi_context_limit_least(int a, int b)
 {
     return a < b ? a : b;
 }
 
 /** Contexts of a process. */
-typedef struct epofi_room_plan_t {
+typedef struct epofi_context_limit_plan_t {
     unsigned int own;    /**< so many modules have one of their own, ... */
     unsigned int shared; /**< ... and the others are in so many; 0: no limit is known */
-} epofi_room_plan_t;
+} epofi_context_limit_plan_t;
 
 /**
  * Of as many contexts as there may be, which are for sharing?
@@ -55,14 +55,15 @@ typedef struct epofi_room_plan_t {
  * @param[in] most    contexts, as the user says; 0: the user does not
  * @param[in] shared  of them to be shared, if there are so many
  */
-static inline void epofi_room_plan(const struct fi_info *info, unsigned int most,
-                                   unsigned int shared, epofi_room_plan_t *plan)
+static inline void epofi_context_limit_plan(const struct fi_info *info, unsigned int most,
+                                            unsigned int shared, epofi_context_limit_plan_t *plan)
 {
-    int contexts = epofi_room_count(info->domain_attr->ep_cnt);
+    int contexts = epofi_context_limit_count(info->domain_attr->ep_cnt);
 
-    contexts = 0 == most ? contexts : epofi_room_least(contexts, epofi_room_count(most));
+    contexts = 0 == most ? contexts
+                         : epofi_context_limit_least(contexts, epofi_context_limit_count(most));
     if (INT_MAX == contexts) {
-        *plan = (epofi_room_plan_t){.own = INT_MAX};
+        *plan = (epofi_context_limit_plan_t){.own = INT_MAX};
         return;
     }
     plan->shared = (unsigned int) contexts < shared ? (unsigned int) contexts : shared;
@@ -73,31 +74,33 @@ static inline void epofi_room_plan(const struct fi_info *info, unsigned int most
  * Room for modules, of which each has a domain and an endpoint of its own, or shares them.
  *
  * @param[in]  info         of the provider
- * @param[in]  most         as for epofi_room_plan, as is shared
+ * @param[in]  most         as for epofi_context_limit_plan, as is shared
  * @param[in]  descriptors  that this process can have yet, if a module takes some; else negative
  * @param[out] optimal      as many as the provider serves well
  * @param[out] maximum      as many as there may be; INT_MAX: no limit is known
  */
-static inline void epofi_room_of(const struct fi_info *info, unsigned int most, unsigned int shared,
-                                 long descriptors, int *optimal, int *maximum)
+static inline void epofi_context_limit_of(const struct fi_info *info, unsigned int most,
+                                          unsigned int shared, long descriptors, int *optimal,
+                                          int *maximum)
 {
-    epofi_room_plan_t plan;
+    epofi_context_limit_plan_t plan;
     int contexts;
 
-    epofi_room_plan(info, most, shared, &plan);
-    contexts = epofi_room_count((size_t) plan.own + plan.shared);
-    *maximum = epofi_room_count(plan.own + (size_t) EPOFI_ROOM_SHARE * plan.shared);
-    if (0 <= descriptors && descriptors / EPOFI_ROOM_DESCRIPTORS < contexts) {
-        contexts = (int) (descriptors / EPOFI_ROOM_DESCRIPTORS);
+    epofi_context_limit_plan(info, most, shared, &plan);
+    contexts = epofi_context_limit_count((size_t) plan.own + plan.shared);
+    *maximum = epofi_context_limit_count(plan.own
+                                         + (size_t) EPOFI_CONTEXT_LIMIT_SHARE * plan.shared);
+    if (0 <= descriptors && descriptors / EPOFI_CONTEXT_LIMIT_DESCRIPTORS < contexts) {
+        contexts = (int) (descriptors / EPOFI_CONTEXT_LIMIT_DESCRIPTORS);
         *maximum = contexts;
     }
-    *optimal = epofi_room_least(epofi_room_count(info->domain_attr->tx_ctx_cnt),
-                                epofi_room_count(info->domain_attr->rx_ctx_cnt));
-    *optimal = epofi_room_least(*optimal, contexts);
+    *optimal = epofi_context_limit_least(epofi_context_limit_count(info->domain_attr->tx_ctx_cnt),
+                                         epofi_context_limit_count(info->domain_attr->rx_ctx_cnt));
+    *optimal = epofi_context_limit_least(*optimal, contexts);
 }
 
 /** Descriptors that this process can have yet. */
-static inline long epofi_room_descriptors(void)
+static inline long epofi_context_limit_descriptors(void)
 {
     DIR *open = opendir("/proc/self/fd");
     struct dirent *entry;
@@ -118,4 +121,4 @@ static inline long epofi_room_descriptors(void)
     return used < (long) limit.rlim_cur ? (long) limit.rlim_cur - used : 0;
 }
 
-#endif /* MCA_BTL_EPOFI_ROOM_H */
+#endif /* MCA_BTL_EPOFI_CONTEXT_LIMIT_H */

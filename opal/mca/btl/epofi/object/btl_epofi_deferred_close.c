@@ -11,7 +11,7 @@
  * The shm provider maps a peer of its own process by keeping a pointer into the peer's region, and
  * goes on using it (to receive, to remove the peer's address) after the peer has closed and
  * unmapped the region; seen in libfabric 2.1.0.  So where two modules of one process have met, the
- * context of the one that ends first is parked, and closed when no module is left that could reach
+ * context of the one that ends first is closed when no module is left that could reach
  * into it.  Modules of different processes, which is what this component is for, are not concerned.
  *
  * Tests: unit/test_epofi_life
@@ -22,23 +22,23 @@
 #include "../share/share.h"
 #include "../fabric/fabric.h"
 #include "../base/base.h"
-#include "btl_epofi_parking.h"
+#include "btl_epofi_deferred_close.h"
 #include "btl_epofi_types.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct parked_t {
-    struct parked_t *next;
+typedef struct deferred_t {
+    struct deferred_t *next;
     mca_btl_epofi_context_t context;
-} parked_t;
+} deferred_t;
 
 /* Under the component's lock. */
 static mca_btl_epofi_module_t *live; /**< all modules of the process */
 static unsigned int live_entangled;  /**< those of them that have met another */
-static parked_t *parked;
+static deferred_t *deferred;
 
-static void parking_entangle(mca_btl_epofi_module_t *module)
+static void deferred_close_entangle(mca_btl_epofi_module_t *module)
 {
     if (!module->entangled) {
         module->entangled = true;
@@ -46,42 +46,42 @@ static void parking_entangle(mca_btl_epofi_module_t *module)
     }
 }
 
-void mca_btl_epofi_parking_connect(mca_btl_epofi_module_t *module, const unsigned char *address,
-                                   size_t length)
+void mca_btl_epofi_deferred_close_connect(mca_btl_epofi_module_t *module,
+                                          const unsigned char *address, size_t length)
 {
-    if (!module->fabric->needs_parking) {
+    if (!module->fabric->needs_deferred_close) {
         return;
     }
     opal_mutex_lock(&mca_btl_epofi_lock);
     for (mca_btl_epofi_module_t *peer = live; NULL != peer; peer = peer->next_module) {
         if (length == peer->super.ep_address_length
             && 0 == memcmp(address, peer->super.ep_address, length)) {
-            parking_entangle(module);
-            parking_entangle(peer);
+            deferred_close_entangle(module);
+            deferred_close_entangle(peer);
             break;
         }
     }
     opal_mutex_unlock(&mca_btl_epofi_lock);
 }
 
-void mca_btl_epofi_parking_enter(mca_btl_epofi_module_t *module)
+void mca_btl_epofi_deferred_close_enter(mca_btl_epofi_module_t *module)
 {
     module->next_module = live;
     live = module;
 }
 
-static void close_parked(void)
+static void close_deferred(void)
 {
-    while (NULL != parked) {
-        parked_t *next = parked->next;
+    while (NULL != deferred) {
+        deferred_t *next = deferred->next;
 
-        mca_btl_epofi_context_put(&parked->context);
-        free(parked);
-        parked = next;
+        mca_btl_epofi_context_put(&deferred->context);
+        free(deferred);
+        deferred = next;
     }
 }
 
-void mca_btl_epofi_parking_leave(mca_btl_epofi_module_t *module)
+void mca_btl_epofi_deferred_close_leave(mca_btl_epofi_module_t *module)
 {
     mca_btl_epofi_module_t **link = &live;
 
@@ -94,16 +94,16 @@ void mca_btl_epofi_parking_leave(mca_btl_epofi_module_t *module)
         return;
     }
     if (0 < --live_entangled) {
-        parked_t *place = malloc(sizeof(*place));
+        deferred_t *place = malloc(sizeof(*place));
 
         /* Without memory for it the context stays open for good, which is the lesser evil. */
         if (NULL != place) {
             place->context = module->fi;
-            place->next = parked;
-            parked = place;
+            place->next = deferred;
+            deferred = place;
         }
         return;
     }
     mca_btl_epofi_context_put(&module->fi);
-    close_parked();
+    close_deferred();
 }

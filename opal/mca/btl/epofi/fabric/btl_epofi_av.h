@@ -6,14 +6,14 @@
 /**
  * @file
  *
- * The addresses that a context has entered into libfabric's table, and into its gate's.
+ * The addresses that a context has entered into libfabric's table, and into its acceptor's.
  *
  * Several modules of a peer may share a context, and so an address, and several of ours: an address
  * is entered once, counted, and removed with the last reference.
  */
 
-#ifndef MCA_BTL_EPOFI_BOOK_H
-#define MCA_BTL_EPOFI_BOOK_H
+#ifndef MCA_BTL_EPOFI_AV_H
+#define MCA_BTL_EPOFI_AV_H
 
 #include "opal_config.h"
 
@@ -22,26 +22,26 @@
 
 BEGIN_C_DECLS
 
-typedef struct mca_btl_epofi_book_t mca_btl_epofi_book_t;
+typedef struct mca_btl_epofi_av_t mca_btl_epofi_av_t;
 
 /** An address that has been entered. */
 typedef struct mca_btl_epofi_entry_t {
     fi_addr_t address;
     uint32_t references;
-    mca_btl_epofi_callee_t callee;     /**< for the gate; its order is that of the last reference
+    mca_btl_epofi_callee_t callee; /**< for the acceptor; its order is that of the last reference
                                         taken */
     mca_btl_epofi_attempts_t attempts; /**< to connect there */
 } mca_btl_epofi_entry_t;
 
-/** @param[in] gate  may be NULL
+/** @param[in] acceptor  may be NULL
  * @return NULL: no memory */
-mca_btl_epofi_book_t *mca_btl_epofi_book_new(struct fid_av *av, mca_btl_epofi_gate_t *gate);
+mca_btl_epofi_av_t *mca_btl_epofi_av_new(struct fid_av *av, mca_btl_epofi_acceptor_t *acceptor);
 
-/** With all that is in it: the table of libfabric's and the gate are gone.  May be NULL. */
-void mca_btl_epofi_book_free(mca_btl_epofi_book_t *book);
+/** With all that is in it: the table of libfabric's and the acceptor are gone.  May be NULL. */
+void mca_btl_epofi_av_free(mca_btl_epofi_av_t *av_table);
 
 /** The context is shared: entering and leaving take its lock from now on. */
-void mca_btl_epofi_book_set_lock(mca_btl_epofi_book_t *book, opal_mutex_t *lock);
+void mca_btl_epofi_av_set_lock(mca_btl_epofi_av_t *av_table, opal_mutex_t *lock);
 
 /**
  * Enter an address.
@@ -50,12 +50,12 @@ void mca_btl_epofi_book_set_lock(mca_btl_epofi_book_t *book, opal_mutex_t *lock)
  *
  * @return 1, as fi_av_insert; 0: it is not accepted; a negative error of libfabric's
  */
-int mca_btl_epofi_book_enter(mca_btl_epofi_book_t *book, const mca_btl_epofi_callee_t *callee,
-                             mca_btl_epofi_entry_t **entry_p);
+int mca_btl_epofi_av_insert(mca_btl_epofi_av_t *av_table, const mca_btl_epofi_callee_t *callee,
+                            mca_btl_epofi_entry_t **entry_p);
 
 /** Drop one reference. */
-void mca_btl_epofi_book_leave(mca_btl_epofi_book_t *book, mca_btl_epofi_entry_t *entry);
+void mca_btl_epofi_av_remove(mca_btl_epofi_av_t *av_table, mca_btl_epofi_entry_t *entry);
 
 END_C_DECLS
 
-#endif /* MCA_BTL_EPOFI_BOOK_H */
+#endif /* MCA_BTL_EPOFI_AV_H */

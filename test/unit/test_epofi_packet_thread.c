@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * The postman of btl/epofi when things go wrong: packets that the provider refuses, peers that die
+ * the packet thread of btl/epofi when things go wrong: packets that the provider refuses, peers that die
  * or are given up while bytes wait for them, modules and processes that end with them.  Two
  * processes over tcp on the loopback interface; the provider's functions are replaced.
  *
- * Guards: btl_epofi_packet.c, btl_epofi_postman.c, btl_epofi_packet_lock.c
+ * Guards: btl_epofi_packet.c, btl_epofi_packet_thread.c, btl_epofi_packet_lock.c
  */
 
 #include "test_epofi.h"
@@ -22,7 +22,7 @@
 enum {
     OWN = 2,    /**< messages that go by themselves before the first packet */
     BURST = 10, /**< messages of which the last ones are in a packet */
-    LOOKS = 64  /**< of the postman, between two tries at most */
+    LOOKS = 64  /**< of the packet thread, between two tries at most */
 };
 
 static void nap(unsigned int ms)
@@ -205,9 +205,9 @@ static void case_death(const pair_t *pair)
     TAP_EQ(1, write(pair->out, &byte, 1));
     TAP_EQ(0, read(pair->in, &byte, 1)); /* it is dead */
     refuses = false;
-    nap(20); /* the postman's turn */
+    nap(20); /* the packet thread's turn */
     while (0 == losses) {
-        side.module->ep_ask(side.module, side.peer, true);
+        side.module->ep_check_liveness(side.module, side.peer, true);
         (void) side_progress(&side);
     }
     while (0 < watched->inflight) {
@@ -247,7 +247,7 @@ static void case_given_up(const pair_t *pair)
     }
 }
 
-/** A module ends with a packet that nobody takes: the postman knows it no more. */
+/** A module ends with a packet that nobody takes: the packet thread knows it no more. */
 static void case_closed(const pair_t *pair)
 {
     side_t side = {0};
@@ -287,18 +287,18 @@ static int fake_insert(struct fid_av *av, const void *address, size_t count, fi_
                        uint64_t flags, void *context)
 {
     ++av_calls;
-    TAP_CHECK(lock_is_held(), "the postman may look at addresses while one is entered");
+    TAP_CHECK(lock_is_held(), "the packet thread may look at addresses while one is entered");
     return real_av->insert(av, address, count, fi_addr, flags, context);
 }
 
 static int fake_remove(struct fid_av *av, fi_addr_t *fi_addr, size_t count, uint64_t flags)
 {
     ++av_calls;
-    TAP_CHECK(lock_is_held(), "the postman may look at addresses while one is removed");
+    TAP_CHECK(lock_is_held(), "the packet thread may look at addresses while one is removed");
     return real_av->remove(av, fi_addr, count, flags);
 }
 
-/** Neither the provider's table of addresses nor the gate's may change while the postman sends,
+/** Neither the provider's table of addresses nor the acceptor's may change while the packet thread sends,
  * which may have to connect anew. */
 static void case_addresses(const pair_t *pair)
 {
@@ -327,7 +327,7 @@ static void case_addresses(const pair_t *pair)
 
 static bool exits;
 
-/** After the postman's own destructor, as libfabric's are. */
+/** After the packet thread's own destructor, as libfabric's are. */
 static __attribute__((destructor(101))) void afterwards(void)
 {
     const uint32_t before = tries;
@@ -361,7 +361,7 @@ static void case_exit(const pair_t *pair)
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epofi_postman", 60);
+    tap_begin(argc, argv, "test_epofi_packet_thread", 60);
     seconds_per_case = 20;
     run_pair("packets that are refused", case_refused);
     run_pair("refused to their owner", case_refused_owner);

@@ -14,14 +14,14 @@
  *
  * Called by btl_epofi_calls.c, from within libfabric.
  *
- * Tests: unit/test_epofi_guess
+ * Tests: unit/test_epofi_predict
  */
 
 #include "opal_config.h"
 
-#include "btl_epofi_guess.h"
+#include "btl_epofi_predict.h"
 
-/** Receives in a row on one connection before it is guessed. */
+/** Receives in a row on one connection before it is predicted. */
 #define ROW 8
 
 /** One look in so many asks the kernel. */
@@ -31,7 +31,7 @@
  * row. */
 #define VAIN 256
 
-void mca_btl_epofi_guess_watched(int set, int fd, const struct epoll_event *event)
+void mca_btl_epofi_predict_watched(int set, int fd, const struct epoll_event *event)
 {
     mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
 
@@ -42,7 +42,7 @@ void mca_btl_epofi_guess_watched(int set, int fd, const struct epoll_event *even
     }
 }
 
-void mca_btl_epofi_guess_unwatched(int fd)
+void mca_btl_epofi_predict_unwatched(int fd)
 {
     mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
 
@@ -51,7 +51,7 @@ void mca_btl_epofi_guess_unwatched(int fd)
     }
 }
 
-bool mca_btl_epofi_guess_make(int set, struct epoll_event *event)
+bool mca_btl_epofi_predict_make(int set, struct epoll_event *event)
 {
     mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(set, false), *last;
 
@@ -71,7 +71,7 @@ bool mca_btl_epofi_guess_make(int set, struct epoll_event *event)
     return true;
 }
 
-void mca_btl_epofi_guess_came(int fd)
+void mca_btl_epofi_predict_came(int fd)
 {
     mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
 

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The postman: a thread of the process that sends packets (btl_epofi_packet.c) whose own thread has
+ * The packet thread: a thread of the process that sends packets (btl_epofi_packet.c) whose own thread has
  * turned to something else.
  *
  * There is none before the first packet.  While there are packets it looks every
@@ -18,7 +18,7 @@
  * btl_epofi_calls.c: they come from here as from any thread that drives a module, one at a time
  * for each module, and mca_btl_epofi_packets_hold keeps them out.
  *
- * Tests: unit/test_epofi_postman, unit/test_epofi_packet, progress
+ * Tests: unit/test_epofi_packet_thread, unit/test_epofi_packet, progress
  */
 
 #define _GNU_SOURCE
@@ -27,7 +27,7 @@
 
 #include "../object/object.h"
 #include "btl_epofi_packet.h"
-#include "btl_epofi_postman.h"
+#include "btl_epofi_packet_thread.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -59,7 +59,7 @@ static bool has_none(mca_btl_epofi_module_t *module)
 {
     atomic_store_explicit(&module->watched, false, memory_order_relaxed);
     /* Either we see the packet, or its maker sees that we do not watch: partner is the fence in
-     * mca_btl_epofi_postman_tell. */
+     * mca_btl_epofi_packet_thread_tell. */
     atomic_thread_fence(memory_order_seq_cst);
     if (!mca_btl_epofi_packets_collect(module)) {
         return true;
@@ -70,7 +70,7 @@ static bool has_none(mca_btl_epofi_module_t *module)
 }
 
 /** One look at all that are watched. */
-static void postman_poll(void)
+static void packet_thread_poll(void)
 {
     mca_btl_epofi_module_t **link = &watched;
 
@@ -86,7 +86,7 @@ static void postman_poll(void)
     }
 }
 
-static void *postman_work(void *argument)
+static void *packet_thread_work(void *argument)
 {
     const uint64_t ns = (uint64_t) mca_btl_epofi_component.packet_wait * 1000u;
     const struct timespec pause = {.tv_sec = (time_t) (ns / 1000000000u),
@@ -96,7 +96,7 @@ static void *postman_work(void *argument)
     (void) prctl(PR_SET_TIMERSLACK, (unsigned long) SLACK_NS);
     (void) pthread_mutex_lock(&lock);
     while (!ends) {
-        postman_poll();
+        packet_thread_poll();
         if (NULL == watched) {
             (void) pthread_cond_wait(&wake, &lock);
             continue;
@@ -110,25 +110,25 @@ static void *postman_work(void *argument)
 }
 
 /** Start the thread.  No signal is for it. */
-static bool postman_start(void)
+static bool packet_thread_start(void)
 {
     sigset_t all, before;
     bool started;
 
     (void) sigfillset(&all);
     (void) pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = 0 == pthread_create(&thread, NULL, postman_work, NULL);
+    started = 0 == pthread_create(&thread, NULL, packet_thread_work, NULL);
     (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started) {
-        (void) pthread_setname_np(thread, "epofi-postman");
+        (void) pthread_setname_np(thread, "epofi-packet thread");
     }
     return started;
 }
 
 /** The process ends without MPI_Finalize, and libfabric's destructors come next, as we depend on
- * it: the postman must not look any more.  In the child of a fork there is no postman, but perhaps
+ * it: the packet thread must not look any more.  In the child of a fork there is no packet thread, but perhaps
  * its lock: so the wait for it is short. */
-static __attribute__((destructor)) void postman_halt(void)
+static __attribute__((destructor)) void packet_thread_halt(void)
 {
     struct timespec until;
 
@@ -141,7 +141,7 @@ static __attribute__((destructor)) void postman_halt(void)
     }
 }
 
-bool mca_btl_epofi_postman_take(void)
+bool mca_btl_epofi_packet_thread_take(void)
 {
     bool taken;
 
@@ -149,14 +149,14 @@ bool mca_btl_epofi_postman_take(void)
     while (ends) {
         (void) pthread_cond_wait(&gone, &lock); /* another one's last module is just leaving */
     }
-    works = works || postman_start();
+    works = works || packet_thread_start();
     taken = works;
     users += taken ? 1 : 0;
     (void) pthread_mutex_unlock(&lock);
     return taken;
 }
 
-void mca_btl_epofi_postman_watch(mca_btl_epofi_module_t *module)
+void mca_btl_epofi_packet_thread_watch(mca_btl_epofi_module_t *module)
 {
     (void) pthread_mutex_lock(&lock);
     if (!atomic_load_explicit(&module->watched, memory_order_relaxed)) {
@@ -172,7 +172,7 @@ void mca_btl_epofi_postman_watch(mca_btl_epofi_module_t *module)
 }
 
 /** The last module has left.  Under the lock, which is free meanwhile. */
-static void postman_stop(void)
+static void packet_thread_stop(void)
 {
     ends = true;
     (void) pthread_cond_signal(&wake);
@@ -184,7 +184,7 @@ static void postman_stop(void)
     (void) pthread_cond_broadcast(&gone);
 }
 
-void mca_btl_epofi_postman_leave(mca_btl_epofi_module_t *module)
+void mca_btl_epofi_packet_thread_leave(mca_btl_epofi_module_t *module)
 {
     mca_btl_epofi_module_t **link = &watched;
 
@@ -200,7 +200,7 @@ void mca_btl_epofi_postman_leave(mca_btl_epofi_module_t *module)
         *link = module->next_watched;
     }
     if (0 == --users) {
-        postman_stop();
+        packet_thread_stop();
     }
     (void) pthread_mutex_unlock(&lock);
 }

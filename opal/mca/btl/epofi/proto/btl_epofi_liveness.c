@@ -15,7 +15,7 @@
  *
  * A connection may also break between two live processes.  The side that notices gives the peer up,
  * and tells it (EPOFI_TAG_GONE).  The peer may have nothing under way, and would wait for lost
- * messages.  If that notice is lost as well, the peer's liveness probe (EPOFI_TAG_ASK) gets it as
+ * messages.  If that notice is lost as well, the peer's liveness probe (EPOFI_TAG_LIVENESS) gets it as
  * an answer.  It may be that neither side notices, if the provider has connected again by itself. 
  * Then the sequence number of the next message shows the loss (btl_epofi_pair.c): that of a probe
  * from a side that waits or has sent nothing since, or that of the answer (EPOFI_TAG_HERE).
@@ -30,8 +30,8 @@
 #include "../peer/peer.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "btl_epofi_ask.h"
-#include "btl_epofi_odd.h"
+#include "btl_epofi_liveness.h"
+#include "btl_epofi_discard.h"
 #include "btl_epofi_packet.h"
 
 #include <errno.h>
@@ -96,7 +96,7 @@ static void send_own(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_
             ++pair->settled; /* no later question has to cover this one */
         }
         mca_btl_epofi_pair_sent(pair);
-        if (EPOFI_TAG_ASK == tag && 0 == endpoint->question) {
+        if (EPOFI_TAG_LIVENESS == tag && 0 == endpoint->question) {
             endpoint->question = pair->out.sequence;
         }
         endpoint->stalled_ns = 0;
@@ -139,7 +139,7 @@ static void has_answered(struct mca_btl_base_endpoint_t *endpoint, uint64_t hear
     }
 }
 
-void mca_btl_epofi_ask_farewell(struct mca_btl_base_endpoint_t *endpoint)
+void mca_btl_epofi_liveness_disconnect(struct mca_btl_base_endpoint_t *endpoint)
 {
     send_own(endpoint, EPOFI_TAG_GONE, NULL, 0);
 }
@@ -153,7 +153,7 @@ static struct mca_btl_base_endpoint_t *endpoint_for_own(mca_btl_epofi_module_t *
                : mca_btl_epofi_endpoint_again(module, pair);
 }
 
-void mca_btl_epofi_ask_answer(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair)
+void mca_btl_epofi_liveness_answer(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair)
 {
     struct mca_btl_base_endpoint_t *endpoint = endpoint_for_own(module, pair);
     const uint64_t heard = pair->expected - 1;
@@ -181,14 +181,14 @@ static void ask_settle(mca_btl_epofi_pair_t *pair, uint64_t heard)
     }
 }
 
-bool mca_btl_epofi_ask_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
-                               mca_btl_base_tag_t tag, const void *payload, size_t length)
+bool mca_btl_epofi_liveness_arrived(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                                    mca_btl_base_tag_t tag, const void *payload, size_t length)
 {
     uint64_t heard;
 
     switch (tag) {
-    case EPOFI_TAG_ASK:
-        mca_btl_epofi_ask_answer(module, pair);
+    case EPOFI_TAG_LIVENESS:
+        mca_btl_epofi_liveness_answer(module, pair);
         return true;
     case EPOFI_TAG_HERE:
         /* Its own number was looked at already. */
@@ -227,7 +227,7 @@ static bool is_due(const mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *p
            && 0 <= (int32_t) (module->confirm_looks - pair->next_look);
 }
 
-void mca_btl_epofi_ask_confirm(mca_btl_epofi_module_t *module)
+void mca_btl_epofi_liveness_confirm(mca_btl_epofi_module_t *module)
 {
     const uint64_t interval = (uint64_t) mca_btl_epofi_component.confirm * 1000000u;
     const uint64_t now = mca_btl_epofi_now();
@@ -253,7 +253,7 @@ void mca_btl_epofi_ask_confirm(mca_btl_epofi_module_t *module)
         pair->asked += CONFIRM_DOUBLED > pair->asked ? 1 : 0;
         endpoint = endpoint_for_own(module, pair);
         if (NULL != endpoint) {
-            send_own(endpoint, EPOFI_TAG_ASK, NULL, 0);
+            send_own(endpoint, EPOFI_TAG_LIVENESS, NULL, 0);
             pair->noticed = pair->out.sequence;
             if (0 == endpoint->references) {
                 mca_btl_epofi_endpoint_retire(endpoint);
@@ -277,8 +277,8 @@ static int look_at_process(const struct mca_btl_base_endpoint_t *endpoint)
     return 0 != kill((pid_t) pid, 0) && ESRCH == errno ? ESRCH : 0;
 }
 
-void mca_btl_epofi_ask(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpoint_t *endpoint,
-                       bool connect)
+void mca_btl_epofi_liveness_check(mca_btl_ep_module_t *ep_module,
+                                  struct mca_btl_base_endpoint_t *endpoint, bool connect)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep_module;
@@ -292,7 +292,7 @@ void mca_btl_epofi_ask(mca_btl_ep_module_t *ep_module, struct mca_btl_base_endpo
         mca_btl_epofi_endpoint_fail(endpoint, error, "-");
     } else if (0 != error && !mca_btl_epofi_endpoint_may_live(endpoint)) {
         mca_btl_epofi_endpoint_died(endpoint, error, "its process is not there any more");
-    } else if (0 == error && mca_btl_epofi_endpoint_may_ask(endpoint, connect)) {
-        send_own(endpoint, EPOFI_TAG_ASK, NULL, 0);
+    } else if (0 == error && mca_btl_epofi_endpoint_may_check_liveness(endpoint, connect)) {
+        send_own(endpoint, EPOFI_TAG_LIVENESS, NULL, 0);
     }
 }

@@ -8,12 +8,12 @@
  *
  * For how many modules a provider has room, by what it says of itself; and descriptors.
  *
- * Guards: btl_epofi_room.h
+ * Guards: btl_epofi_context_limit.h
  */
 
 #define _GNU_SOURCE
 
-#include "opal/mca/btl/epofi/fabric/btl_epofi_room.h"
+#include "opal/mca/btl/epofi/fabric/btl_epofi_context_limit.h"
 
 #include "tap.h"
 
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 /** How many modules may share a context. */
-#define SHARED EPOFI_ROOM_SHARE
+#define SHARED EPOFI_CONTEXT_LIMIT_SHARE
 
 /* A provider with so many endpoints, and queues that go out and come in. */
 static void expect_room(size_t endpoints, size_t out, size_t in, long descriptors, int optimal,
@@ -31,7 +31,7 @@ static void expect_room(size_t endpoints, size_t out, size_t in, long descriptor
     const struct fi_info info = {.domain_attr = &domain};
     int found_optimal = -1, found_maximum = -1;
 
-    epofi_room_of(&info, 0, 1, descriptors, &found_optimal, &found_maximum);
+    epofi_context_limit_of(&info, 0, 1, descriptors, &found_optimal, &found_maximum);
     TAP_EQ(optimal, found_optimal);
     TAP_EQ(maximum, found_maximum);
 }
@@ -54,9 +54,9 @@ static void expect_plan(size_t endpoints, unsigned int most, unsigned int shared
 {
     struct fi_domain_attr domain = {.ep_cnt = endpoints};
     const struct fi_info info = {.domain_attr = &domain};
-    epofi_room_plan_t plan;
+    epofi_context_limit_plan_t plan;
 
-    epofi_room_plan(&info, most, shared, &plan);
+    epofi_context_limit_plan(&info, most, shared, &plan);
     TAP_EQ(own, plan.own);
     TAP_EQ(for_sharing, plan.shared);
 }
@@ -96,9 +96,9 @@ static void case_own_descriptors(void)
     TAP_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
     limit.rlim_cur = 64;
     TAP_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
-    before = epofi_room_descriptors();
+    before = epofi_context_limit_descriptors();
     fd = open("/dev/null", O_RDONLY);
-    TAP_EQ(before - 1, epofi_room_descriptors());
+    TAP_EQ(before - 1, epofi_context_limit_descriptors());
     for (long i = 1; i < before; ++i) {
         TAP_CHECK(0 <= open("/dev/null", O_RDONLY), "%ld of %ld", i, before);
     }
@@ -109,7 +109,7 @@ static void case_own_descriptors(void)
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epofi_room", 60);
+    tap_begin(argc, argv, "test_epofi_context_limit", 60);
     case_providers();
     case_plans();
     case_descriptors();

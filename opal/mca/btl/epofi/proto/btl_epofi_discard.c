@@ -17,8 +17,8 @@
 #include "../peer/peer.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "btl_epofi_ask.h"
-#include "btl_epofi_odd.h"
+#include "btl_epofi_liveness.h"
+#include "btl_epofi_discard.h"
 
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
@@ -56,7 +56,7 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_meet(mca_btl_epofi_module_t *module,
 
     /* A sender that is known has had its proof compared, in vain. */
     if (NULL != mca_btl_epofi_pair_find(module, wire->sender)
-        || mca_btl_epofi_pair_proof(own, wire->sender) != wire->proof) {
+        || mca_btl_epofi_pair_mac(own, wire->sender) != wire->proof) {
         drop_strangers(module);
         return NULL;
     }
@@ -83,15 +83,15 @@ void mca_btl_epofi_pair_lose(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_
     }
 }
 
-void mca_btl_epofi_pair_odd(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
-                            const mca_btl_epofi_wire_t *wire)
+void mca_btl_epofi_pair_discard(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                                const mca_btl_epofi_wire_t *wire)
 {
     char detail[128];
 
     if (0 == pair->expected) {
         ++module->dropped; /* what follows what is lost */
-        if (EPOFI_TAG_ASK == wire->tag) {
-            mca_btl_epofi_ask_answer(module, pair);
+        if (EPOFI_TAG_LIVENESS == wire->tag) {
+            mca_btl_epofi_liveness_answer(module, pair);
         }
         return;
     }

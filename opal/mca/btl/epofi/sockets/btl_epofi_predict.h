@@ -14,8 +14,8 @@
  * Called by the thread that drives the module of the set, one thread at a time.
  */
 
-#ifndef MCA_BTL_EPOFI_GUESS_H
-#define MCA_BTL_EPOFI_GUESS_H
+#ifndef MCA_BTL_EPOFI_PREDICT_H
+#define MCA_BTL_EPOFI_PREDICT_H
 
 #include "opal_config.h"
 
@@ -27,17 +27,17 @@
 BEGIN_C_DECLS
 
 /** A set of a module's watches a descriptor from now on, or for something else. */
-void mca_btl_epofi_guess_watched(int set, int fd, const struct epoll_event *event);
+void mca_btl_epofi_predict_watched(int set, int fd, const struct epoll_event *event);
 
 /** No set watches it any more. */
-void mca_btl_epofi_guess_unwatched(int fd);
+void mca_btl_epofi_predict_unwatched(int fd);
 
 /** libfabric asks where there is something.  @return false: ask the kernel */
-bool mca_btl_epofi_guess_make(int set, struct epoll_event *event);
+bool mca_btl_epofi_predict_make(int set, struct epoll_event *event);
 
 /** Bytes have come on a connection. */
-void mca_btl_epofi_guess_came(int fd);
+void mca_btl_epofi_predict_came(int fd);
 
 END_C_DECLS
 
-#endif /* MCA_BTL_EPOFI_GUESS_H */
+#endif /* MCA_BTL_EPOFI_PREDICT_H */

@@ -38,7 +38,8 @@ static void lost_ask_peer(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, bool
     mca_pml_epml_connection_t *connection;
 
     if (NULL == peer->shm && OMPI_SUCCESS == mca_pml_epml_peer_connect(ep, peer, &connection)) {
-        connection->module->ep_ask(connection->module, connection->endpoint, named || mute);
+        connection->module->ep_check_liveness(connection->module, connection->endpoint,
+                                              named || mute);
     }
 }
 
@@ -88,10 +89,10 @@ static void ask_for_probe(mca_pml_epml_ep_t *ep)
     ep->loss.probed.context = 0; /* a thread that still probes comes again */
 }
 
-void mca_pml_epml_lost_ask(mca_pml_epml_ep_t *ep)
+void mca_pml_epml_liveness_check(mca_pml_epml_ep_t *ep)
 {
     MCA_BTL_EP_HOLD_CANCEL();
-    const uint64_t interval = (uint64_t) mca_pml_epml_component.ask * 1000000u;
+    const uint64_t interval = (uint64_t) mca_pml_epml_component.liveness_interval * 1000000u;
     const uint64_t now = mca_pml_epml_now_ns();
 
     if (EPML_QUIET_LONG == ep->engine.quiet || 0 == ep->loss.quiet_ns) {

@@ -6,18 +6,18 @@
 /**
  * @file
  *
- * Connections to a module of btl/epofi: greetings that are right, wrong, cut, slow, or another
+ * Connections to a module of btl/epofi: hellos that are right, wrong, cut, slow, or another
  * module's; another listener at the port of one that is gone; and users of libfabric in the same
  * process that know nothing of all this.  Over tcp on the loopback interface; strangers are plain
  * sockets of the test.
  *
- * Guards: common_ep_keyed.h, common_ep_slots.h, btl_epofi_greet.c, btl_epofi_keyed.h, btl_epofi_slots.c,
- * btl_epofi_calls.c, btl_epofi_caller.c
+ * Guards: common_ep_keyed.h, common_ep_slots.h, btl_epofi_handshake.c, btl_epofi_keyed.h, btl_epofi_slots.c,
+ * btl_epofi_calls.c, btl_epofi_connector.c
  */
 
 #include "test_epofi.h"
 
-#include "opal/mca/btl/epofi/sockets/btl_epofi_greet.h"
+#include "opal/mca/btl/epofi/sockets/btl_epofi_handshake.h"
 
 #include "../lib/tcp_hello.h"
 
@@ -36,7 +36,7 @@ static const mca_btl_epofi_address_t *own(const side_t *side)
 
 static uint64_t refused(const side_t *side)
 {
-    return mca_btl_epofi_gate_refused(module_of(side)->fi.gate);
+    return mca_btl_epofi_acceptor_refused(module_of(side)->fi.acceptor);
 }
 
 static int dial(const side_t *side)
@@ -87,36 +87,36 @@ static void case_words(const pair_t *pair)
     TAP_CHECK(UINT64_C(0xb8ad50c6f649af94) == mca_btl_epofi_keyed_words(&secret, words, 3), "24");
 }
 
-static void expect_answer(side_t *side, int fd, const mca_btl_epofi_greeting_t *greeting)
+static void expect_answer(side_t *side, int fd, const mca_btl_epofi_hello_t *hello)
 {
     const mca_btl_epofi_answer_t right = mca_btl_epofi_answer_make(&own(side)->secret,
-                                                                   greeting->nonce);
+                                                                   hello->nonce);
     mca_btl_epofi_answer_t answer = {0};
 
     TAP_EQ(sizeof(answer), hear(side, fd, &answer, sizeof(answer), INT_MAX));
     TAP_CHECK(0 == memcmp(&right, &answer, sizeof(answer)), "the answer is wrong");
 }
 
-/** A right greeting is answered, in whatever pieces it comes. */
+/** A right hello is answered, in whatever pieces it comes. */
 static void case_right(const pair_t *pair)
 {
-    mca_btl_epofi_greeting_t greeting;
+    mca_btl_epofi_hello_t hello;
     side_t side = {0};
     int fd;
 
     (void) pair;
     side_open(&side);
-    for (size_t piece = 1; piece <= sizeof(greeting); piece += 1 == piece ? 10 : 21) {
+    for (size_t piece = 1; piece <= sizeof(hello); piece += 1 == piece ? 10 : 21) {
         fd = dial(&side);
-        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &greeting));
-        for (size_t at = 0; at < sizeof(greeting); at += piece) {
+        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&side)->secret, &hello));
+        for (size_t at = 0; at < sizeof(hello); at += piece) {
             char nothing;
 
             TAP_EQ(0, hear(&side, fd, &nothing, 1, 3));
-            say(fd, (const char *) &greeting + at,
-                piece < sizeof(greeting) - at ? piece : sizeof(greeting) - at);
+            say(fd, (const char *) &hello + at,
+                piece < sizeof(hello) - at ? piece : sizeof(hello) - at);
         }
-        expect_answer(&side, fd, &greeting);
+        expect_answer(&side, fd, &hello);
         close(fd);
     }
     TAP_EQ(0, refused(&side));
@@ -140,14 +140,14 @@ static void expect_end(side_t *side, const void *bytes, size_t size)
 static void case_wrong(const pair_t *pair)
 {
     static const char request[] = "GET / HTTP/1.0\r\n\r\n";
-    mca_btl_epofi_greeting_t good, bad;
+    mca_btl_epofi_hello_t good, bad;
     side_t side = {0}, other = {0};
     const tcp_hello_t hello = tcp_hello(1);
 
     (void) pair;
     side_open(&side);
     side_open(&other);
-    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &good));
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&side)->secret, &good));
     for (unsigned int bit = 0; bit < 8 * sizeof(good); ++bit) {
         bad = good;
         ((unsigned char *) &bad)[bit / 8] ^= (unsigned char) (1u << bit % 8);
@@ -164,17 +164,17 @@ static void case_wrong(const pair_t *pair)
 /** Likewise one that is cut short by its end; one that says nothing at all is not counted. */
 static void case_cut(const pair_t *pair)
 {
-    mca_btl_epofi_greeting_t greeting;
+    mca_btl_epofi_hello_t hello;
     side_t side = {0};
 
     (void) pair;
     side_open(&side);
-    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &greeting));
-    for (size_t size = 0; size < sizeof(greeting); ++size) {
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&side)->secret, &hello));
+    for (size_t size = 0; size < sizeof(hello); ++size) {
         int fd = dial(&side);
 
         if (0 < size) {
-            say(fd, &greeting, size);
+            say(fd, &hello, size);
         }
         close(fd);
         for (int i = 0; i < 10000 && refused(&side) < size; ++i) {
@@ -199,7 +199,7 @@ static int descriptors(void)
 static void case_brief(const pair_t *pair)
 {
     enum { COUNT = 8 };
-    mca_btl_epofi_greeting_t greeting;
+    mca_btl_epofi_hello_t hello;
     side_t side = {0};
     int before;
 
@@ -209,10 +209,10 @@ static void case_brief(const pair_t *pair)
     for (int i = 0; i < COUNT; ++i) {
         int fd = dial(&side);
 
-        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &greeting));
-        say(fd, &greeting, sizeof(greeting));
+        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&side)->secret, &hello));
+        say(fd, &hello, sizeof(hello));
         if (0 == i % 2) {
-            expect_answer(&side, fd, &greeting);
+            expect_answer(&side, fd, &hello);
         }
         close(fd);
         for (int turn = 0; turn < 100; ++turn) {
@@ -223,26 +223,26 @@ static void case_brief(const pair_t *pair)
     side_close(&side);
 }
 
-/** Say so much of a greeting, and no more. */
+/** Say so much of a hello, and no more. */
 static void stay_silent(const side_t *side, int fds[], int count, size_t said)
 {
-    mca_btl_epofi_greeting_t greeting;
+    mca_btl_epofi_hello_t hello;
 
-    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(side)->secret, &greeting));
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(side)->secret, &hello));
     for (int i = 0; i < count; ++i) {
         fds[i] = dial(side);
-        say(fds[i], &greeting, i < count / 2 ? said : 0);
+        say(fds[i], &hello, i < count / 2 ? said : 0);
     }
 }
 
-/** Many connections that say nothing, or half a greeting: when there are too many the oldest are
- * closed; and a greeting gets through all the time.  A silent connection is not called a stranger;
- * and one that has greeted, and says no more, is never closed. */
+/** Many connections that say nothing, or half a hello: when there are too many the oldest are
+ * closed; and a hello gets through all the time.  A silent connection is not called a stranger;
+ * and one that has authenticated, and says no more, is never closed. */
 static void case_silent(const pair_t *pair)
 {
     enum { MOST = 100, MANY = 2 * MOST };
     static int fds[MANY];
-    mca_btl_epofi_greeting_t greeting;
+    mca_btl_epofi_hello_t hello;
     struct rlimit limit;
     side_t side = {0};
     int open = MANY, kept;
@@ -255,16 +255,16 @@ static void case_silent(const pair_t *pair)
     mca_btl_epofi_component.unproven = MOST;
     side_open(&side);
     kept = dial(&side);
-    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &greeting));
-    say(kept, &greeting, sizeof(greeting));
-    expect_answer(&side, kept, &greeting);
-    stay_silent(&side, fds, MANY, sizeof(greeting) / 2);
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&side)->secret, &hello));
+    say(kept, &hello, sizeof(hello));
+    expect_answer(&side, kept, &hello);
+    stay_silent(&side, fds, MANY, sizeof(hello) / 2);
     while (MOST < open) {
         int fd = dial(&side);
 
-        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_greeting_make(&own(&side)->secret, &greeting));
-        say(fd, &greeting, sizeof(greeting));
-        expect_answer(&side, fd, &greeting);
+        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&side)->secret, &hello));
+        say(fd, &hello, sizeof(hello));
+        expect_answer(&side, fd, &hello);
         close(fd);
         open = 0;
         for (int i = 0; i < MANY; ++i) {
@@ -276,7 +276,7 @@ static void case_silent(const pair_t *pair)
         (void) side_progress(&side);
         usleep(10);
     }
-    TAP_EQ(MOST, refused(&side)); /* the first half, which has said half a greeting */
+    TAP_EQ(MOST, refused(&side)); /* the first half, which has said half a hello */
     TAP_CHECK(0 > recv(kept, &nothing, 1, MSG_DONTWAIT) && EAGAIN == errno, "it has been closed");
     close(kept);
     for (int i = 0; i < MANY; ++i) {
@@ -320,23 +320,23 @@ static void begin(side_t *side)
            side->module->ep_send(side->module, side->peer, "12345678", 8, NULL, 0, MCA_BTL_EP_TAG));
 }
 
-/** What a module says on a connection that it has made: a greeting, and libfabric's request. */
-static void expect_greeting(side_t *side, int fd, const mca_btl_epofi_secret_t *secret,
-                            mca_btl_epofi_greeting_t *greeting)
+/** What a module says on a connection that it has made: a hello, and libfabric's request. */
+static void expect_hello(side_t *side, int fd, const mca_btl_epofi_secret_t *secret,
+                         mca_btl_epofi_hello_t *hello)
 {
-    unsigned char said[sizeof(*greeting) + sizeof(tcp_hello_t) + 1] = {0};
+    unsigned char said[sizeof(*hello) + sizeof(tcp_hello_t) + 1] = {0};
 
     TAP_EQ(sizeof(said) - 1, hear(side, fd, said, sizeof(said), 1000));
-    memcpy(greeting, said, sizeof(*greeting));
-    TAP_CHECK(mca_btl_epofi_greeting_is_right(secret, greeting), "it has not greeted");
+    memcpy(hello, said, sizeof(*hello));
+    TAP_CHECK(mca_btl_epofi_hello_is_right(secret, hello), "it has not authenticated");
 }
 
-/** Another process listens where one has gone: it gets a greeting, which it cannot use, and
+/** Another process listens where one has gone: it gets a hello, which it cannot use, and
  * libfabric's own data, but no message. */
 static void case_impostor(const pair_t *pair)
 {
     mca_btl_epofi_address_t address;
-    mca_btl_epofi_greeting_t greeting;
+    mca_btl_epofi_hello_t hello;
     mca_btl_epofi_answer_t answer;
     side_t side = {0};
     int listener, fd;
@@ -348,8 +348,8 @@ static void case_impostor(const pair_t *pair)
     side.peer = connect_to(&side, &address);
     begin(&side);
     fd = accept(listener, NULL, NULL);
-    expect_greeting(&side, fd, &address.secret, &greeting);
-    answer = mca_btl_epofi_answer_make(&own(&side)->secret, greeting.nonce); /* not that secret */
+    expect_hello(&side, fd, &address.secret, &hello);
+    answer = mca_btl_epofi_answer_make(&own(&side)->secret, hello.nonce); /* not that secret */
     say(fd, &answer, sizeof(answer));
     TAP_EQ(-1, hear(&side, fd, &nothing, 1, 10000));
     close(fd);
@@ -367,11 +367,11 @@ static uint16_t port_of(int fd, int (*name)(int, struct sockaddr *, socklen_t *)
 }
 
 /** The peer is given up while its connection is being made, which takes until it is retried, as its
- * listener has no room before: it is greeted all the same when it stands. */
+ * listener has no room before: it is authenticated all the same when it stands. */
 static void case_forgotten(const pair_t *pair)
 {
     mca_btl_epofi_address_t address;
-    mca_btl_epofi_greeting_t greeting;
+    mca_btl_epofi_hello_t hello;
     side_t side = {0};
     int listener, fd = -1, fillers[2];
 
@@ -398,7 +398,7 @@ static void case_forgotten(const pair_t *pair)
             }
         }
     }
-    expect_greeting(&side, fd, &address.secret, &greeting);
+    expect_hello(&side, fd, &address.secret, &hello);
     close(fd);
     close(fillers[0]);
     close(fillers[1]);
@@ -411,7 +411,7 @@ static void case_forgotten(const pair_t *pair)
 static void case_same_port(const pair_t *pair)
 {
     mca_btl_epofi_address_t first, second;
-    mca_btl_epofi_greeting_t greeting;
+    mca_btl_epofi_hello_t hello;
     struct mca_btl_base_endpoint_t *again;
     side_t side = {0};
     int listener, fd;
@@ -430,7 +430,7 @@ static void case_same_port(const pair_t *pair)
     for (int i = 0; i < 2; ++i) {
         begin(&side);
         fd = accept(listener, NULL, NULL);
-        expect_greeting(&side, fd, &second.secret, &greeting);
+        expect_hello(&side, fd, &second.secret, &hello);
         close(fd);
         for (int turn = 0; turn < 100; ++turn) {
             (void) side_progress(&side);
@@ -574,7 +574,7 @@ static void case_layered(const pair_t *pair)
     side_t side = {0};
 
     side_open(&side);
-    TAP_CHECK(NULL == module_of(&side)->fi.gate, "connections are greeted");
+    TAP_CHECK(NULL == module_of(&side)->fi.acceptor, "connections are authenticated");
     side_connect(pair, &side);
     TAP_EQ(OPAL_SUCCESS, side_send(&side, "12345678", 8, NULL, 0));
     side_wait(&side, 1);
@@ -584,12 +584,12 @@ static void case_layered(const pair_t *pair)
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epofi_greet", 60);
+    tap_begin(argc, argv, "test_epofi_handshake", 60);
     run_single("SipHash of several words", case_words);
-    run_single("right greetings", case_right);
-    run_single("wrong greetings", case_wrong);
-    run_single("greetings cut short", case_cut);
-    run_single("greeted, and gone", case_brief);
+    run_single("right hellos", case_right);
+    run_single("wrong hellos", case_wrong);
+    run_single("hellos cut short", case_cut);
+    run_single("authenticated, and gone", case_brief);
     run_single("silence", case_silent);
     run_single("an impostor", case_impostor);
     run_single("a peer forgotten while it is connected to", case_forgotten);
@@ -598,6 +598,6 @@ int main(int argc, char **argv)
     run_single("modules of several threads", case_threads);
     provider = "tcp;ofi_rxm";
     seconds_per_case = 10;
-    run_pair("no greetings", case_layered);
+    run_pair("no hellos", case_layered);
     return tap_end();
 }

@@ -9,8 +9,8 @@
  * Messages that are not to be used, and what a loss means.
  */
 
-#ifndef MCA_BTL_EPOFI_ODD_H
-#define MCA_BTL_EPOFI_ODD_H
+#ifndef MCA_BTL_EPOFI_DISCARD_H
+#define MCA_BTL_EPOFI_DISCARD_H
 
 #include "opal_config.h"
 
@@ -27,8 +27,8 @@ mca_btl_epofi_pair_t *mca_btl_epofi_pair_meet(mca_btl_epofi_module_t *module,
                                               const mca_btl_epofi_wire_t *wire);
 
 /** A message of a pair that is not the next one.  Slow path; the message is not to be used. */
-void mca_btl_epofi_pair_odd(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
-                            const mca_btl_epofi_wire_t *wire);
+void mca_btl_epofi_pair_discard(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
+                                const mca_btl_epofi_wire_t *wire);
 
 /** Messages of a pair are lost, of either direction: tell the owner, the user and the peer. */
 void mca_btl_epofi_pair_lose(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_t *pair,
@@ -36,4 +36,4 @@ void mca_btl_epofi_pair_lose(mca_btl_epofi_module_t *module, mca_btl_epofi_pair_
 
 END_C_DECLS
 
-#endif /* MCA_BTL_EPOFI_ODD_H */
+#endif /* MCA_BTL_EPOFI_DISCARD_H */

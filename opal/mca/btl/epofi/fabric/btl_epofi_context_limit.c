@@ -15,15 +15,15 @@
 
 #include "../base/base.h"
 #include "btl_epofi_fabric.h"
-#include "btl_epofi_room.h"
+#include "btl_epofi_context_limit.h"
 
-_Static_assert(EPOFI_NUMBER_MOST == EPOFI_ROOM_SHARE, "one number");
+_Static_assert(EPOFI_NUMBER_MOST == EPOFI_CONTEXT_LIMIT_SHARE, "one number");
 
 #include <string.h>
 
 #include "opal/mca/common/ep/common_ep_cancel.h"
 
-void mca_btl_epofi_room(int *optimal, int *maximum)
+void mca_btl_epofi_context_limit(int *optimal, int *maximum)
 {
     MCA_BTL_EP_HOLD_CANCEL();
     const mca_btl_epofi_fabric_t *fabric;
@@ -33,9 +33,9 @@ void mca_btl_epofi_room(int *optimal, int *maximum)
     if (OPAL_SUCCESS == mca_btl_epofi_fabric_acquire(&fabric)) {
         const bool takes = 0 == strcmp(fabric->info->fabric_attr->prov_name, "tcp");
 
-        epofi_room_of(fabric->info, mca_btl_epofi_component.max_contexts,
-                      mca_btl_epofi_component.shared_contexts,
-                      takes ? epofi_room_descriptors() : -1, optimal, maximum);
+        epofi_context_limit_of(fabric->info, mca_btl_epofi_component.max_contexts,
+                               mca_btl_epofi_component.shared_contexts,
+                               takes ? epofi_context_limit_descriptors() : -1, optimal, maximum);
         mca_btl_epofi_fabric_release();
     }
     opal_mutex_unlock(&mca_btl_epofi_lock);
