@@ -33,17 +33,17 @@ static void *calloc_or_not(size_t count, size_t size)
  * more; if one core is all there is for both, for so many seconds. */
 enum { MEMBERS = 3, CALLS = 1000, CHANGES = 100000, SECONDS = 3 };
 
-int mca_coll_epcoll_turn(epcoll_member_t *member)
+int mca_coll_epcoll_progress(epcoll_member_t *member)
 {
     (void) member;
     return 0;
 }
 
-static mca_coll_epcoll_handle_t *handle_new(void *block, uint32_t index)
+static mca_coll_epcoll_handle_t *handle_new(void *segment, uint32_t index)
 {
     mca_coll_epcoll_handle_t *handle = calloc(1, sizeof(*handle));
 
-    epcoll_member_init(&handle->member, block, MEMBERS, index, EPCOLL_FAN);
+    epcoll_member_init(&handle->member, segment, MEMBERS, index, EPCOLL_FAN);
     mca_coll_epcoll_count_add(handle);
     return handle;
 }
@@ -57,7 +57,7 @@ static void handle_free(mca_coll_epcoll_handle_t *handle)
 
 static void *new_block(void)
 {
-    const size_t size = epcoll_block_size(MEMBERS, EPCOLL_FAN);
+    const size_t size = epcoll_segment_size(MEMBERS, EPCOLL_FAN);
 
     return memset(aligned_alloc(64, size), 0, size);
 }
@@ -70,12 +70,12 @@ static uint64_t in_all(int kind, int way)
 static void case_sums(void)
 {
     const uint64_t before = in_all(EPCOLL_BCAST, EPCOLL_WAY_SMALL);
-    void *block[2] = {new_block(), new_block()};
+    void *segment[2] = {new_block(), new_block()};
     mca_coll_epcoll_handle_t *handle[2][MEMBERS];
 
     tap_case("sums of those that are there, and of those that are gone");
     for (uint32_t i = 0; i < 2 * MEMBERS; ++i) {
-        handle[i % 2][i / 2] = handle_new(block[i % 2], i / 2);
+        handle[i % 2][i / 2] = handle_new(segment[i % 2], i / 2);
         for (uint32_t n = 0; n <= i; ++n) {
             mca_coll_epcoll_count(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_WAY_SMALL);
         }
@@ -91,16 +91,16 @@ static void case_sums(void)
     }
     TAP_EQ(0, in_all(EPCOLL_SCATTERV, EPCOLL_WAY_SMALL));
     TAP_EQ(0, in_all(EPCOLL_BCAST, EPCOLL_WAY_PIECES));
-    free(block[0]);
-    free(block[1]);
+    free(segment[0]);
+    free(segment[1]);
     tap_case_done();
 }
 
 static void case_full(void)
 {
     const uint64_t before = in_all(EPCOLL_SCAN, EPCOLL_WAY_SMALL);
-    void *block = new_block();
-    mca_coll_epcoll_handle_t *handle = handle_new(block, 1);
+    void *segment = new_block();
+    mca_coll_epcoll_handle_t *handle = handle_new(segment, 1);
 
     tap_case("2^32 calls and more");
     handle->small[EPCOLL_SCAN] = UINT32_MAX;
@@ -117,7 +117,7 @@ static void case_full(void)
     }
     handle_free(handle);
     TAP_EQ(before + (UINT64_C(1) << 32) + 4, in_all(EPCOLL_SCAN, EPCOLL_WAY_SMALL));
-    free(block);
+    free(segment);
     tap_case_done();
 }
 
@@ -144,12 +144,12 @@ static void *count_often(void *argument)
 static void case_asked(void)
 {
     const time_t end = time(NULL) + SECONDS;
-    void *block = new_block();
+    void *segment = new_block();
     uint64_t last = in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL);
     pthread_t thread;
 
     tap_case("somebody asks while one counts, and goes");
-    pthread_create(&thread, NULL, count_often, block);
+    pthread_create(&thread, NULL, count_often, segment);
     for (int changes = 0; changes < CHANGES && time(NULL) <= end;) {
         const uint64_t now = in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL);
 
@@ -161,7 +161,7 @@ static void case_asked(void)
     is_over = true;
     pthread_join(thread, NULL);
     TAP_CHECK(last <= in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL), "what has gone is counted no more");
-    free(block);
+    free(segment);
     tap_case_done();
 }
 

@@ -31,7 +31,7 @@ enum { MEMBERS = 2, BLOCKS = 1000 };
 
 mca_coll_epcoll_component_t mca_coll_epcoll_component;
 
-int mca_coll_epcoll_turn(epcoll_member_t *member)
+int mca_coll_epcoll_progress(epcoll_member_t *member)
 {
     (void) member;
     return 0;
@@ -94,7 +94,7 @@ static void begin(view_t *view, uint32_t index)
 
     memset(view, 0, sizeof(*view));
     TAP_EQ(0, memory_get(NULL, MPIX_ENDPOINTS_SCOPE_PROCESS, 0, 0,
-                         epcoll_block_size(MEMBERS, EPCOLL_FAN), &first));
+                         epcoll_segment_size(MEMBERS, EPCOLL_FAN), &first));
     epcoll_member_init(&view->handle.member, first->base, MEMBERS, index, EPCOLL_FAN);
     mca_coll_epcoll_sides_begin(&view->handle.member);
 }

@@ -13,8 +13,8 @@
  * communicator.  Either all goes well, another way, or calls end with MPI_ERR_NO_MEM at all members
  * that wait for that rank, and from then on at all; none hangs, what has succeeded is right, and
  * the communicator can be freed.  Others notice nothing.  (offered: what waits for a receive that
- * is never posted, as the member that was to post it has failed, is taken back; survivor: also when that one has freed
- * the communicator.)
+ * is never posted, as the member that was to post it has failed, is taken back; survivor: also when
+ * that one has freed the communicator.)
  *
  *   --own 1    allocations of coll/epcoll alone: between processes a member without memory for a
  *   message cannot tell the others --trays 1  only the allocation of trays, at each rank in turn,
@@ -23,8 +23,9 @@
  * EPT-LIBS: -ldl
  *
  * Guards: coll_epcoll_pending.c, coll_epcoll_persistent.c, coll_epcoll_side.c,
- * coll_epcoll_direct.c, coll_epcoll_between.c, coll_epcoll_buffer.c, coll_epcoll_near.c, coll_epcoll_agree.h,
- * coll_epcoll_shelf.c, coll_epcoll_short.c, pml_epml_request.c, pml_epml_kept.c
+ * coll_epcoll_direct.c, coll_epcoll_between.c, coll_epcoll_buffer.c, coll_epcoll_near.c,
+ * coll_epcoll_cutover.h, coll_epcoll_shelf.c, coll_epcoll_short.c, pml_epml_request.c,
+ * pml_epml_kept.c
  */
 
 #define _GNU_SOURCE

@@ -17,7 +17,7 @@
  * EPT-LIBS: -ldl
  *
  * Guards: pml_epml_coll.c, seam_allreduce.c, coll_epcoll_calls_fold.c, coll_epcoll_component.c,
- * coll_epcoll_ahead.c, coll_epcoll_fold.c, coll_epcoll_local.c, coll_epcoll_module.c,
+ * coll_epcoll_small_ring.c, coll_epcoll_fold.c, coll_epcoll_local.c, coll_epcoll_module.c,
  * coll_epcoll_pieces.c, coll_epcoll_small.c, coll_epcoll_wait.c, reductions.c
  */
 

@@ -431,7 +431,7 @@ static void case_flat(MPI_Comm comm, struct ept *t)
 }
 
 /** What a communicator takes of the heap while it is there, at each member.  Of that the block of
- * coll/epcoll and its handle have half a KiB, which unit/test_epcoll_block asserts of their
+ * coll/epcoll and its handle have half a KiB, which unit/test_epcoll_segment asserts of their
  * sizes. */
 static void case_each(MPI_Comm comm, struct ept *t)
 {

@@ -42,13 +42,13 @@ static int block_get(mca_coll_epcoll_handle_t *handle, const mpix_endpoints_memb
     mpix_endpoints_memory_t *memory;
     const int rc = mca_coll_epcoll_component.engine->memory_get(
         handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS, mca_coll_epcoll_component.client,
-        EPCOLL_KEY_BLOCK, epcoll_block_size(count, fan), &memory);
+        EPCOLL_KEY_SEGMENT, epcoll_segment_size(count, fan), &memory);
 
     if (MPI_SUCCESS == rc) {
         epcoll_member_init(&handle->member, memory->base, count, (uint32_t) here->index, fan);
-        handle->member.crowded = mca_coll_epcoll_component.engine->is_oversubscribed();
+        handle->member.oversubscribed = mca_coll_epcoll_component.engine->is_oversubscribed();
         /* Relaxed: it is the same for all members, and each has stored it. */
-        atomic_store_explicit(&handle->member.block->memory, memory, memory_order_relaxed);
+        atomic_store_explicit(&handle->member.segment->memory, memory, memory_order_relaxed);
     }
     return rc;
 }
@@ -83,8 +83,8 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
             engine->memory_put(wide->layout->memory);
         }
     }
-    if (NULL != handle->member.block) {
-        engine->memory_put(atomic_load_explicit(&handle->member.block->memory,
+    if (NULL != handle->member.segment) {
+        engine->memory_put(atomic_load_explicit(&handle->member.segment->memory,
                                                 memory_order_relaxed));
     }
     more_release(handle);
@@ -178,7 +178,7 @@ static void handle_free(ompi_communicator_t *comm, void *object)
         return;
     }
     /* It calls nothing any more: a member that waits for its part of something sees that
-     * (epcoll_is_gone). */
+     * (epcoll_has_left). */
     epcoll_end_at(&handle->member, UINT64_MAX);
     mca_coll_epcoll_pending_free(handle);
     mca_coll_epcoll_count_remove(handle);

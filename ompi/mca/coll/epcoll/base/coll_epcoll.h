@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "../block/block.h"
+#include "../segment/segment.h"
 #include "coll_epcoll_call.h"
 #include "coll_epcoll_layout.h"
 
@@ -71,11 +71,11 @@ typedef enum mca_coll_epcoll_way_t {
 } mca_coll_epcoll_way_t;
 /** Keys of memory that is got from the engine. */
 enum {
-    EPCOLL_KEY_BLOCK,
+    EPCOLL_KEY_SEGMENT,
     EPCOLL_KEY_LAYOUT,
     EPCOLL_KEY_SHELF,
     EPCOLL_KEY_NEAR,
-    EPCOLL_KEY_AHEAD,
+    EPCOLL_KEY_RINGS,
     EPCOLL_KEY_TRAYS
 };
 
@@ -108,7 +108,7 @@ typedef struct mca_coll_epcoll_more_t {
  * alike, and what only some handles need, is somewhere else.
  */
 struct mca_coll_epcoll_handle_t {
-    /** Of blocking calls; first: see mca_coll_epcoll_turn.  Without a block: see bare. */
+    /** Of blocking calls; first: see mca_coll_epcoll_progress.  Without a block: see bare. */
     epcoll_member_t member;
     ompi_communicator_t *comm;
     union {
@@ -164,7 +164,7 @@ typedef struct mca_coll_epcoll_wide_t {
 /** The view of a block of the node, of blocking calls: a handle that is not wide. */
 typedef struct mca_coll_epcoll_near_t {
     mca_coll_epcoll_handle_t super;
-    epcoll_beside_t beside;                 /**< of that view */
+    epcoll_aux_t aux;                       /**< of that view */
     mpix_endpoints_memory_t *memory, *ring; /**< of blocks; of rings, NULL: not yet, or none */
 } mca_coll_epcoll_near_t;
 
@@ -174,7 +174,7 @@ typedef struct mca_coll_epcoll_shelf_t {
     mpix_endpoints_memory_t *memory;
 } mca_coll_epcoll_shelf_t;
 
-/** With its share of the block: half a KiB (unit/test_epcoll_block has the block's part). */
+/** With its share of the block: half a KiB (unit/test_epcoll_segment has the block's part). */
 #define EPCOLL_HANDLE_BYTES 136
 _Static_assert(EPCOLL_HANDLE_BYTES == sizeof(mca_coll_epcoll_handle_t)
                    && EPCOLL_HANDLE_BYTES + 48 >= sizeof(mca_coll_epcoll_wide_t),
@@ -228,7 +228,7 @@ static inline mca_coll_epcoll_wide_t *mca_coll_epcoll_wide(const mca_coll_epcoll
 /** Has each process one member at most? */
 static inline bool mca_coll_epcoll_is_bare(const mca_coll_epcoll_handle_t *handle)
 {
-    return NULL == handle->member.block;
+    return NULL == handle->member.segment;
 }
 
 /** NULL: all members are in this process; or it is a view of the node's memory. */

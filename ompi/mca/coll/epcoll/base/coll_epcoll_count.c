@@ -25,7 +25,7 @@
 /** Blocks of the process that have handles, and what those have counted that are gone. */
 static struct {
     pthread_mutex_t lock;
-    epcoll_block_t *first;
+    epcoll_segment_t *first;
     uint64_t past[EPCOLL_WAYS][EPCOLL_KINDS];
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -62,41 +62,41 @@ void mca_coll_epcoll_count_carry(mca_coll_epcoll_handle_t *handle, mca_coll_epco
 
 void mca_coll_epcoll_count_add(mca_coll_epcoll_handle_t *handle)
 {
-    epcoll_block_t *block = handle->member.block;
+    epcoll_segment_t *segment = handle->member.segment;
 
     pthread_mutex_lock(&all.lock);
-    epcoll_place(&handle->member, handle->member.index)->owner = handle;
-    if (1 == ++block->listed) {
-        block->count = handle->member.count;
-        block->previous = NULL;
-        block->next = all.first;
+    epcoll_ctrl(&handle->member, handle->member.index)->owner = handle;
+    if (1 == ++segment->listed) {
+        segment->count = handle->member.count;
+        segment->previous = NULL;
+        segment->next = all.first;
         if (NULL != all.first) {
-            all.first->previous = block;
+            all.first->previous = segment;
         }
-        all.first = block;
+        all.first = segment;
     }
     pthread_mutex_unlock(&all.lock);
 }
 
 void mca_coll_epcoll_count_remove(mca_coll_epcoll_handle_t *handle)
 {
-    epcoll_block_t *block = handle->member.block;
+    epcoll_segment_t *segment = handle->member.segment;
 
     pthread_mutex_lock(&all.lock);
-    epcoll_place(&handle->member, handle->member.index)->owner = NULL;
+    epcoll_ctrl(&handle->member, handle->member.index)->owner = NULL;
     for (int way = 0; way < EPCOLL_WAYS; ++way) {
         for (int kind = 0; kind < EPCOLL_KINDS; ++kind) {
             all.past[way][kind] += count_of(handle, kind, way);
         }
     }
-    if (0 == --block->listed) {
-        if (NULL != block->next) {
-            block->next->previous = block->previous;
+    if (0 == --segment->listed) {
+        if (NULL != segment->next) {
+            segment->next->previous = segment->previous;
         }
-        if (NULL != block->previous) {
-            block->previous->next = block->next;
+        if (NULL != segment->previous) {
+            segment->previous->next = segment->next;
         } else {
-            all.first = block->next;
+            all.first = segment->next;
         }
     }
     pthread_mutex_unlock(&all.lock);
@@ -111,11 +111,11 @@ uint64_t mca_coll_epcoll_counted(mca_coll_epcoll_handle_t *handle, int kind, int
         sum = count_of(handle, kind, way);
     } else {
         sum = all.past[way][kind];
-        for (epcoll_block_t *block = all.first; NULL != block; block = block->next) {
-            const epcoll_member_t view = {.block = block};
+        for (epcoll_segment_t *segment = all.first; NULL != segment; segment = segment->next) {
+            const epcoll_member_t view = {.segment = segment};
 
-            for (uint32_t i = 0; i < block->count; ++i) {
-                handle = epcoll_place(&view, i)->owner;
+            for (uint32_t i = 0; i < segment->count; ++i) {
+                handle = epcoll_ctrl(&view, i)->owner;
                 sum += NULL == handle ? 0 : count_of(handle, kind, way);
             }
         }

@@ -30,7 +30,7 @@ static const char *const names[] = {EPCOLL_FOR_ALL_KINDS(NAME)};
 /** What we have called. */
 static uint64_t own_call(const epcoll_member_t *member)
 {
-    const epcoll_slot_t *said = epcoll_said(member, member->index);
+    const epcoll_slot_t *said = epcoll_published(member, member->index);
 
     return (NULL == said ? epcoll_slot(member, member->index) : said)->call;
 }
@@ -41,7 +41,7 @@ static const epcoll_slot_t *find_other(const epcoll_member_t *member, uint32_t *
     const uint64_t own = own_call(member);
 
     for (*index = 0; *index < member->count; ++*index) {
-        const epcoll_slot_t *said = epcoll_said(member, *index);
+        const epcoll_slot_t *said = epcoll_published(member, *index);
 
         if (NULL != said && own != said->call) {
             return said;
@@ -156,9 +156,9 @@ static uint32_t name_missing(const mca_coll_epcoll_handle_t *handle, const epcol
     size_t length = 0;
 
     for (uint32_t i = 0; i < view->count; ++i) {
-        if (NULL != epcoll_said(view, i)
-            || view->number
-                   <= atomic_load_explicit(&epcoll_place(view, i)->through, memory_order_acquire)) {
+        if (NULL != epcoll_published(view, i)
+            || view->seq <= atomic_load_explicit(&epcoll_ctrl(view, i)->completed,
+                                                 memory_order_acquire)) {
             continue;
         }
         if (NAMED > missing++ && length < size) {
@@ -174,16 +174,16 @@ static uint32_t name_missing(const mca_coll_epcoll_handle_t *handle, const epcol
 
 /**
  * Describe the call that a view's thread is in.  The caller may be another thread: it reads the
- * view's constants, and the slots of the block.  A thread that has waited for some looks has written
- * its call into its slot (epcoll_say_call).
+ * view's constants, and the slots of the block.  A thread that has waited for some looks has
+ * written its call into its slot (epcoll_publish_call).
  *
  * @return false: nothing is known of a call
  */
 static bool describe_view(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t *member,
                           const char *where, char *text, size_t size)
 {
-    epcoll_member_t view = {.block = member->block,
-                            .beside = member->beside,
+    epcoll_member_t view = {.segment = member->segment,
+                            .aux = member->aux,
                             .count = member->count,
                             .index = member->index,
                             .fan = member->fan,
@@ -192,22 +192,22 @@ static bool describe_view(const mca_coll_epcoll_handle_t *handle, const epcoll_m
     char call[128], ranks[128] = "";
     uint32_t missing;
 
-    view.number = 1
-                  + atomic_load_explicit(&epcoll_place(&view, view.index)->through,
-                                         memory_order_acquire);
-    said = epcoll_said(&view, view.index);
-    if (0 == view.number || NULL == said) {
+    view.seq = 1
+               + atomic_load_explicit(&epcoll_ctrl(&view, view.index)->completed,
+                                      memory_order_acquire);
+    said = epcoll_published(&view, view.index);
+    if (0 == view.seq || NULL == said) {
         return false;
     }
     describe_call(said->call, call, sizeof(call));
     missing = name_missing(handle, member, &view, ranks, sizeof(ranks));
     if (0 == missing) {
         (void) snprintf(text, size, "in %s, operation %llu of members of %s: all have come", call,
-                        (unsigned long long) view.number, where);
+                        (unsigned long long) view.seq, where);
         return true;
     }
     (void) snprintf(text, size, "in %s, operation %llu of members of %s, waits for rank %s, %s",
-                    call, (unsigned long long) view.number, where, ranks,
+                    call, (unsigned long long) view.seq, where, ranks,
                     handle->is_wide ? "not so far yet" : "which has not come");
     return true;
 }

@@ -139,7 +139,7 @@ static int layout_fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *co
 
     place_arrays(layout, size);
     known_node = layout->on_node; /* which is written last */
-    layout->beside.order = layout;
+    layout->aux.order = layout;
     layout->processes = 0;
     layout->is_ordered = true;
     for (uint32_t rank = 0; rank < size; ++rank) {

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../block/block.h"
+#include "../segment/segment.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/common/ep/common_ep_engine.h"
@@ -30,7 +30,7 @@ BEGIN_C_DECLS
 
 /** Written once, before any member has it. */
 typedef struct mca_coll_epcoll_layout_t {
-    epcoll_beside_t beside;          /**< of views by rank that have no rings */
+    epcoll_aux_t aux;                /**< of views by rank that have no rings */
     mpix_endpoints_memory_t *memory; /**< that it is in */
     bool is_made;
     bool is_ordered;    /**< ranks of a process follow each other; so the processes' are in order */

@@ -23,44 +23,45 @@
  * in so many looks, and yields at the others: to turn one that has a network takes microseconds,
  * and the leader, which waits for a message, may need this core.  Two endpoints of two processes
  * each, on two cores, over tcp: an allreduce of 8 bytes in 12 us instead of 23. */
-#define TURN_CROWDED 64
+#define PROGRESS_OVERSUBSCRIBED 64
 
 /** Turns until our endpoint has taken note of a loss; somebody else may be turning it. */
-#define TURNS_LOST 64
+#define PROGRESS_LOST 64
 
 /** The wait of a blocking call: a thread is in one at a time. */
 static _Thread_local mpix_endpoints_wait_t waiting;
 
-int mca_coll_epcoll_wait_turn(mca_coll_epcoll_handle_t *handle)
+int mca_coll_epcoll_wait_progress(mca_coll_epcoll_handle_t *handle)
 {
     handle->has_waited = true;
     return mca_coll_epcoll_component.engine->wait_progress(handle->comm, MPIX_ENDPOINTS_ANY_RANK,
                                                            &waiting);
 }
 
-int mca_coll_epcoll_turn(epcoll_member_t *member)
+int mca_coll_epcoll_progress(epcoll_member_t *member)
 {
     mca_coll_epcoll_handle_t *handle = (mca_coll_epcoll_handle_t *) member;
 
-    member->crowded = mca_coll_epcoll_component.engine->is_oversubscribed();
-    if (member->crowded && !handle->is_local && 0 != ++handle->yields % TURN_CROWDED) {
+    member->oversubscribed = mca_coll_epcoll_component.engine->is_oversubscribed();
+    if (member->oversubscribed && !handle->is_local
+        && 0 != ++handle->yields % PROGRESS_OVERSUBSCRIBED) {
         (void) sched_yield();
         return MPI_SUCCESS;
     }
-    return mca_coll_epcoll_wait_turn(handle);
+    return mca_coll_epcoll_wait_progress(handle);
 }
 
 int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc)
 {
     /* Who has seen a loss elsewhere may have given up the communicator: that is why it does not
      * come.  If it has said so (engine->leave), it has before. */
-    if (EPCOLL_DIFFERENT == rc) {
+    if (EPCOLL_MISMATCH == rc) {
         (void) mca_coll_epcoll_component.engine->progress(handle->comm);
         if (mca_coll_epcoll_component.engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK)) {
             rc = MPI_ERR_PROC_FAILED;
         }
     }
-    if (EPCOLL_DIFFERENT != rc) {
+    if (EPCOLL_MISMATCH != rc) {
         (void) epcoll_break(member, rc);
         if (MPI_ERR_PROC_FAILED == rc) {
             /* It may be another member that has seen it, and reported it by the block: what comes
@@ -145,7 +146,9 @@ void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
     break_shared(handle, why);
     /* Relaxed: nothing is read by it. */
     if (NULL != mca_coll_epcoll_layout(handle) && MPI_ERR_PROC_FAILED != why
-        && 0 == atomic_exchange_explicit(&handle->member.block->told, 1, memory_order_relaxed)) {
+        && 0
+               == atomic_exchange_explicit(&handle->member.segment->notified, 1,
+                                           memory_order_relaxed)) {
         tell_others(handle, why);
     }
 }
@@ -168,7 +171,7 @@ bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t si
         return true;
     }
     /* Relaxed: as above.  The others have been told by the caller. */
-    atomic_store_explicit(&handle->member.block->told, 1, memory_order_relaxed);
+    atomic_store_explicit(&handle->member.segment->notified, 1, memory_order_relaxed);
     break_shared(handle, word);
     return true;
 }
@@ -177,7 +180,7 @@ bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t si
 static int run_broken(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     /* Relaxed: we have seen that it is set. */
-    const int why = atomic_load_explicit(&handle->member.block->broken, memory_order_relaxed);
+    const int why = atomic_load_explicit(&handle->member.segment->broken, memory_order_relaxed);
 
     (void) call;
     /* Of a node's block it may be another process that has written it. */
@@ -190,7 +193,7 @@ static void see_loss(const mca_coll_epcoll_handle_t *handle)
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
 
     engine->check_liveness(handle->comm);
-    for (int i = 0; i < TURNS_LOST && !engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK);
+    for (int i = 0; i < PROGRESS_LOST && !engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK);
          ++i) {
         (void) engine->progress(handle->comm);
         (void) sched_yield();

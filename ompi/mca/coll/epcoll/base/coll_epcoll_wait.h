@@ -20,13 +20,13 @@
 
 BEGIN_C_DECLS
 
-/* What the block calls is here: mca_coll_epcoll_turn, of views that are a handle's. */
+/* What the block calls is here: mca_coll_epcoll_progress, of views that are a handle's. */
 
 /** Turn the engine while a blocking call waits for something: until mca_coll_epcoll_ended.
  * @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_wait_turn(mca_coll_epcoll_handle_t *handle);
+int mca_coll_epcoll_wait_progress(mca_coll_epcoll_handle_t *handle);
 
-/** An operation has failed, with EPCOLL_DIFFERENT or an MPI error code: break the block.
+/** An operation has failed, with EPCOLL_MISMATCH or an MPI error code: break the block.
  * @param member  the handle's view that has its number
  * @return the MPI error code */
 int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc);
@@ -59,7 +59,7 @@ static inline int mca_coll_epcoll_loss_error(const ompi_communicator_t *comm, in
 /** Not the short way of mca_coll_epcoll_ended. */
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);
 
-/** An operation of the handle's block has ended: with 0, EPCOLL_DIFFERENT, or an MPI error code.
+/** An operation of the handle's block has ended: with 0, EPCOLL_MISMATCH, or an MPI error code.
  * The block is broken if it was an error.  @return MPI_SUCCESS or an error code */
 static inline int mca_coll_epcoll_ended(mca_coll_epcoll_handle_t *handle, int rc)
 {

@@ -50,7 +50,7 @@ typedef struct parts_t {
 
 static parts_t parts_of(const mca_coll_epcoll_running_t *running, uint64_t longest)
 {
-    const uint64_t most = EPCOLL_SHARES_MOST / 2 / running->call->plan->blocks;
+    const uint64_t most = EPCOLL_CHUNKS_MAX / 2 / running->call->plan->blocks;
     parts_t parts = {.size = running->least_share};
 
     while (longest > most * parts.size) {

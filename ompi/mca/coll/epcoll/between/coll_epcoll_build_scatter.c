@@ -297,11 +297,11 @@ static void round_of(mca_coll_epcoll_program_t *program)
     const scatter_t *state = state_of(program);
     const uint64_t others = layout->processes - 1, exchanges = state->parts * others;
     const bool settles = program->round >= exchanges;
-    const uint64_t number = settles ? program->round - exchanges : program->round / others;
+    const uint64_t seq = settles ? program->round - exchanges : program->round / others;
     const uint32_t away = settles ? 0 : (uint32_t) (program->round % others) + 1;
     const uint32_t to = (layout->own + away) % layout->processes;
     const uint32_t from = (layout->own + layout->processes - away) % layout->processes;
-    const mca_coll_epcoll_range_t part = {.first = number * state->each, .count = state->each};
+    const mca_coll_epcoll_range_t part = {.first = seq * state->each, .count = state->each};
     mca_coll_epcoll_vector_t own, come;
     bool stays;
 

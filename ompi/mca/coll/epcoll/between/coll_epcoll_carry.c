@@ -35,7 +35,7 @@ static uint64_t share_size(const mca_coll_epcoll_running_t *running)
 {
     uint64_t size = running->least_share;
 
-    while (bytes_of(running->call->plan) > EPCOLL_SHARES_MOST / 2 * size) {
+    while (bytes_of(running->call->plan) > EPCOLL_CHUNKS_MAX / 2 * size) {
         size *= 2;
     }
     return size;

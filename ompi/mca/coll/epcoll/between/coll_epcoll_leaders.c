@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Leaders of a node's processes, in its memory: by coll_epcoll_meet.h.
+ * Leaders of a node's processes, in its memory: by coll_epcoll_leaders_reduce.h.
  *
  * Up to EPCOLL_FAN processes are put together as the tree of messages does it
  * (coll_epcoll_stage.c).  Of more, what shows in which order it was put together goes by messages.
@@ -18,7 +18,7 @@
 
 #include "ompi_config.h"
 
-#include "../block/block.h"
+#include "../segment/segment.h"
 #include "../local/local.h"
 #include "coll_epcoll_leaders.h"
 #include "coll_epcoll_near.h"

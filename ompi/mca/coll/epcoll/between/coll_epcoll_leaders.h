@@ -10,8 +10,8 @@
  * small calls: their data go up to the member that stands for the node, and the result comes down,
  * without a message.  Between nodes it goes by messages, whether nodes meet so or not.
  *
- * A place in that block (coll_epcoll_near.h) is a process's: coll_epcoll_meet.h.  Who leads a
- * process comes there when it has heard from all its members, by the block of the process.
+ * A place in that block (coll_epcoll_near.h) is a process's: coll_epcoll_leaders_reduce.h.  Who
+ * leads a process comes there when it has heard from all its members, by the block of the process.
  */
 
 #ifndef MCA_COLL_EPCOLL_LEADERS_H
@@ -33,8 +33,8 @@ typedef struct mca_coll_epcoll_meeting_t {
  * A barrier, or a reduction of what fits in a slot, begins: do leaders meet in memory?  Once in a
  * call at each member, whether it leads or not; the same answer on all of a node.
  *
- * If so, the leader calls epcoll_meet_up, and epcoll_meet_down unless only a root gets the result;
- * the other members call epcoll_meet_pass.
+ * If so, the leader calls epcoll_leaders_reduce, and epcoll_leaders_bcast unless only a root gets
+ * the result; the other members call epcoll_leaders_skip.
  */
 mca_coll_epcoll_meeting_t mca_coll_epcoll_leaders_meet(const mca_coll_epcoll_party_t *party,
                                                        const mca_coll_epcoll_call_t *call);

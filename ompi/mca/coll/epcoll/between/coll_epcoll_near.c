@@ -102,7 +102,7 @@ static size_t near_size(const mca_coll_epcoll_wide_t *wide)
 {
     uint32_t index;
 
-    return epcoll_block_size(near_count(wide, &index), mca_coll_epcoll_component.fan);
+    return epcoll_segment_size(near_count(wide, &index), mca_coll_epcoll_component.fan);
 }
 
 /* ---- when it is used ------------------------------------------------------------------------- */
@@ -126,7 +126,7 @@ static mpix_endpoints_memory_t *common_get(const mca_coll_epcoll_handle_t *handl
         == mca_coll_epcoll_component.engine->memory_get(handle->comm, MPIX_ENDPOINTS_SCOPE_NODE,
                                                         mca_coll_epcoll_component.client, key,
                                                         FRONT + size, &memory)) {
-        epcoll_agree_join(memory->base);
+        epcoll_cutover_join(memory->base);
         return memory;
     }
     common_refuse(common);
@@ -146,10 +146,10 @@ static void common_next(const mca_coll_epcoll_wide_t *wide, mca_coll_epcoll_comm
     if (NEAR_CALLS > common->calls) {
         return;
     }
-    common->is_used = common->is_settled = epcoll_agree_uses(memory->base, near_members(wide),
-                                                             NEAR_CALLS_MOST > common->calls
-                                                                 ? common->calls
-                                                                 : EPCOLL_NEVER);
+    common->is_used = common->is_settled = epcoll_cutover_uses(memory->base, near_members(wide),
+                                                               NEAR_CALLS_MOST > common->calls
+                                                                   ? common->calls
+                                                                   : EPCOLL_NEVER);
     if (common->is_used) {
         /* All have mapped it: its file need not stay open. */
         (void) mca_coll_epcoll_component.engine->memory_is_complete(memory);
@@ -169,8 +169,8 @@ static void view_of(const mca_coll_epcoll_wide_t *wide, const mpix_endpoints_mem
 
     epcoll_member_init(member, base + block * near_size(wide), count, index,
                        mca_coll_epcoll_component.fan);
-    member->broken = &((epcoll_block_t *) base)->broken;
-    member->beside = &wide->layout->beside;
+    member->broken = &((epcoll_segment_t *) base)->broken;
+    member->aux = &wide->layout->aux;
 }
 
 /** Get the block: the handle's view of it, and its memory. */
@@ -189,10 +189,10 @@ static void near_get(mca_coll_epcoll_wide_t *wide)
         return;
     }
     near->super.comm = wide->super.comm;
-    near->beside = wide->layout->beside;
+    near->aux = wide->layout->aux;
     view_of(wide, near->memory, EPCOLL_NEAR_BLOCKING, &near->super.member);
-    near->super.member.beside = &near->beside;
-    near->super.member.crowded = mca_coll_epcoll_component.engine->is_oversubscribed();
+    near->super.member.aux = &near->aux;
+    near->super.member.oversubscribed = mca_coll_epcoll_component.engine->is_oversubscribed();
     wide->near = near; /* sequentially consistent; partner: break_shared */
     mca_coll_epcoll_break_late(&wide->super, &near->super);
 }
@@ -242,13 +242,13 @@ static void settle_rings(mca_coll_epcoll_wide_t *wide)
     mca_coll_epcoll_near_t *near = wide->near;
 
     if (common_wants(&wide->rings)) {
-        near->ring = common_get(&wide->super, &wide->rings, EPCOLL_KEY_AHEAD,
-                                epcoll_ahead_size(mca_coll_epcoll_size(&wide->super)));
+        near->ring = common_get(&wide->super, &wide->rings, EPCOLL_KEY_RINGS,
+                                epcoll_ring_size(mca_coll_epcoll_size(&wide->super)));
     } else {
         common_next(wide, &wide->rings, near->ring);
     }
     if (wide->rings.is_used) {
-        near->beside.ring = (epcoll_slot_t *) ((char *) near->ring->base + FRONT);
+        near->aux.ring = (epcoll_slot_t *) ((char *) near->ring->base + FRONT);
     }
 }
 
@@ -265,8 +265,8 @@ void mca_coll_epcoll_near_settle(mca_coll_epcoll_wide_t *wide, const mca_coll_ep
     if (!wide->blocks.is_settled) {
         settle_blocks(wide);
     }
-    if (wide->blocks.is_used && !wide->rings.is_settled && mca_coll_epcoll_is_ahead_kind(call->kind)
-        && is_small(wide, call)) {
+    if (wide->blocks.is_used && !wide->rings.is_settled
+        && mca_coll_epcoll_small_has_ring(call->kind) && is_small(wide, call)) {
         settle_rings(wide);
     }
 }
@@ -307,7 +307,8 @@ bool mca_coll_epcoll_is_near(const mca_coll_epcoll_wide_t *wide, const mca_coll_
 bool mca_coll_epcoll_is_ahead(const mca_coll_epcoll_wide_t *wide,
                               const mca_coll_epcoll_call_t *call)
 {
-    return wide->rings.is_used && mca_coll_epcoll_is_ahead_kind(call->kind) && is_small(wide, call);
+    return wide->rings.is_used && mca_coll_epcoll_small_has_ring(call->kind)
+           && is_small(wide, call);
 }
 
 int mca_coll_epcoll_near_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call)
@@ -317,6 +318,6 @@ int mca_coll_epcoll_near_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll
     if (EPCOLL_BARRIER == call->kind) {
         return mca_coll_epcoll_ended(near, epcoll_barrier(&near->member));
     }
-    return EPCOLL_ALGORITHM_AHEAD == call->algorithm ? mca_coll_epcoll_ahead_run(near, call)
+    return EPCOLL_ALGORITHM_AHEAD == call->algorithm ? mca_coll_epcoll_small_ring_run(near, call)
                                                      : mca_coll_epcoll_small_run(near, call);
 }

@@ -13,7 +13,7 @@
  * A file in memory, which is mapped, takes as long as a communicator takes to be made.  So a
  * communicator gets one when it has been in use for a while, and rings when it has had a while's
  * calls that want them.  From which call on all use it they agree by a word in it
- * (coll_epcoll_agree.h).
+ * (coll_epcoll_cutover.h).
  */
 
 #ifndef MCA_COLL_EPCOLL_NEAR_H

@@ -99,7 +99,7 @@ static int now_slots(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_cal
 {
     epcoll_member_t *member = &handle->member;
     mca_coll_epcoll_running_t running;
-    uint32_t looks = 0;
+    uint32_t polls = 0;
     int rc = epcoll_begin(member);
 
     if (OPAL_UNLIKELY(0 != rc)) {
@@ -108,7 +108,7 @@ static int now_slots(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_cal
     mca_coll_epcoll_local_show(&running, member, call);
     while (EPCOLL_NOTHING == (rc = mca_coll_epcoll_local_step(&running, UINT32_MAX))
            || EPCOLL_SOME == rc) {
-        rc = EPCOLL_SOME == rc ? 0 : epcoll_look(member, &looks);
+        rc = EPCOLL_SOME == rc ? 0 : epcoll_backoff(member, &polls);
         if (0 != rc) {
             break;
         }
@@ -119,7 +119,7 @@ static int now_slots(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_cal
         return rc;
     }
     if (running.seen == member->count) {
-        epcoll_all_came(member);
+        epcoll_all_arrived(member);
     }
     epcoll_end(member);
     return mca_coll_epcoll_ended(handle, MPI_SUCCESS);

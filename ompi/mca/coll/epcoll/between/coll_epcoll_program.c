@@ -197,7 +197,7 @@ int mca_coll_epcoll_program_begin(mca_coll_epcoll_program_t *program,
 void mca_coll_epcoll_program_enter(mca_coll_epcoll_program_t *program)
 {
     program->own = program->channel->member;
-    program->own.number = mca_coll_epcoll_channel_enter(program->channel, program->locals);
+    program->own.seq = mca_coll_epcoll_channel_enter(program->channel, program->locals);
 }
 
 /** It fails: nothing more is begun, and what has begun ends.  @return the error code */

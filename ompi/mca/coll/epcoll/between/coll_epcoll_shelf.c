@@ -31,8 +31,8 @@
 /** The block's bytes, before the first shelf. */
 static size_t block_size(const mca_coll_epcoll_handle_t *handle)
 {
-    const size_t size = epcoll_block_size(mca_coll_epcoll_size(handle),
-                                          mca_coll_epcoll_component.fan);
+    const size_t size = epcoll_segment_size(mca_coll_epcoll_size(handle),
+                                            mca_coll_epcoll_component.fan);
 
     return (size + 4095) & ~(size_t) 4095;
 }
@@ -92,12 +92,11 @@ bool mca_coll_epcoll_shelf_is_chain(const mca_coll_epcoll_handle_t *handle,
            || (!is_maximum(call) && mca_coll_epcoll_order_is_chain(mca_coll_epcoll_layout(handle)));
 }
 
-char *mca_coll_epcoll_shelf_at(const mca_coll_epcoll_handle_t *shelf, uint32_t index,
-                               uint64_t number)
+char *mca_coll_epcoll_shelf_at(const mca_coll_epcoll_handle_t *shelf, uint32_t index, uint64_t seq)
 {
-    const size_t section = index * (size_t) EPCOLL_WINDOW + number % EPCOLL_WINDOW;
+    const size_t section = index * (size_t) EPCOLL_WINDOW + seq % EPCOLL_WINDOW;
 
-    return (char *) shelf->member.block + block_size(shelf)
+    return (char *) shelf->member.segment + block_size(shelf)
            + section * mca_coll_epcoll_shelf_section(mca_coll_epcoll_size(shelf));
 }
 
@@ -121,12 +120,12 @@ void mca_coll_epcoll_shelf_begin(mca_coll_epcoll_wide_t *wide)
     shelf->super.comm = handle->comm;
     epcoll_member_init(&shelf->super.member, shelf->memory->base, members,
                        (uint32_t) mca_coll_epcoll_rank(handle), mca_coll_epcoll_component.fan);
-    shelf->super.member.crowded = engine->is_oversubscribed();
-    shelf->super.member.beside = &wide->layout->beside;
+    shelf->super.member.oversubscribed = engine->is_oversubscribed();
+    shelf->super.member.aux = &wide->layout->aux;
     wide->shelf = shelf; /* sequentially consistent; partner: break_shared */
     /* Relaxed: a member that looks at it has met all others since; see
      * mca_coll_epcoll_shelf_made. */
-    atomic_fetch_add_explicit(&shelf->super.member.block->users, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&shelf->super.member.segment->users, 1, memory_order_relaxed);
     mca_coll_epcoll_break_late(handle, &shelf->super);
 }
 
@@ -139,7 +138,7 @@ void mca_coll_epcoll_shelf_made(mca_coll_epcoll_wide_t *wide)
      * left. */
     wide->shelf_is_used = NULL != shelf
                           && mca_coll_epcoll_size(&wide->super)
-                                 == atomic_load_explicit(&shelf->super.member.block->users,
+                                 == atomic_load_explicit(&shelf->super.member.segment->users,
                                                          memory_order_relaxed)
                           && mca_coll_epcoll_component.engine->memory_is_complete(shelf->memory);
 }

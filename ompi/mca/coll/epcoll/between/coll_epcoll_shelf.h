@@ -70,8 +70,7 @@ static inline size_t mca_coll_epcoll_shelf_section(uint32_t members)
 }
 
 /** A member's section for a number. */
-char *mca_coll_epcoll_shelf_at(const mca_coll_epcoll_handle_t *shelf, uint32_t index,
-                               uint64_t number);
+char *mca_coll_epcoll_shelf_at(const mca_coll_epcoll_handle_t *shelf, uint32_t index, uint64_t seq);
 
 END_C_DECLS
 

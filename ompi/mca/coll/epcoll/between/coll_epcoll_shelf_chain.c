@@ -68,13 +68,13 @@ static void shelf_chain_begin(chain_t *op, mca_coll_epcoll_handle_t *shelf,
                     .call = call,
                     .member = &shelf->member,
                     .word = mca_coll_epcoll_word(call->kind, call->root, false, call->bytes),
-                    .before = shelf->member.number,
+                    .before = shelf->member.seq,
                     .elements = (wanted < size || section < wanted ? section : wanted) / size,
                     .own = own,
                     .is_last = mca_coll_epcoll_size(shelf) - 1 == own};
 }
 
-static uint64_t number_of(const chain_t *op, uint64_t round)
+static uint64_t seq_of(const chain_t *op, uint64_t round)
 {
     return op->before + 2 + round;
 }
@@ -82,55 +82,53 @@ static uint64_t number_of(const chain_t *op, uint64_t round)
 /* ---- waiting --------------------------------------------------------------------------------- */
 
 /** May our slot and section of a number be written?  @return EPCOLL_SOME, EPCOLL_NOTHING */
-static int has_room(const chain_t *op, uint64_t number)
+static int has_room(const chain_t *op, uint64_t seq)
 {
-    if (op->before + EPCOLL_WINDOW >= number) {
-        return epcoll_may_begin(op->member, number) ? EPCOLL_SOME : EPCOLL_NOTHING;
+    if (op->before + EPCOLL_WINDOW >= seq) {
+        return epcoll_may_begin(op->member, seq) ? EPCOLL_SOME : EPCOLL_NOTHING;
     }
     /* Acquire pairs with the release in epcoll_end_at: the next member has read it.  UINT64_MAX:
      * its handle is gone. */
     return op->is_last
-                   || number - EPCOLL_WINDOW
-                          <= atomic_load_explicit(&epcoll_place(op->member, op->own + 1)->through,
+                   || seq - EPCOLL_WINDOW
+                          <= atomic_load_explicit(&epcoll_ctrl(op->member, op->own + 1)->completed,
                                                   memory_order_acquire)
                ? EPCOLL_SOME
                : EPCOLL_NOTHING;
 }
 
 /** Has the member before us put its section of a number, or said its word?
- * @return EPCOLL_SOME, EPCOLL_NOTHING, EPCOLL_DIFFERENT */
-static int has_come(const chain_t *op, uint64_t number)
+ * @return EPCOLL_SOME, EPCOLL_NOTHING, EPCOLL_MISMATCH */
+static int has_come(const chain_t *op, uint64_t seq)
 {
-    epcoll_slot_t *slot = &epcoll_place(op->member, op->own - 1)->slot[number % EPCOLL_WINDOW];
+    epcoll_slot_t *slot = &epcoll_ctrl(op->member, op->own - 1)->slot[seq % EPCOLL_WINDOW];
     uint64_t at;
 
-    /* Acquire pairs with the release in epcoll_say: what is in the section is seen. */
-    if (atomic_load_explicit(&slot->number, memory_order_acquire) < number) {
+    /* Acquire pairs with the release in epcoll_publish: what is in the section is seen. */
+    if (atomic_load_explicit(&slot->seq, memory_order_acquire) < seq) {
         return EPCOLL_NOTHING;
     }
     memcpy(&at, slot->data, sizeof(at));
     /* With the word goes 0. */
-    return op->word == slot->call && (op->before + 1 == number ? 0 : number) == at
-               ? EPCOLL_SOME
-               : EPCOLL_DIFFERENT;
+    return op->word == slot->call && (op->before + 1 == seq ? 0 : seq) == at ? EPCOLL_SOME
+                                                                             : EPCOLL_MISMATCH;
 }
 
 /** Until one of them is so. */
-static int wait_until(chain_t *op, int (*is_so)(const chain_t *op, uint64_t number),
-                      uint64_t number)
+static int wait_until(chain_t *op, int (*is_so)(const chain_t *op, uint64_t seq), uint64_t seq)
 {
     epcoll_member_t *member = op->member;
-    uint32_t looks = 0;
+    uint32_t polls = 0;
     int rc;
 
-    while (EPCOLL_NOTHING == (rc = is_so(op, number))) {
-        rc = epcoll_look(member, &looks);
+    while (EPCOLL_NOTHING == (rc = is_so(op, seq))) {
+        rc = epcoll_backoff(member, &polls);
         if (0 != rc) {
             return rc;
         }
-        if (has_come == is_so && epcoll_looks_long(member, looks)
-            && epcoll_is_gone(member, op->own - 1)) {
-            return EPCOLL_DIFFERENT;
+        if (has_come == is_so && epcoll_polls_long(member, polls)
+            && epcoll_has_left(member, op->own - 1)) {
+            return EPCOLL_MISMATCH;
         }
     }
     return EPCOLL_SOME == rc ? 0 : rc;
@@ -140,16 +138,15 @@ static int wait_until(chain_t *op, int (*is_so)(const chain_t *op, uint64_t numb
 
 /** What we have of all up to us goes to our result, or of an exscan what came, and to our
  * section. */
-static int put_together(const chain_t *op, uint64_t number, size_t first, size_t count)
+static int put_together(const chain_t *op, uint64_t seq, size_t first, size_t count)
 {
     const mca_coll_epcoll_call_t *call = op->call;
     const size_t size = call->recv_type->super.size;
     const char *vector = mca_coll_epcoll_away(call->in_place ? call->recv : call->send,
                                               (ptrdiff_t) (first * size));
     char *result = mca_coll_epcoll_away(call->recv, (ptrdiff_t) (first * size));
-    char *section = mca_coll_epcoll_shelf_at(op->shelf, op->own, number);
-    const char *come = 0 == op->own ? NULL
-                                    : mca_coll_epcoll_shelf_at(op->shelf, op->own - 1, number);
+    char *section = mca_coll_epcoll_shelf_at(op->shelf, op->own, seq);
+    const char *come = 0 == op->own ? NULL : mca_coll_epcoll_shelf_at(op->shelf, op->own - 1, seq);
     const void *const vectors[] = {come, vector};
     const mca_coll_epcoll_reduction_t reduction = {.op = call->op,
                                                    .type = call->recv_type,
@@ -174,19 +171,19 @@ static int put_together(const chain_t *op, uint64_t number, size_t first, size_t
 
 static int round_of(chain_t *op, uint64_t round)
 {
-    const uint64_t number = number_of(op, round);
+    const uint64_t seq = seq_of(op, round);
     const size_t first = round * op->elements, left = op->call->recv_count - first;
     int rc;
 
-    op->member->number = number;
-    rc = op->is_last ? 0 : wait_until(op, has_room, number);
-    rc = 0 == rc && 0 < op->own ? wait_until(op, has_come, number) : rc;
-    rc = 0 == rc ? put_together(op, number, first, left < op->elements ? left : op->elements) : rc;
+    op->member->seq = seq;
+    rc = op->is_last ? 0 : wait_until(op, has_room, seq);
+    rc = 0 == rc && 0 < op->own ? wait_until(op, has_come, seq) : rc;
+    rc = 0 == rc ? put_together(op, seq, first, left < op->elements ? left : op->elements) : rc;
     if (0 != rc) {
         return rc;
     }
     if (!op->is_last) {
-        epcoll_say(epcoll_slot(op->member, op->own), number, op->word, &number, sizeof(number));
+        epcoll_publish(epcoll_slot(op->member, op->own), seq, op->word, &seq, sizeof(seq));
     }
     epcoll_end(op->member);
     return 0;
@@ -203,11 +200,11 @@ int mca_coll_epcoll_shelf_chain(mca_coll_epcoll_wide_t *wide, const mca_coll_epc
 
     shelf_chain_begin(&op, shelf, call);
     rounds = (call->recv_count + op.elements - 1) / op.elements;
-    shelf->member.number = op.before + 1;
+    shelf->member.seq = op.before + 1;
     rc = 0 == rc ? wait_until(&op, has_room, op.before + 1) : rc;
     if (0 == rc) {
-        epcoll_say(epcoll_slot(op.member, op.own), op.before + 1, op.word, &nothing,
-                   sizeof(nothing));
+        epcoll_publish(epcoll_slot(op.member, op.own), op.before + 1, op.word, &nothing,
+                       sizeof(nothing));
         /* Behind our own word, as two may wait for each other; and before we are through with that
          * number: a member that has called something of one round says no more than that. */
         rc = 0 < op.own ? wait_until(&op, has_come, op.before + 1) : 0;
@@ -218,8 +215,8 @@ int mca_coll_epcoll_shelf_chain(mca_coll_epcoll_wide_t *wide, const mca_coll_epc
     for (uint64_t round = 0; round < rounds && 0 == rc; ++round) {
         rc = round_of(&op, round);
     }
-    if (OPAL_UNLIKELY(EPCOLL_DIFFERENT == rc)) {
-        epcoll_say_call(op.member, op.word);
+    if (OPAL_UNLIKELY(EPCOLL_MISMATCH == rc)) {
+        epcoll_publish_call(op.member, op.word);
     }
     return mca_coll_epcoll_ended(shelf, rc);
 }

@@ -165,8 +165,8 @@ static void shelf_run_begin(shelf_t *op, mca_coll_epcoll_handle_t *shelf,
                     .call = call,
                     .member = &shelf->member,
                     .word = mca_coll_epcoll_word_of(call),
-                    .before = shelf->member.number,
-                    .layout = shelf->member.beside->order,
+                    .before = shelf->member.seq,
+                    .layout = shelf->member.aux->order,
                     .bytes = call->bytes};
     op->process = op->layout->process_of[mca_coll_epcoll_rank(shelf)];
     puts = find_sources(op);
@@ -235,7 +235,7 @@ static int shelf_run_put(shelf_t *op)
 {
     const uint32_t size = mca_coll_epcoll_size(op->shelf),
                    own = (uint32_t) mca_coll_epcoll_rank(op->shelf);
-    const uint64_t number = op->before + 1 + op->put;
+    const uint64_t seq = op->before + 1 + op->put;
     const bool is_alltoall = EPCOLL_ALLTOALL == op->call->kind;
     const uint32_t members = is_alltoall ? op->sources : is_divided(op->call) ? size - 1 : 1;
 
@@ -251,11 +251,10 @@ static int shelf_run_put(shelf_t *op)
             return rc;
         }
     }
-    epcoll_say(&epcoll_place(op->member, own)->slot[number % EPCOLL_WINDOW], number, op->word, "",
-               0);
+    epcoll_publish(&epcoll_ctrl(op->member, own)->slot[seq % EPCOLL_WINDOW], seq, op->word, "", 0);
     ++op->put;
     if (0 == op->sources) {
-        epcoll_end_at(op->member, number);
+        epcoll_end_at(op->member, seq);
     }
     return MPI_SUCCESS;
 }
@@ -295,7 +294,7 @@ static int put_together(const shelf_t *op)
     }
     vector[own] = mca_coll_epcoll_away(shelf_run_sent(op, own).address, first);
     if (mca_coll_epcoll_shows_order(call)) {
-        mca_coll_epcoll_order_t order = {.layout = op->shelf->member.beside->order,
+        mca_coll_epcoll_order_t order = {.layout = op->shelf->member.aux->order,
                                          .rank = own,
                                          .count = size_of(op, op->taken)
                                                   / call->recv_type->super.size};
@@ -334,17 +333,17 @@ static int shelf_run_take(shelf_t *op, uint32_t source)
 }
 
 /** Has the next source put the next round?
- * @return EPCOLL_SOME, EPCOLL_NOTHING, EPCOLL_DIFFERENT */
+ * @return EPCOLL_SOME, EPCOLL_NOTHING, EPCOLL_MISMATCH */
 static int shelf_run_poll(const shelf_t *op, uint32_t source)
 {
-    const uint64_t number = op->before + 1 + op->taken;
-    epcoll_slot_t *slot = &epcoll_place(op->member, source)->slot[number % EPCOLL_WINDOW];
+    const uint64_t seq = op->before + 1 + op->taken;
+    epcoll_slot_t *slot = &epcoll_ctrl(op->member, source)->slot[seq % EPCOLL_WINDOW];
 
-    /* Acquire pairs with the release in epcoll_say: what is in the section is seen. */
-    if (atomic_load_explicit(&slot->number, memory_order_acquire) < number) {
+    /* Acquire pairs with the release in epcoll_publish: what is in the section is seen. */
+    if (atomic_load_explicit(&slot->seq, memory_order_acquire) < seq) {
         return EPCOLL_NOTHING;
     }
-    return op->word == slot->call ? EPCOLL_SOME : EPCOLL_DIFFERENT;
+    return op->word == slot->call ? EPCOLL_SOME : EPCOLL_MISMATCH;
 }
 
 /** Our own block: while there is nothing else to do. */
@@ -390,19 +389,19 @@ static int shelf_run_step(shelf_t *op)
 
 /** A poll in vain: after many, check whether the member that is waited for has gone without a
  * word. */
-static int wait_for_it(shelf_t *op, uint32_t *looks)
+static int wait_for_it(shelf_t *op, uint32_t *polls)
 {
     epcoll_member_t *member = op->member;
-    const int rc = epcoll_look(member, looks);
+    const int rc = epcoll_backoff(member, polls);
 
     /* A slot of which we still have to put the section must not be written otherwise. */
     if (MPI_SUCCESS != rc || op->taken == op->rounds || op->taken == op->put
-        || !epcoll_looks_long(member, *looks)) {
+        || !epcoll_polls_long(member, *polls)) {
         return rc;
     }
-    member->number = op->before + 1 + op->taken;
-    epcoll_say_call(member, op->word);
-    return epcoll_is_gone(member, source_of(op, op->seen)) ? EPCOLL_DIFFERENT : MPI_SUCCESS;
+    member->seq = op->before + 1 + op->taken;
+    epcoll_publish_call(member, op->word);
+    return epcoll_has_left(member, source_of(op, op->seen)) ? EPCOLL_MISMATCH : MPI_SUCCESS;
 }
 
 /** An alltoall among the members of the process. */
@@ -419,7 +418,7 @@ static int run_within(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t
 int mca_coll_epcoll_shelf_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcoll_call_t *call)
 {
     mca_coll_epcoll_handle_t *shelf = &wide->shelf->super;
-    uint32_t looks = 0;
+    uint32_t polls = 0;
     shelf_t op;
     /* Relaxed: as in epcoll_break. */
     int rc = atomic_load_explicit(shelf->member.broken, memory_order_relaxed);
@@ -431,20 +430,20 @@ int mca_coll_epcoll_shelf_run(mca_coll_epcoll_wide_t *wide, const mca_coll_epcol
     while (0 == rc && (op.put < op.rounds || op.taken < op.rounds || op.keeps)) {
         rc = shelf_run_step(&op);
         if (EPCOLL_SOME == rc) {
-            looks = 0;
+            polls = 0;
             rc = 0;
         } else if (EPCOLL_NOTHING == rc) {
-            rc = wait_for_it(&op, &looks);
+            rc = wait_for_it(&op, &polls);
         }
     }
     if (OPAL_UNLIKELY(0 != rc)) {
-        shelf->member.number = op.before + 1 + op.taken;
-        if (EPCOLL_DIFFERENT == rc) {
-            epcoll_say_call(&shelf->member, op.word);
+        shelf->member.seq = op.before + 1 + op.taken;
+        if (EPCOLL_MISMATCH == rc) {
+            epcoll_publish_call(&shelf->member, op.word);
         }
         return mca_coll_epcoll_ended(shelf, rc);
     }
-    shelf->member.number = op.before + op.rounds;
+    shelf->member.seq = op.before + op.rounds;
     rc = mca_coll_epcoll_ended(shelf, MPI_SUCCESS);
     return MPI_SUCCESS == rc && EPCOLL_ALLTOALL == call->kind ? run_within(wide, call) : rc;
 }

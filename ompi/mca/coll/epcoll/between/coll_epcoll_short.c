@@ -118,55 +118,55 @@ static void short_combine(void *into, const void *from, void *context)
 }
 
 /** What all members of the process say together, at the leader: from the last to the first. */
-static int put_together(short_t *brief, const epcoll_all_t *all)
+static int put_together(short_t *brief, const epcoll_contribution_t *contrib)
 {
     epcoll_member_t *member = &brief->handle->member;
     int rc = 0;
 
-    epcoll_ask_members(member, 0, member->count);
+    epcoll_prefetch_slots(member, 0, member->count);
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
-        rc = epcoll_wait_member(member, 0, i, all->call);
+        rc = epcoll_wait_member(member, 0, i, contrib->call);
         if (0 == rc) {
-            epcoll_put_together(all, brief->data,
-                                !brief->is_tray      ? epcoll_slot(member, i)->data
-                                : i == member->index ? own_data(brief)
-                                                     : tray_at(brief, i),
-                                member->count - 1 == i);
+            epcoll_combine(contrib, brief->data,
+                           !brief->is_tray      ? epcoll_slot(member, i)->data
+                           : i == member->index ? own_data(brief)
+                                                : tray_at(brief, i),
+                           member->count - 1 == i);
         }
     }
     return rc;
 }
 
 /** What one says, and how it is put together. */
-static epcoll_all_t all_of(const short_t *brief)
+static epcoll_contribution_t all_of(const short_t *brief)
 {
-    return (epcoll_all_t){.call = brief->word,
-                          .data = brief->data,
-                          .size = brief->call->bytes,
-                          .combine = NULL == brief->call->op ? NULL : short_combine,
-                          .context = (void *) (uintptr_t) brief->call};
+    return (epcoll_contribution_t){.call = brief->word,
+                                   .data = brief->data,
+                                   .size = brief->call->bytes,
+                                   .combine = NULL == brief->call->op ? NULL : short_combine,
+                                   .context = (void *) (uintptr_t) brief->call};
 }
 
 /** Members publish their part; one that does not lead goes on at once. */
 static int short_up(short_t *brief)
 {
     epcoll_member_t *member = &brief->handle->member;
-    const epcoll_all_t all = all_of(brief);
+    const epcoll_contribution_t contrib = all_of(brief);
     int rc;
 
     if (0 < member->levels) {
-        return epcoll_all(member, &all, brief->data);
+        return epcoll_allreduce(member, &contrib, brief->data);
     }
     rc = epcoll_begin(member);
     if (0 != rc) {
         return rc;
     }
-    epcoll_say(epcoll_slot(member, member->index), member->number, all.call, all.data,
-               brief->is_tray ? 0 : all.size);
+    epcoll_publish(epcoll_slot(member, member->index), member->seq, contrib.call, contrib.data,
+                   brief->is_tray ? 0 : contrib.size);
     if (brief->leader == member->index) {
-        rc = put_together(brief, &all);
+        rc = put_together(brief, &contrib);
         if (0 == rc) {
-            epcoll_all_came(member);
+            epcoll_all_arrived(member);
         }
     }
     if (0 == rc) {
@@ -177,18 +177,18 @@ static int short_up(short_t *brief)
 
 /** The leader tells the result.  Whoever hears it knows that all had come to the operation
  * before. */
-static int short_down(short_t *brief, bool all_came)
+static int short_down(short_t *brief, bool all_arrived)
 {
     epcoll_member_t *member = &brief->handle->member;
-    const int rc = epcoll_tell(member, brief->leader, brief->word, brief->data,
-                               brief->is_tray ? 0 : brief->call->bytes);
+    const int rc = epcoll_bcast(member, brief->leader, brief->word, brief->data,
+                                brief->is_tray ? 0 : brief->call->bytes);
 
     if (brief->is_tray) {
         brief->data = tray_at(brief, brief->leader);
     }
 
-    if (0 == rc && all_came) {
-        epcoll_all_came_before(member);
+    if (0 == rc && all_arrived) {
+        epcoll_all_arrived_before(member);
     }
     return rc;
 }
@@ -230,14 +230,14 @@ static int short_by_memory(short_t *brief)
     epcoll_member_t *member = &brief->meeting.near->member;
     const uint32_t stands = brief->meeting.stands;
     const bool all_hear = EPCOLL_REDUCE != brief->call->kind;
-    const epcoll_all_t all = all_of(brief);
-    int rc = epcoll_meet_up(member, &all, stands, brief->data);
+    const epcoll_contribution_t contrib = all_of(brief);
+    int rc = epcoll_leaders_reduce(member, &contrib, stands, brief->data);
 
     if (0 == rc && (!all_hear || stands == member->index)) {
         rc = short_exchange(brief);
     }
     if (0 == rc && all_hear) {
-        rc = epcoll_meet_down(member, stands, brief->word, brief->data, brief->call->bytes);
+        rc = epcoll_leaders_bcast(member, stands, brief->word, brief->data, brief->call->bytes);
     }
     return mca_coll_epcoll_ended(brief->meeting.near, rc);
 }
@@ -290,7 +290,7 @@ static int short_reduce(short_t *brief)
         rc = short_down(brief, true);
     }
     if (0 == rc && !leads && brief->party.has_met) {
-        epcoll_meet_pass(&brief->meeting.near->member, EPCOLL_REDUCE != call->kind);
+        epcoll_leaders_skip(&brief->meeting.near->member, EPCOLL_REDUCE != call->kind);
     }
     if (0 == rc && 0 != call->bytes
         && (EPCOLL_REDUCE != call->kind || mca_coll_epcoll_rank(handle) == call->root)) {

@@ -30,7 +30,7 @@
 /** May the others see it now? */
 static int may_show(mca_coll_epcoll_program_t *program)
 {
-    return mca_coll_epcoll_channel_may_begin(program->channel, program->member->number)
+    return mca_coll_epcoll_channel_may_begin(program->channel, program->member->seq)
                ? MPI_SUCCESS
                : EPCOLL_NOTHING;
 }
@@ -39,10 +39,10 @@ static int may_show(mca_coll_epcoll_program_t *program)
 static void local_over(mca_coll_epcoll_program_t *program)
 {
     epcoll_member_t *member = program->member;
-    const bool all_came = program->running.seen == member->count;
+    const bool all_arrived = program->running.seen == member->count;
 
     program->is_shown = false;
-    mca_coll_epcoll_channel_over(program->channel, member->number++, all_came);
+    mca_coll_epcoll_channel_over(program->channel, member->seq++, all_arrived);
 }
 
 static int step_local(mca_coll_epcoll_program_t *program, const mca_coll_epcoll_step_t *step,

@@ -47,7 +47,7 @@ struct mca_coll_epcoll_part_t {
  *
  * @param most  shares to do at most, of a LOCAL one; 0: nor anything else that takes long
  *
- * @return MPI_SUCCESS: it is over; EPCOLL_SOME; EPCOLL_NOTHING; EPCOLL_DIFFERENT, or an error code
+ * @return MPI_SUCCESS: it is over; EPCOLL_SOME; EPCOLL_NOTHING; EPCOLL_MISMATCH, or an error code
  */
 int mca_coll_epcoll_step_go_on(mca_coll_epcoll_program_t *program, uint32_t most);
 

@@ -26,7 +26,7 @@ BEGIN_C_DECLS
 
 typedef struct mca_coll_epcoll_channel_t {
     epcoll_member_t member; /**< number: the last one that has been given out */
-    uint64_t through;       /**< all up to this one are over */
+    uint64_t completed;     /**< all up to this one are over */
     uint32_t over;          /**< bit i: so is through + 1 + i */
     bool in_turn; /**< none begins before the one before is over: of a persistent operation */
 } mca_coll_epcoll_channel_t;
@@ -35,33 +35,33 @@ typedef struct mca_coll_epcoll_channel_t {
 static inline uint64_t mca_coll_epcoll_channel_enter(mca_coll_epcoll_channel_t *channel,
                                                      uint64_t count)
 {
-    channel->member.number += count;
-    return channel->member.number - count + 1;
+    channel->member.seq += count;
+    return channel->member.seq - count + 1;
 }
 
 /** May the slot of a number be written?  Then it is EPCOLL_WINDOW behind through at most. */
 static inline bool mca_coll_epcoll_channel_may_begin(mca_coll_epcoll_channel_t *channel,
-                                                     uint64_t number)
+                                                     uint64_t seq)
 {
-    return epcoll_may_begin(&channel->member, number);
+    return epcoll_may_begin(&channel->member, seq);
 }
 
 /** It is over, without error.  @param all_came  all members have come to it */
-static inline void mca_coll_epcoll_channel_over(mca_coll_epcoll_channel_t *channel, uint64_t number,
-                                                bool all_came)
+static inline void mca_coll_epcoll_channel_over(mca_coll_epcoll_channel_t *channel, uint64_t seq,
+                                                bool all_arrived)
 {
-    const uint64_t before = channel->through;
+    const uint64_t before = channel->completed;
 
-    channel->over |= UINT32_C(1) << (number - before - 1);
+    channel->over |= UINT32_C(1) << (seq - before - 1);
     for (; 0 != channel->over % 2; channel->over /= 2) {
-        ++channel->through;
+        ++channel->completed;
     }
-    if (before != channel->through) {
-        epcoll_end_at(&channel->member, channel->through);
+    if (before != channel->completed) {
+        epcoll_end_at(&channel->member, channel->completed);
     }
     /* In turn: then all are through with those before. */
-    if (channel->in_turn && all_came && channel->member.safe < number - 1) {
-        channel->member.safe = number - 1;
+    if (channel->in_turn && all_arrived && channel->member.safe < seq - 1) {
+        channel->member.safe = seq - 1;
     }
 }
 

@@ -48,7 +48,7 @@ static size_t share_elements(const mca_coll_epcoll_running_t *running, size_t el
     size_t bytes = each < running->least_share ? each : running->least_share;
 
     bytes = bytes < SHARE_LEAST ? SHARE_LEAST : bytes;
-    while (elements / (EPCOLL_SHARES_MOST / 2) >= bytes / size + 1) {
+    while (elements / (EPCOLL_CHUNKS_MAX / 2) >= bytes / size + 1) {
         bytes *= 2;
     }
     return bytes < size ? 1 : bytes / size;

@@ -10,8 +10,8 @@
  * the thread that has claimed it.
  *
  * A piece is what a member receives, or, of those that gather, what a member sends.  Its shares are
- * the blocks, those of other members in turn so that not all read the same one first: long blocks in
- * parts of a share's size, short ones several to a share.
+ * the blocks, those of other members in turn so that not all read the same one first: long blocks
+ * in parts of a share's size, short ones several to a share.
  *
  * Tests: coll_move, coll_late
  */
@@ -27,7 +27,8 @@
 /** What copying a block takes beside its bytes, in bytes: a share has no more blocks than that. */
 #define BLOCK_LEAST 32
 
-/** How a piece is cut into shares; for how long a block is, and of how many there are in a piece. */
+/** How a piece is cut into shares; for how long a block is, and of how many there are in a
+ * piece. */
 typedef struct parts_t {
     uint64_t size;   /**< of a part of a block, in bytes */
     uint32_t count;  /**< of the parts of a block */
@@ -36,7 +37,7 @@ typedef struct parts_t {
 
 static parts_t parts_of(const mca_coll_epcoll_running_t *running, uint64_t longest, uint32_t blocks)
 {
-    const uint64_t most = EPCOLL_SHARES_MOST / 2 / blocks; /* there must be one: 2^19 members */
+    const uint64_t most = EPCOLL_CHUNKS_MAX / 2 / blocks; /* there must be one: 2^19 members */
     parts_t parts = {.size = running->least_share};
 
     while (longest > most * parts.size) {
@@ -261,9 +262,10 @@ const char *mca_coll_epcoll_move_run(const mca_coll_epcoll_call_t *call, uint32_
 }
 
 /** From the slot of a member to that of the next one. */
-#define SLOTS (sizeof(epcoll_place_t) / sizeof(epcoll_slot_t))
+#define SLOTS (sizeof(epcoll_ctrl_t) / sizeof(epcoll_slot_t))
 
-/** Copies a block of 8 bytes each of neighbours, from an offset in their runs, one behind the other.
+/** Copies a block of 8 bytes each of neighbours, from an offset in their runs, one behind the
+ * other.
  * @return how many, up to the first whose blocks are no run */
 static uint32_t copy_numbers(const epcoll_slot_t *slot, uint32_t count, size_t offset, char *target)
 {

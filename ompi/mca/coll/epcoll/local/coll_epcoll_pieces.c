@@ -68,8 +68,8 @@ void mca_coll_epcoll_pieces_show(mca_coll_epcoll_running_t *running, epcoll_memb
     memcpy(shown + sizeof(call), &longest, sizeof(longest));
     memcpy(shown + sizeof(call) + sizeof(longest), &run, sizeof(run));
     epcoll_work_begin(member);
-    epcoll_say(epcoll_slot(member, member->index), member->number, running->word, shown,
-               sizeof(shown));
+    epcoll_publish(epcoll_slot(member, member->index), member->seq, running->word, shown,
+                   sizeof(shown));
     running->shares = is_even(call) ? running->family->shares(running, member->index) : 0;
 }
 
@@ -88,16 +88,16 @@ static uint32_t first_seen(const mca_coll_epcoll_running_t *running)
 /** Count the members that have come, up to the first that has not.
  *
  * @param count  members to look for
- * @return EPCOLL_SOME: all have come; EPCOLL_NOTHING; EPCOLL_DIFFERENT: one has called something
+ * @return EPCOLL_SOME: all have come; EPCOLL_NOTHING; EPCOLL_MISMATCH: one has called something
  *         else */
 static int look_for(mca_coll_epcoll_running_t *running, uint32_t count)
 {
     bool is_different;
 
-    running->seen += epcoll_came(running->member, first_seen(running) + running->seen,
-                                 count - running->seen, running->word, &is_different);
+    running->seen += epcoll_count_arrived(running->member, first_seen(running) + running->seen,
+                                          count - running->seen, running->word, &is_different);
     if (OPAL_UNLIKELY(is_different)) {
-        return EPCOLL_DIFFERENT;
+        return EPCOLL_MISMATCH;
     }
     return running->seen == count ? EPCOLL_SOME : EPCOLL_NOTHING;
 }
@@ -110,7 +110,7 @@ static int work_on(mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t 
     uint32_t share;
     int rc = EPCOLL_NOTHING;
 
-    while (0 < *most && epcoll_claim(running->member, piece, shares, &share)) {
+    while (0 < *most && epcoll_work_claim(running->member, piece, shares, &share)) {
         const int error = running->family->work(running, piece, share);
 
         if (OPAL_UNLIKELY(MPI_SUCCESS != error)) {
@@ -118,7 +118,7 @@ static int work_on(mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t 
              * success. */
             epcoll_break(running->member, error);
         }
-        epcoll_share_done(running->member, piece);
+        epcoll_chunk_done(running->member, piece);
         --*most;
         rc = EPCOLL_SOME;
         if (MPI_SUCCESS != error) {
@@ -155,7 +155,7 @@ static uint32_t skip_over(const mca_coll_epcoll_running_t *running, uint32_t tur
         const uint32_t left = end - turn, behind = member->count - piece;
         const uint32_t count = 0 == running->shares ? 1 : left < behind ? left : behind;
         const uint32_t shares = shares_of(running, piece);
-        const uint32_t over = 0 == shares ? 1 : epcoll_works_over(member, piece, count, shares);
+        const uint32_t over = 0 == shares ? 1 : epcoll_work_over(member, piece, count, shares);
 
         turn += over;
         if (over < count) {
@@ -205,8 +205,8 @@ int mca_coll_epcoll_pieces_step(mca_coll_epcoll_running_t *running, uint32_t mos
     int rc = look_for(running, pieces);
 
     if (EPCOLL_NOTHING == rc && 0 == ++running->waits % EPCOLL_WAITS
-        && epcoll_is_gone(member, first_seen(running) + running->seen)) {
-        return EPCOLL_DIFFERENT;
+        && epcoll_has_left(member, first_seen(running) + running->seen)) {
+        return EPCOLL_MISMATCH;
     }
     if (EPCOLL_SOME == rc || (EPCOLL_NOTHING == rc && running->family->is_rooted)) {
         rc = pieces_work(running, running->seen, most);
@@ -227,7 +227,7 @@ void mca_coll_epcoll_pieces_close(mca_coll_epcoll_running_t *running, int why)
 {
     (void) epcoll_break(running->member, why);
     for (uint32_t i = 0; i < running->member->count; ++i) {
-        epcoll_close(running->member, i);
+        epcoll_work_close(running->member, i);
     }
 }
 
@@ -236,7 +236,7 @@ int mca_coll_epcoll_pieces_run(mca_coll_epcoll_handle_t *handle,
 {
     epcoll_member_t *member = &handle->member;
     mca_coll_epcoll_running_t running;
-    uint32_t looks = 0;
+    uint32_t polls = 0;
     int rc = epcoll_begin(member);
 
     if (OPAL_UNLIKELY(0 != rc)) {
@@ -245,7 +245,7 @@ int mca_coll_epcoll_pieces_run(mca_coll_epcoll_handle_t *handle,
     mca_coll_epcoll_pieces_show(&running, member, call);
     while (EPCOLL_NOTHING == (rc = mca_coll_epcoll_pieces_step(&running, UINT32_MAX))
            || EPCOLL_SOME == rc) {
-        rc = EPCOLL_SOME == rc ? 0 : epcoll_look(member, &looks);
+        rc = EPCOLL_SOME == rc ? 0 : epcoll_backoff(member, &polls);
         if (0 != rc) {
             break;
         }
@@ -256,7 +256,7 @@ int mca_coll_epcoll_pieces_run(mca_coll_epcoll_handle_t *handle,
         return rc;
     }
     if (running.seen == member->count) {
-        epcoll_all_came(member);
+        epcoll_all_arrived(member);
     }
     epcoll_end(member);
     if (running.seen < member->count) {

@@ -67,22 +67,22 @@ int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void
 {
     fold_t fold = {.op = op, .type = type, .count = (mca_coll_epcoll_count_t) count};
     const size_t bytes = count * type->super.size;
-    const epcoll_all_t all = {.call = mca_coll_epcoll_word(EPCOLL_ALLREDUCE, 0, false, bytes),
-                              .data = send,
-                              .size = bytes,
-                              .combine = small_combine,
-                              .context = &fold};
+    const epcoll_contribution_t all = {.call = mca_coll_epcoll_word(EPCOLL_ALLREDUCE, 0, false,
+                                                                    bytes),
+                                       .data = send,
+                                       .size = bytes,
+                                       .combine = small_combine,
+                                       .context = &fold};
 
-    return mca_coll_epcoll_ended(handle, epcoll_all(&handle->member, &all, recv));
+    return mca_coll_epcoll_ended(handle, epcoll_allreduce(&handle->member, &all, recv));
 }
 
 int mca_coll_epcoll_small_bcast(mca_coll_epcoll_handle_t *handle, void *data, size_t bytes,
                                 int root)
 {
-    return mca_coll_epcoll_ended(handle,
-                                 epcoll_tell(&handle->member, (uint32_t) root,
-                                             mca_coll_epcoll_word(EPCOLL_BCAST, root, false, bytes),
-                                             data, bytes));
+    return mca_coll_epcoll_ended(
+        handle, epcoll_bcast(&handle->member, (uint32_t) root,
+                             mca_coll_epcoll_word(EPCOLL_BCAST, root, false, bytes), data, bytes));
 }
 
 int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
@@ -92,9 +92,9 @@ int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *
     unsigned char blocks[EPCOLL_INLINE];
     const bool is_root = member->index == (uint32_t) root;
     const unsigned char *all = is_root ? send : blocks;
-    const int rc = epcoll_tell(member, (uint32_t) root,
-                               mca_coll_epcoll_word(EPCOLL_SCATTER, root, false, bytes),
-                               (void *) (uintptr_t) all, bytes * member->count);
+    const int rc = epcoll_bcast(member, (uint32_t) root,
+                                mca_coll_epcoll_word(EPCOLL_SCATTER, root, false, bytes),
+                                (void *) (uintptr_t) all, bytes * member->count);
 
     if (OPAL_LIKELY(0 == rc)) {
         epcoll_copy(recv, all + member->index * bytes, bytes);
@@ -115,8 +115,8 @@ static int small_publish(epcoll_member_t *member, const mca_coll_epcoll_call_t *
     int rc;
 
     if (NULL != call->op) { /* a vector that is as if packed */
-        epcoll_say(epcoll_slot(member, member->index), member->number, word,
-                   call->in_place ? call->recv : call->send, size);
+        epcoll_publish(epcoll_slot(member, member->index), member->seq, word,
+                       call->in_place ? call->recv : call->send, size);
         return 0;
     }
     if (EPCOLL_ALLTOALL == call->kind || EPCOLL_SCATTER == call->kind) {
@@ -135,7 +135,7 @@ static int small_publish(epcoll_member_t *member, const mca_coll_epcoll_call_t *
     }
     rc = mca_coll_epcoll_small_pack(packed, &sent, size);
     if (OPAL_LIKELY(0 == rc)) {
-        epcoll_say(epcoll_slot(member, member->index), member->number, word, packed, size);
+        epcoll_publish(epcoll_slot(member, member->index), member->seq, word, packed, size);
     }
     return rc;
 }
@@ -147,17 +147,17 @@ static inline int gather_wait(epcoll_member_t *member, const epcoll_slot_t *slot
                               uint64_t word)
 {
     /* Acquire: as in epcoll_wait_member. */
-    return OPAL_LIKELY(atomic_load_explicit(&slot->number, memory_order_acquire) >= member->number
+    return OPAL_LIKELY(atomic_load_explicit(&slot->seq, memory_order_acquire) >= member->seq
                        && word == slot->call)
                ? 0
-               : epcoll_wait_longer(member, 0, index, word);
+               : epcoll_wait_member_slow(member, 0, index, word);
 }
 
 /** Kinds that gather: all members' blocks, in order.  In place, our own one comes back as it
  * was. */
 static int small_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
-    enum { STRIDE = sizeof(epcoll_place_t) / sizeof(epcoll_slot_t) };
+    enum { STRIDE = sizeof(epcoll_ctrl_t) / sizeof(epcoll_slot_t) };
     const size_t bytes = call->bytes,
                  offset = EPCOLL_ALLTOALL == call->kind ? member->index * bytes : 0;
     const bool is_run = mca_coll_epcoll_is_dense(call->recv_type);
@@ -220,7 +220,7 @@ static int fold_before(epcoll_member_t *member, const mca_coll_epcoll_call_t *ca
     const int rc = small_reduce_members(member, call, word, 0, last, call->recv);
 
     if (is_ahead) {
-        epcoll_ask_ahead(member, 0, member->index);
+        epcoll_prefetch_next(member, 0, member->index);
     }
     return rc;
 }
@@ -261,13 +261,13 @@ static int fold_block(epcoll_member_t *member, const mca_coll_epcoll_call_t *cal
  * one. */
 static bool is_in_order(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
 {
-    return NULL != member->beside && NULL != call->op && mca_coll_epcoll_shows_order(call);
+    return NULL != member->aux && NULL != call->op && mca_coll_epcoll_shows_order(call);
 }
 
 /** Then: what we want of what they say. */
 static int hear_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
 {
-    mca_coll_epcoll_order_t order = {.layout = member->beside->order,
+    mca_coll_epcoll_order_t order = {.layout = member->aux->order,
                                      .rank = member->index,
                                      .is_small = true,
                                      .count = call->recv_count};
@@ -291,7 +291,7 @@ static int hear_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *
     default:
         break;
     }
-    epcoll_ask_members(member, 0, end);
+    epcoll_prefetch_slots(member, 0, end);
     for (uint32_t i = end; i-- > 0;) {
         const int rc = epcoll_wait_member(member, 0, i, word);
 
@@ -319,8 +319,8 @@ static int small_scatter(epcoll_member_t *member, const mca_coll_epcoll_call_t *
     int rc = is_root ? mca_coll_epcoll_pack(blocks, &sent) : 0;
 
     if (0 == rc) {
-        rc = epcoll_tell(member, (uint32_t) call->root, word, blocks,
-                         call->bytes * (is_scatter ? member->count : 1));
+        rc = epcoll_bcast(member, (uint32_t) call->root, word, blocks,
+                          call->bytes * (is_scatter ? member->count : 1));
     }
     if (0 != rc || (is_root && (call->in_place || !is_scatter))) {
         return rc;
@@ -394,7 +394,7 @@ void mca_coll_epcoll_small_show(mca_coll_epcoll_running_t *running, epcoll_membe
         .word = mca_coll_epcoll_word_of(call),
     };
     if (EPCOLL_BARRIER == call->kind) {
-        epcoll_say(epcoll_slot(member, member->index), member->number, running->word, "", 0);
+        epcoll_publish(epcoll_slot(member, member->index), member->seq, running->word, "", 0);
     } else if (!is_told || member->index == (uint32_t) call->root) {
         running->error = small_publish(member, call, running->word);
     }
@@ -409,7 +409,7 @@ static int small_hear(mca_coll_epcoll_running_t *running)
     fold_t fold_all = {.op = call->op,
                        .type = call->recv_type,
                        .count = (mca_coll_epcoll_count_t) call->recv_count};
-    const epcoll_all_t all = {
+    const epcoll_contribution_t all = {
         .call = running->word, .size = call->bytes, .combine = small_combine, .context = &fold_all};
 
     switch (call->kind) {
@@ -433,11 +433,10 @@ static int small_hear(mca_coll_epcoll_running_t *running)
             return hear_in_order(member, call, running->word);
         }
         if (0 < member->levels) {
-            return epcoll_alone(member, &all, call->recv);
+            return epcoll_allreduce_leaderless(member, &all, call->recv);
         }
         for (uint32_t i = member->count; i-- > 0;) {
-            epcoll_put_together(&all, call->recv, epcoll_slot(member, i)->data,
-                                member->count - 1 == i);
+            epcoll_combine(&all, call->recv, epcoll_slot(member, i)->data, member->count - 1 == i);
         }
         return 0;
     default:
@@ -445,7 +444,7 @@ static int small_hear(mca_coll_epcoll_running_t *running)
     }
 }
 
-/** A member has not come.  @return EPCOLL_NOTHING, or EPCOLL_DIFFERENT: it will not */
+/** A member has not come.  @return EPCOLL_NOTHING, or EPCOLL_MISMATCH: it will not */
 static int wait_on(mca_coll_epcoll_running_t *running, uint32_t index)
 {
     epcoll_member_t *member = running->member;
@@ -453,25 +452,25 @@ static int wait_on(mca_coll_epcoll_running_t *running, uint32_t index)
     if (OPAL_LIKELY(0 != ++running->waits % EPCOLL_WAITS)) {
         return EPCOLL_NOTHING;
     }
-    epcoll_say_call(member, running->word);
-    return epcoll_is_gone(member, index) ? EPCOLL_DIFFERENT : EPCOLL_NOTHING;
+    epcoll_publish_call(member, running->word);
+    return epcoll_has_left(member, index) ? EPCOLL_MISMATCH : EPCOLL_NOTHING;
 }
 
 /** Checks which members have come.  @return EPCOLL_NOTHING: not all that we read, *next_p has not;
- * or EPCOLL_DIFFERENT */
+ * or EPCOLL_MISMATCH */
 static inline int small_poll(mca_coll_epcoll_running_t *running, uint32_t *next_p)
 {
     uint32_t count;
     const uint32_t first = small_needed(running->member, running->call, &count);
     bool is_different;
 
-    running->seen += epcoll_came(running->member, first + running->seen, count - running->seen,
-                                 running->word, &is_different);
+    running->seen += epcoll_count_arrived(running->member, first + running->seen,
+                                          count - running->seen, running->word, &is_different);
     if (running->seen == count) {
         return MPI_SUCCESS;
     }
     *next_p = first + running->seen;
-    return is_different ? EPCOLL_DIFFERENT : EPCOLL_NOTHING;
+    return is_different ? EPCOLL_MISMATCH : EPCOLL_NOTHING;
 }
 
 bool mca_coll_epcoll_small_may_go_on(mca_coll_epcoll_running_t *running)
@@ -533,13 +532,13 @@ int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_e
     rc = 0 == rc ? small_publish(member, call, word) : rc;
     rc = 0 == rc ? small_all(member, call, word) : rc;
     if (0 == rc) {
-        const bool all_came = all_have_come(member, call);
+        const bool all_arrived = all_have_come(member, call);
 
-        if (all_came) {
-            epcoll_all_came(member);
+        if (all_arrived) {
+            epcoll_all_arrived(member);
         }
         epcoll_end(member);
-        if (!all_came) {
+        if (!all_arrived) {
             (void) epcoll_end_leader(member); /* an error is that of the next operation */
         }
     }

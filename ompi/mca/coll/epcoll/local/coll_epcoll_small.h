@@ -83,11 +83,12 @@ static inline int mca_coll_epcoll_small_take(const mca_coll_epcoll_call_t *call,
     return mca_coll_epcoll_unpack(&received, packed);
 }
 
-/** May members be ahead of each other in it, where there are rings?  (coll_epcoll_ahead.c) */
-bool mca_coll_epcoll_is_ahead_kind(mca_coll_epcoll_kind_t kind);
+/** May members be ahead of each other in it, where there are rings?  (coll_epcoll_small_ring.c) */
+bool mca_coll_epcoll_small_has_ring(mca_coll_epcoll_kind_t kind);
 
 /** All of a small call of such a kind, in rings.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_ahead_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+int mca_coll_epcoll_small_ring_run(mca_coll_epcoll_handle_t *handle,
+                                   const mca_coll_epcoll_call_t *call);
 
 /** As mca_coll_epcoll_pieces_show and mca_coll_epcoll_pieces_step, of a small call or a barrier. */
 void mca_coll_epcoll_small_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,

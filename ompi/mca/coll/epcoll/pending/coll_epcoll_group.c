@@ -34,7 +34,7 @@ struct mca_coll_epcoll_group_t {
 };
 
 /** In it, users counts the members that have the group. */
-static epcoll_block_t *first_block(const mca_coll_epcoll_group_t *group)
+static epcoll_segment_t *first_block(const mca_coll_epcoll_group_t *group)
 {
     return group->memory->base;
 }
@@ -76,7 +76,7 @@ bool mca_coll_epcoll_group_serves(const mca_coll_epcoll_handle_t *handle,
 
 static size_t size_of(const mca_coll_epcoll_handle_t *handle)
 {
-    return epcoll_block_size(mca_coll_epcoll_size(handle), mca_coll_epcoll_component.fan);
+    return epcoll_segment_size(mca_coll_epcoll_size(handle), mca_coll_epcoll_component.fan);
 }
 
 /** A new one.  @return NULL: no memory */
@@ -118,7 +118,7 @@ mca_coll_epcoll_group_t *mca_coll_epcoll_group_get(mca_coll_epcoll_handle_t *han
     base = group->memory->base;
     epcoll_member_init(member, base + place * size_of(handle), mca_coll_epcoll_size(handle),
                        (uint32_t) mca_coll_epcoll_rank(handle), mca_coll_epcoll_component.fan);
-    member->beside = &mca_coll_epcoll_layout(handle)->beside;
+    member->aux = &mca_coll_epcoll_layout(handle)->aux;
     /* The node's block is used, or not, by the same calls at all members. */
     member->broken = mca_coll_epcoll_wide(handle)->blocks.is_used
                          ? mca_coll_epcoll_wide(handle)->near->super.member.broken

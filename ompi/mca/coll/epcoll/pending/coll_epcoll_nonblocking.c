@@ -43,7 +43,7 @@ static mca_coll_epcoll_operation_t *operation_new(mca_coll_epcoll_pending_t *pen
     if (NULL != operation) {
         operation->channel = &pending->nonblocking;
         operation->is_entered = false;
-        operation->member.block = NULL; /* it gets its view under the gate */
+        operation->member.segment = NULL; /* it gets its view under the gate */
         if (!mca_coll_epcoll_pending_equip(pending, operation)) {
             free(operation);
             return NULL;
@@ -220,7 +220,7 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
     }
     steps = NULL != mca_coll_epcoll_layout(handle)
             && !mca_coll_epcoll_is_near(mca_coll_epcoll_wide(handle), call);
-    if (OPAL_UNLIKELY(handle->is_wide && NULL == pending->near.member.block
+    if (OPAL_UNLIKELY(handle->is_wide && NULL == pending->near.member.segment
                       && mca_coll_epcoll_are_near(mca_coll_epcoll_wide(handle)))) {
         mca_coll_epcoll_near_view(mca_coll_epcoll_wide(handle), EPCOLL_NEAR_NONBLOCKING,
                                   &pending->near.member);

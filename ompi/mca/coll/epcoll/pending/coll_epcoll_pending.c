@@ -25,7 +25,7 @@
 #define STEP_BYTES 65536
 
 /** Looks for others when an operation begins: some 0.2 us. */
-#define LOOKS_AT_ONCE 16
+#define POLLS_AT_ONCE 16
 
 static void say_ended(mca_coll_epcoll_ended_t *ended)
 {
@@ -53,10 +53,10 @@ void mca_coll_epcoll_pending_enter(mca_coll_epcoll_pending_t *pending,
         operation->is_shown = true; /* as far as it goes: its steps look for themselves */
         return;
     }
-    if (NULL == operation->member.block || NULL != operation->program) {
+    if (NULL == operation->member.segment || NULL != operation->program) {
         operation->member = operation->channel->member; /* it may have been another one's before */
     }
-    operation->member.number = mca_coll_epcoll_channel_enter(operation->channel, 1);
+    operation->member.seq = mca_coll_epcoll_channel_enter(operation->channel, 1);
     operation->is_shown = false;
     operation->running.waits = 0;
     if (is_nonblocking(pending, operation)) { /* else we may have come without the gate: _at_once */
@@ -108,7 +108,7 @@ static bool look_for_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_
         || mca_coll_epcoll_component.engine->is_oversubscribed()) {
         return false;
     }
-    for (int looks = 0; looks < LOOKS_AT_ONCE; ++looks) {
+    for (int polls = 0; polls < POLLS_AT_ONCE; ++polls) {
         if (mca_coll_epcoll_small_may_go_on(running)) {
             return true;
         }
@@ -122,7 +122,7 @@ static bool look_for_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_
 static bool pending_show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
     if (OPAL_UNLIKELY(0 != pending_broken(operation))
-        || !mca_coll_epcoll_channel_may_begin(operation->channel, operation->member.number)) {
+        || !mca_coll_epcoll_channel_may_begin(operation->channel, operation->member.seq)) {
         return false;
     }
     mca_coll_epcoll_local_show(&operation->running, &operation->member, &operation->call);
@@ -185,7 +185,7 @@ static int go_on(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
         return rc;
     }
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        mca_coll_epcoll_channel_over(operation->channel, operation->member.number,
+        mca_coll_epcoll_channel_over(operation->channel, operation->member.seq,
                                      operation->running.seen == operation->member.count);
         return rc;
     }
@@ -403,7 +403,7 @@ bool mca_coll_epcoll_pending_at_once(mca_coll_epcoll_pending_t *pending,
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return false; /* an error is found again, and told, under the gate */
     }
-    mca_coll_epcoll_channel_over(operation->channel, operation->member.number,
+    mca_coll_epcoll_channel_over(operation->channel, operation->member.seq,
                                  operation->running.seen == operation->member.count);
     return true;
 }

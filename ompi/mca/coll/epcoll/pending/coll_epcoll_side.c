@@ -22,7 +22,7 @@
 
 #include <stdlib.h>
 
-static epcoll_block_t *block_of(const mca_coll_epcoll_side_t *side)
+static epcoll_segment_t *block_of(const mca_coll_epcoll_side_t *side)
 {
     return side->memory->base;
 }
@@ -39,7 +39,7 @@ int mca_coll_epcoll_side_get(mca_coll_epcoll_handle_t *handle, uint32_t key,
     }
     rc = mca_coll_epcoll_component.engine->memory_get(handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS,
                                                       mca_coll_epcoll_component.client, key,
-                                                      epcoll_block_size(first->count, first->fan),
+                                                      epcoll_segment_size(first->count, first->fan),
                                                       &side->memory);
     if (MPI_SUCCESS != rc) {
         free(side);
@@ -47,9 +47,9 @@ int mca_coll_epcoll_side_get(mca_coll_epcoll_handle_t *handle, uint32_t key,
     }
     epcoll_member_init(member, side->memory->base, first->count, first->index, first->fan);
     member->broken = first->broken;
-    member->beside = first->beside;
+    member->aux = first->aux;
     /* Relaxed: nothing is read by it. */
-    atomic_fetch_add_explicit(&member->block->users, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&member->segment->users, 1, memory_order_relaxed);
     *side_p = side;
     return MPI_SUCCESS;
 }
@@ -128,12 +128,12 @@ void mca_coll_epcoll_sides_look(mca_coll_epcoll_sides_t *kept, const epcoll_memb
 void mca_coll_epcoll_sides_begin(epcoll_member_t *member)
 {
     /* Relaxed: nothing is read by it. */
-    atomic_fetch_add_explicit(&member->block->users, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&member->segment->users, 1, memory_order_relaxed);
 }
 
 void mca_coll_epcoll_sides_end(epcoll_member_t *member, mca_coll_epcoll_sides_t *kept)
 {
-    epcoll_block_t *block = member->block;
+    epcoll_segment_t *segment = member->segment;
     mca_coll_epcoll_side_t *next;
 
     if (NULL != kept) {
@@ -144,19 +144,19 @@ void mca_coll_epcoll_sides_end(epcoll_member_t *member, mca_coll_epcoll_sides_t 
                 side_put(side);
                 continue;
             }
-            side->next = atomic_load_explicit(&block->left, memory_order_relaxed);
+            side->next = atomic_load_explicit(&segment->orphans, memory_order_relaxed);
             /* Relaxed: the count below orders it. */
-            while (!atomic_compare_exchange_weak_explicit(&block->left, (void **) &side->next, side,
-                                                          memory_order_relaxed,
+            while (!atomic_compare_exchange_weak_explicit(&segment->orphans, (void **) &side->next,
+                                                          side, memory_order_relaxed,
                                                           memory_order_relaxed)) {
             }
         }
     }
     /* Release: what we have left; acquire: what the others have.  Partner: this one, of others. */
-    if (1 != atomic_fetch_sub_explicit(&block->users, 1, memory_order_acq_rel)) {
+    if (1 != atomic_fetch_sub_explicit(&segment->users, 1, memory_order_acq_rel)) {
         return;
     }
-    for (mca_coll_epcoll_side_t *side = atomic_exchange_explicit(&block->left, NULL,
+    for (mca_coll_epcoll_side_t *side = atomic_exchange_explicit(&segment->orphans, NULL,
                                                                  memory_order_relaxed);
          NULL != side; side = next) {
         next = side->next;

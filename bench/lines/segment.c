@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The protocols of coll/epcoll's block, from the headers that the component uses, with counted
+ * The protocols of coll/epcoll's segment, from the headers that the component uses, with counted
  * accesses in place of theirs.
  *
  * A slot's `call` is read and written without macros: it is in the line of the number, which is
@@ -40,9 +40,9 @@
 #define memcpy(to, from, size) lines_copy(to, from, size)
 #define __builtin_prefetch(place, ...) lines_prefetch(place)
 
-#include "ompi/mca/coll/epcoll/block/coll_epcoll_tell.h"
+#include "ompi/mca/coll/epcoll/segment/coll_epcoll_bcast.h"
 
-int mca_coll_epcoll_turn(epcoll_member_t *member)
+int mca_coll_epcoll_progress(epcoll_member_t *member)
 {
     (void) member;
     return 0;
@@ -50,9 +50,9 @@ int mca_coll_epcoll_turn(epcoll_member_t *member)
 
 static epcoll_member_t members[LINES_THREADS_MOST];
 
-static size_t block_size(uint32_t threads)
+static size_t segment_size(uint32_t threads)
 {
-    return epcoll_block_size(threads, EPCOLL_FAN);
+    return epcoll_segment_size(threads, EPCOLL_FAN);
 }
 
 static void add(void *into, const void *from, void *context)
@@ -62,33 +62,34 @@ static void add(void *into, const void *from, void *context)
     *(uint64_t *) into += *(const uint64_t *) from;
 }
 
-static uint64_t block_run(lines_kind_t kind, void *memory, uint32_t threads, uint32_t thread,
-                          uint64_t number)
+static uint64_t segment_run(lines_kind_t kind, void *memory, uint32_t threads, uint32_t thread,
+                            uint64_t seq)
 {
     epcoll_member_t *member = &members[thread];
-    const uint32_t root = lines_root(threads, number);
-    uint64_t mine = lines_value(thread, number), got = 0;
-    const epcoll_all_t all = {.call = 1, .data = &mine, .size = sizeof(mine), .combine = add};
+    const uint32_t root = lines_root(threads, seq);
+    uint64_t mine = lines_value(thread, seq), got = 0;
+    const epcoll_contribution_t contrib = {
+        .call = 1, .data = &mine, .size = sizeof(mine), .combine = add};
     int rc = 0;
 
-    if (1 == number) {
+    if (1 == seq) {
         epcoll_member_init(member, memory, threads, thread, EPCOLL_FAN);
     }
     switch (kind) {
     case LINES_BARRIER:
         rc = epcoll_barrier(member);
-        got = number;
+        got = seq;
         break;
     case LINES_ALLREDUCE:
-        rc = epcoll_all(member, &all, &got);
+        rc = epcoll_allreduce(member, &contrib, &got);
         break;
     default:
         got = root == thread ? mine : 0;
-        rc = epcoll_tell(member, root, 1, &got, sizeof(got));
+        rc = epcoll_bcast(member, root, 1, &got, sizeof(got));
         break;
     }
     return 0 == rc ? got : UINT64_MAX;
 }
 
-const lines_way_t lines_block = {
-    .name = "block", .can = {true, true, true}, .size = block_size, .run = block_run};
+const lines_way_t lines_segment = {
+    .name = "segment", .can = {true, true, true}, .size = segment_size, .run = segment_run};

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Small collectives in which some members need not wait for others, in rings (coll_epcoll_ahead.h):
+ * Small collectives in which some members need not wait for others, in rings (coll_epcoll_ring.h):
  * bcast, scatter, gather, reduce, scan and exscan.  Results are associated as those in slots.
  *
  * Called by the layer between.
@@ -22,7 +22,7 @@
 
 #include "mpi.h"
 
-bool mca_coll_epcoll_is_ahead_kind(mca_coll_epcoll_kind_t kind)
+bool mca_coll_epcoll_small_has_ring(mca_coll_epcoll_kind_t kind)
 {
     switch (kind) {
     case EPCOLL_BCAST:
@@ -38,9 +38,10 @@ bool mca_coll_epcoll_is_ahead_kind(mca_coll_epcoll_kind_t kind)
 }
 
 /** Say something that is packed. */
-static void ahead_publish(epcoll_member_t *member, uint64_t word, const void *packed, size_t size)
+static void small_ring_publish(epcoll_member_t *member, uint64_t word, const void *packed,
+                               size_t size)
 {
-    epcoll_say(epcoll_line(member, member->index), member->number, word, packed, size);
+    epcoll_publish(epcoll_ring_slot(member, member->index), member->seq, word, packed, size);
 }
 
 /** Say what is in a buffer. */
@@ -51,19 +52,19 @@ static int say_packed(epcoll_member_t *member, uint64_t word,
     const int rc = mca_coll_epcoll_small_pack(packed, buffer, size);
 
     if (0 == rc) {
-        ahead_publish(member, word, packed, size);
+        small_ring_publish(member, word, packed, size);
     }
     return rc;
 }
 
 /** One has something for all: the same, or a block for each. */
-static int ahead_from_one(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
-                          uint64_t word)
+static int small_ring_from_root(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                                uint64_t word)
 {
     const uint32_t root = (uint32_t) call->root;
     const bool scatters = EPCOLL_SCATTER == call->kind;
     const size_t offset = scatters ? member->index * call->bytes : 0;
-    const epcoll_slot_t *line = epcoll_line(member, root);
+    const epcoll_slot_t *line = epcoll_ring_slot(member, root);
     int rc;
 
     if (root == member->index) {
@@ -77,11 +78,12 @@ static int ahead_from_one(epcoll_member_t *member, const mca_coll_epcoll_call_t 
                    ? rc
                    : mca_coll_epcoll_small_take(call, line->data + offset, 0);
     }
-    rc = epcoll_wait_line(member, root, word);
+    rc = epcoll_ring_wait(member, root, word);
     return 0 == rc ? mca_coll_epcoll_small_take(call, line->data + offset, 0) : rc;
 }
 
-static int ahead_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+static int small_ring_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                             uint64_t word)
 {
     const bool is_root = (uint32_t) call->root == member->index;
     mca_coll_epcoll_buffer_t sent = {.address = (void *) (uintptr_t) call->send,
@@ -95,13 +97,14 @@ static int ahead_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *c
     if (!call->in_place) {
         rc = say_packed(member, word, &sent, call->bytes);
     } else {
-        ahead_publish(member, word, "", 0); /* read only by a member that has called something
+        small_ring_publish(member, word, "", 0); /* read only by a member that has called something
                                                else */
     }
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
         if (i != member->index || !call->in_place) {
-            rc = epcoll_wait_line(member, i, word);
-            rc = 0 == rc ? mca_coll_epcoll_small_take(call, epcoll_line(member, i)->data, i) : rc;
+            rc = epcoll_ring_wait(member, i, word);
+            rc = 0 == rc ? mca_coll_epcoll_small_take(call, epcoll_ring_slot(member, i)->data, i)
+                         : rc;
         }
     }
     return rc;
@@ -109,15 +112,15 @@ static int ahead_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *c
 
 /** Put together what members before `last` say, from there to the first, behind what is in
  * result. */
-static int ahead_fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
-                      uint32_t last, void *result)
+static int small_ring_combine(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                              uint64_t word, uint32_t last, void *result)
 {
     int rc = 0;
 
     for (uint32_t i = last; i-- > 0 && 0 == rc;) {
-        rc = epcoll_wait_line(member, i, word);
+        rc = epcoll_ring_wait(member, i, word);
         if (0 == rc) {
-            ompi_op_reduce(call->op, epcoll_line(member, i)->data, result,
+            ompi_op_reduce(call->op, epcoll_ring_slot(member, i)->data, result,
                            (mca_coll_epcoll_count_t) call->recv_count, call->recv_type);
         }
     }
@@ -128,31 +131,32 @@ static int ahead_fold(epcoll_member_t *member, const mca_coll_epcoll_call_t *cal
 static int fold_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
                          uint32_t last)
 {
-    mca_coll_epcoll_order_t order = {.layout = member->beside->order,
+    mca_coll_epcoll_order_t order = {.layout = member->aux->order,
                                      .rank = member->index,
                                      .is_small = true,
                                      .count = call->recv_count};
 
     for (uint32_t i = last + 1; i-- > 0;) {
-        const int rc = epcoll_wait_line(member, i, word);
+        const int rc = epcoll_ring_wait(member, i, word);
 
         if (0 != rc) {
             return rc;
         }
-        order.said[i] = epcoll_line(member, i)->data;
+        order.said[i] = epcoll_ring_slot(member, i)->data;
     }
     mca_coll_epcoll_order_run(&order, call, call->recv);
     return 0;
 }
 
 /** Those that reduce: up to which member, and whether that one's part is ours. */
-static int ahead_reduce(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+static int small_ring_reduce(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                             uint64_t word)
 {
     const void *const own = call->in_place ? call->recv : call->send;
     uint32_t last = member->index;
     int rc;
 
-    ahead_publish(member, word, own, call->bytes);
+    small_ring_publish(member, word, own, call->bytes);
     if (EPCOLL_REDUCE == call->kind) {
         if ((uint32_t) call->root != member->index) {
             return 0;
@@ -164,7 +168,7 @@ static int ahead_reduce(epcoll_member_t *member, const mca_coll_epcoll_call_t *c
         }
         --last;
     }
-    if (NULL != member->beside && mca_coll_epcoll_shows_order(call)) {
+    if (NULL != member->aux && mca_coll_epcoll_shows_order(call)) {
         return fold_in_order(member, call, word, last);
     }
     if (last == member->index) {
@@ -172,30 +176,31 @@ static int ahead_reduce(epcoll_member_t *member, const mca_coll_epcoll_call_t *c
             epcoll_copy(call->recv, own, call->bytes);
         }
     } else {
-        rc = epcoll_wait_line(member, last, word);
+        rc = epcoll_ring_wait(member, last, word);
         if (0 != rc) {
             return rc;
         }
-        epcoll_copy(call->recv, epcoll_line(member, last)->data, call->bytes);
+        epcoll_copy(call->recv, epcoll_ring_slot(member, last)->data, call->bytes);
     }
-    return ahead_fold(member, call, word, last, call->recv);
+    return small_ring_combine(member, call, word, last, call->recv);
 }
 
-int mca_coll_epcoll_ahead_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+int mca_coll_epcoll_small_ring_run(mca_coll_epcoll_handle_t *handle,
+                                   const mca_coll_epcoll_call_t *call)
 {
     epcoll_member_t *member = &handle->member;
     const uint64_t word = mca_coll_epcoll_word(call->kind, call->root, false, call->bytes);
-    int rc = epcoll_begin_ahead(member);
+    int rc = epcoll_ring_begin(member);
 
     if (0 == rc) {
-        rc = NULL != call->op              ? ahead_reduce(member, call, word)
-             : EPCOLL_GATHER == call->kind ? ahead_gather(member, call, word)
-                                           : ahead_from_one(member, call, word);
+        rc = NULL != call->op              ? small_ring_reduce(member, call, word)
+             : EPCOLL_GATHER == call->kind ? small_ring_gather(member, call, word)
+                                           : small_ring_from_root(member, call, word);
     }
     if (0 == rc) {
         epcoll_end(member);
-    } else if (EPCOLL_DIFFERENT == rc) {
-        epcoll_say_call_ahead(member, word);
+    } else if (EPCOLL_MISMATCH == rc) {
+        epcoll_ring_publish_call(member, word);
     }
     return mca_coll_epcoll_ended(handle, rc);
 }

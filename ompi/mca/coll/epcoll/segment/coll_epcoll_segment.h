@@ -16,17 +16,18 @@
  * Memory order.  A slot's contents are plain; its number is stored with release after them, and
  * loaded with acquire before them.  When it may be written again: coll_epcoll_reuse.h.
  *
- * What a member takes is counted (docs/comparison.md), so a view and a place hold nothing that can be
- * had from elsewhere.  A view has no table of the tree: levels above the lowest are worked out, by
- * divisions, where there are more than EPCOLL_FAN^2 members, or a member looks after others.
+ * What a member takes is counted (docs/comparison.md), so a view and a place hold nothing that can
+ * be had from elsewhere.  A view has no table of the tree: levels above the lowest are worked out,
+ * by divisions, where there are more than EPCOLL_FAN^2 members, or a member looks after others.
  *
- * Standalone: C11 atomics, no Open MPI.  The operations: coll_epcoll_tree.h, coll_epcoll_work.h.
+ * Standalone: C11 atomics, no Open MPI.  The operations: coll_epcoll_tree.h,
+ * coll_epcoll_stealing.h.
  *
- * Tests: unit/test_epcoll_block, coll_late
+ * Tests: unit/test_epcoll_segment, coll_late
  */
 
-#ifndef COLL_EPCOLL_BLOCK_H
-#define COLL_EPCOLL_BLOCK_H
+#ifndef COLL_EPCOLL_SEGMENT_H
+#define COLL_EPCOLL_SEGMENT_H
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -46,32 +47,33 @@
 
 /** Looks at a word before the first turn of the engine, and between turns: a microsecond, and
  * less. */
-#define EPCOLL_LOOKS_FIRST 400
-#define EPCOLL_LOOKS 16
+#define EPCOLL_POLLS_FIRST 400
+#define EPCOLL_POLLS 16
 /** Likewise where there are more threads than cores, then at each look: what is waited for mostly
  * needs this core.  Four threads on two cores, 1 instead of 16: a barrier of two processes in 2.0
  * us instead of 2.7, a bcast in 1.5 instead of 1.9. */
-#define EPCOLL_LOOKS_CROWDED 1
+#define EPCOLL_POLLS_OVERSUBSCRIBED 1
 
 /** A line: what a member, or the leader of a node, says in one operation. */
 typedef struct epcoll_slot_t {
-    alignas(64) _Atomic uint64_t number; /**< of the operation; 0: none yet */
-    uint64_t call;                       /**< what has been called: equal at all members */
+    alignas(64) _Atomic uint64_t seq; /**< of the operation; 0: none yet */
+    uint64_t call;                    /**< what has been called: equal at all members */
     unsigned char data[EPCOLL_INLINE];
 } epcoll_slot_t;
 
 /** A member's place: five lines. */
-typedef struct epcoll_place_t {
+typedef struct epcoll_ctrl_t {
     epcoll_slot_t slot[EPCOLL_WINDOW];
-    alignas(64) _Atomic uint64_t through; /**< the last operation that it is through with */
+    alignas(64) _Atomic uint64_t completed; /**< the last operation that it is through with */
     uint64_t
-        safe_below; /**< the member's alone: nobody of the nodes that it leads is in an operation
+        group_safe; /**< the member's alone: nobody of the nodes that it leads is in an operation
                           * up to this one; safe of epcoll_member_t, or more */
     void *owner;    /**< the owner's: see base/coll_epcoll_count.c */
-    /** Shares of work, by any member: see coll_epcoll_work.h. */
+    /** Shares of work, by any member: see coll_epcoll_stealing.h. */
     _Atomic uint64_t work[EPCOLL_WINDOW];
-    _Atomic uint64_t found; /**< of no member: a word of a result, see coll_epcoll_alone.h */
-} epcoll_place_t;
+    _Atomic uint64_t
+        result_word; /**< of no member: a word of a result, see coll_epcoll_leaderless.h */
+} epcoll_ctrl_t;
 
 /** Lines of a node for the combined data of its members.  Only operations of all write it, and a
  * member that comes to one has seen all come to the one before, when the data before that are not
@@ -80,57 +82,57 @@ typedef struct epcoll_place_t {
 
 /** A node of the tree: a group of members, or of nodes.  Written by its leader, its first
  * member. */
-typedef struct epcoll_node_t {
+typedef struct epcoll_group_t {
     epcoll_slot_t up[EPCOLL_UPS]; /**< what its members say together: operations of all in turns */
     epcoll_slot_t down[EPCOLL_WINDOW]; /**< what all say */
-} epcoll_node_t;
+} epcoll_group_t;
 
 /**
  * The block's first line.  All zero at first.  Behind it:
  *
- *     epcoll_place_t    of the members
- *     epcoll_node_t     of the lowest level, then of those above
+ *     epcoll_ctrl_t    of the members
+ *     epcoll_group_t     of the lowest level, then of those above
  *     _Atomic uint64_t  of the nodes, in the same order: all members of the node that its leader
  *     leads
  *                       on the level are through with those up to this; whole lines
  */
-typedef struct epcoll_block_t {
+typedef struct epcoll_segment_t {
     alignas(64) _Atomic int broken; /**< 0, or why no operation ends well any more, for good */
     _Atomic uint32_t users;         /**< its owner's: see pending/coll_epcoll_side.c */
-    void *_Atomic left;             /**< likewise */
-    _Atomic uint32_t told;          /**< likewise: see base/coll_epcoll_wait.c */
+    void *_Atomic orphans;          /**< likewise */
+    _Atomic uint32_t notified;      /**< likewise: see base/coll_epcoll_wait.c */
     uint32_t listed;                /**< likewise: see base/coll_epcoll_count.c */
     void *_Atomic memory;           /**< likewise: see coll_epcoll_component.c */
-    struct epcoll_block_t *next, *previous; /**< likewise: see base/coll_epcoll_count.c */
-    uint32_t count;                         /**< likewise: members */
+    struct epcoll_segment_t *next, *previous; /**< likewise: see base/coll_epcoll_count.c */
+    uint32_t count;                           /**< likewise: members */
     /** Nobody is in an operation up to this one, as some member has found: see epcoll_may_begin. */
     _Atomic uint64_t safe;
-} epcoll_block_t;
+} epcoll_segment_t;
 
-_Static_assert(64 == sizeof(epcoll_block_t) && 320 == sizeof(epcoll_place_t)
-                   && 384 == sizeof(epcoll_node_t),
+_Static_assert(64 == sizeof(epcoll_segment_t) && 320 == sizeof(epcoll_ctrl_t)
+                   && 384 == sizeof(epcoll_group_t),
                "what a member takes: docs/comparison.md");
 
 /** What its owner puts beside a view, for members of several processes; NULL there: none have
  * any. */
-typedef struct epcoll_beside_t {
+typedef struct epcoll_aux_t {
     const void *order;   /**< local/coll_epcoll_order.h */
-    epcoll_slot_t *ring; /**< lines of all members: coll_epcoll_ahead.h; NULL: there are none */
-} epcoll_beside_t;
+    epcoll_slot_t *ring; /**< lines of all members: coll_epcoll_ring.h; NULL: there are none */
+} epcoll_aux_t;
 
 /** A member's view, of its own thread. */
 typedef struct epcoll_member_t {
-    epcoll_block_t *block;
-    _Atomic int *broken;           /**< the block's, or that of another one, which it breaks with */
-    uint64_t number;               /**< of the operation that we are in, or were last */
-    uint64_t safe;                 /**< nobody is in an operation up to this one */
-    const epcoll_beside_t *beside; /**< its owner's; NULL: nothing */
-    uint32_t count, index;         /**< members; our own one among them */
-    uint32_t top;                  /**< nodes of the topmost level */
-    uint8_t fan;                   /**< EPCOLL_FAN, or fewer in tests */
-    uint8_t levels;                /**< of nodes; 0: all members read each other's slots */
-    bool crowded;                  /**< there are more threads than cores */
-    uint8_t up;                    /**< turn of a node's up slots: of the last operation of all */
+    epcoll_segment_t *segment;
+    _Atomic int *broken;     /**< the block's, or that of another one, which it breaks with */
+    uint64_t seq;            /**< of the operation that we are in, or were last */
+    uint64_t safe;           /**< nobody is in an operation up to this one */
+    const epcoll_aux_t *aux; /**< its owner's; NULL: nothing */
+    uint32_t count, index;   /**< members; our own one among them */
+    uint32_t top;            /**< nodes of the topmost level */
+    uint8_t fan;             /**< EPCOLL_FAN, or fewer in tests */
+    uint8_t levels;          /**< of nodes; 0: all members read each other's slots */
+    bool oversubscribed;     /**< there are more threads than cores */
+    uint8_t up;              /**< turn of a node's up slots: of the last operation of all */
 } epcoll_member_t;
 
 /**
@@ -139,10 +141,10 @@ typedef struct epcoll_member_t {
  *
  * @return 0 or an error, with which the operation ends
  */
-int mca_coll_epcoll_turn(epcoll_member_t *member);
+int mca_coll_epcoll_progress(epcoll_member_t *member);
 
 /** Nodes of a level, the lowest is 0, of that many members. */
-static inline uint32_t epcoll_nodes(uint32_t count, uint32_t fan, uint32_t level)
+static inline uint32_t epcoll_groups(uint32_t count, uint32_t fan, uint32_t level)
 {
     uint32_t width = count;
 
@@ -164,29 +166,29 @@ static inline uint32_t epcoll_levels(uint32_t count, uint32_t fan)
 }
 
 /** Nodes below a level. */
-static inline uint32_t epcoll_nodes_below(uint32_t count, uint32_t fan, uint32_t level)
+static inline uint32_t epcoll_groups_below(uint32_t count, uint32_t fan, uint32_t level)
 {
     uint32_t all = 0;
 
     for (uint32_t i = 0; i < level; ++i) {
-        all += epcoll_nodes(count, fan, i);
+        all += epcoll_groups(count, fan, i);
     }
     return all;
 }
 
 /** Bytes of the block of that many members. */
-static inline size_t epcoll_block_size(uint32_t count, uint32_t fan)
+static inline size_t epcoll_segment_size(uint32_t count, uint32_t fan)
 {
-    const size_t nodes = epcoll_nodes_below(count, fan, epcoll_levels(count, fan));
+    const size_t nodes = epcoll_groups_below(count, fan, epcoll_levels(count, fan));
 
-    return sizeof(epcoll_block_t) + count * sizeof(epcoll_place_t) + nodes * sizeof(epcoll_node_t)
+    return sizeof(epcoll_segment_t) + count * sizeof(epcoll_ctrl_t) + nodes * sizeof(epcoll_group_t)
            + (nodes * sizeof(_Atomic uint64_t) + 63) / 64 * 64;
 }
 
 /**
  * Make a member's view of a block.
  *
- * @param memory  epcoll_block_size bytes, all 0 before the first member comes, the same for all;
+ * @param memory  epcoll_segment_size bytes, all 0 before the first member comes, the same for all;
  *                they last as long as the last view
  * @param index   0 to count - 1, another one for each member
  */
@@ -195,24 +197,24 @@ static inline void epcoll_member_init(epcoll_member_t *member, void *memory, uin
 {
     const uint32_t levels = epcoll_levels(count, fan);
 
-    *member = (epcoll_member_t){.block = memory,
-                                .broken = &((epcoll_block_t *) memory)->broken,
+    *member = (epcoll_member_t){.segment = memory,
+                                .broken = &((epcoll_segment_t *) memory)->broken,
                                 .count = count,
                                 .index = index,
-                                .top = 0 == levels ? 0 : epcoll_nodes(count, fan, levels - 1),
+                                .top = 0 == levels ? 0 : epcoll_groups(count, fan, levels - 1),
                                 .fan = (uint8_t) fan,
                                 .levels = (uint8_t) levels};
 }
 
 /** A member's place. */
-static inline epcoll_place_t *epcoll_place(const epcoll_member_t *member, uint32_t index)
+static inline epcoll_ctrl_t *epcoll_ctrl(const epcoll_member_t *member, uint32_t index)
 {
-    return (epcoll_place_t *) (member->block + 1) + index;
+    return (epcoll_ctrl_t *) (member->segment + 1) + index;
 }
 
 static inline epcoll_slot_t *epcoll_slot(const epcoll_member_t *member, uint32_t index)
 {
-    return &epcoll_place(member, index)->slot[member->number % EPCOLL_WINDOW];
+    return &epcoll_ctrl(member, index)->slot[member->seq % EPCOLL_WINDOW];
 }
 
 /** No operation of the block ends well any more; members that wait learn of it, and members that
@@ -222,8 +224,8 @@ static inline bool epcoll_break(epcoll_member_t *member, int why)
     int none = 0;
 
     /* Relaxed: nothing but the word itself is read by it. */
-    return atomic_compare_exchange_strong_explicit(member->broken, &none, why,
-                                                   memory_order_relaxed, memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(member->broken, &none, why, memory_order_relaxed,
+                                                   memory_order_relaxed);
 }
 
 static inline void epcoll_relax(void)
@@ -242,7 +244,7 @@ static inline void epcoll_relax(void)
  *
  * @param stride  bytes from one to the next
  */
-static inline void epcoll_ask(const void *line, size_t stride, uint32_t count)
+static inline void epcoll_prefetch(const void *line, size_t stride, uint32_t count)
 {
     for (const char *next = line; 0 < count; --count, next += stride) {
         __builtin_prefetch(next);
@@ -250,30 +252,31 @@ static inline void epcoll_ask(const void *line, size_t stride, uint32_t count)
 }
 
 /** Looks at a word before the first turn of the engine. */
-static inline uint32_t epcoll_patience(const epcoll_member_t *member)
+static inline uint32_t epcoll_polls_first(const epcoll_member_t *member)
 {
-    return member->crowded ? EPCOLL_LOOKS_CROWDED : EPCOLL_LOOKS_FIRST;
+    return member->oversubscribed ? EPCOLL_POLLS_OVERSUBSCRIBED : EPCOLL_POLLS_FIRST;
 }
 
 /** One look in vain.  @return 0, or the error with which to end */
-static inline int epcoll_look(epcoll_member_t *member, uint32_t *looks)
+static inline int epcoll_backoff(epcoll_member_t *member, uint32_t *polls)
 {
     int rc;
 
-    if (++*looks < epcoll_patience(member) || (!member->crowded && 0 != *looks % EPCOLL_LOOKS)) {
-        if (0 != *looks % 2) {
+    if (++*polls < epcoll_polls_first(member)
+        || (!member->oversubscribed && 0 != *polls % EPCOLL_POLLS)) {
+        if (0 != *polls % 2) {
             epcoll_relax();
         }
         return 0;
     }
     rc = atomic_load_explicit(member->broken, memory_order_relaxed);
-    return 0 != rc ? rc : mca_coll_epcoll_turn(member);
+    return 0 != rc ? rc : mca_coll_epcoll_progress(member);
 }
 
 /** Was the last look one of the few that may take longer? */
-static inline bool epcoll_looks_long(const epcoll_member_t *member, uint32_t looks)
+static inline bool epcoll_polls_long(const epcoll_member_t *member, uint32_t polls)
 {
-    return epcoll_patience(member) <= looks && 0 == looks % EPCOLL_LOOKS;
+    return epcoll_polls_first(member) <= polls && 0 == polls % EPCOLL_POLLS;
 }
 
 /**
@@ -281,14 +284,14 @@ static inline bool epcoll_looks_long(const epcoll_member_t *member, uint32_t loo
  * which it has nothing to say, which is not what we have called.  To be asked after a long wait: it
  * reads a line that the member writes at each end.
  */
-static inline bool epcoll_is_gone(const epcoll_member_t *member, uint32_t index)
+static inline bool epcoll_has_left(const epcoll_member_t *member, uint32_t index)
 {
     /* Acquire pairs with the release in epcoll_end: what the member has said before is seen, so the
      * slot's number may be read relaxed. */
-    return member->number
-               <= atomic_load_explicit(&epcoll_place(member, index)->through, memory_order_acquire)
-           && atomic_load_explicit(&epcoll_slot(member, index)->number, memory_order_relaxed)
-                  < member->number;
+    return member->seq
+               <= atomic_load_explicit(&epcoll_ctrl(member, index)->completed, memory_order_acquire)
+           && atomic_load_explicit(&epcoll_slot(member, index)->seq, memory_order_relaxed)
+                  < member->seq;
 }
 
 /** What a slot holds: mostly a number, for which no function is called. */
@@ -302,13 +305,13 @@ static inline void epcoll_copy(void *to, const void *from, size_t size)
 }
 
 /** Say something in a slot of ours.  @param size  at most EPCOLL_INLINE */
-static inline void epcoll_say(epcoll_slot_t *slot, uint64_t number, uint64_t call, const void *data,
-                              size_t size)
+static inline void epcoll_publish(epcoll_slot_t *slot, uint64_t seq, uint64_t call,
+                                  const void *data, size_t size)
 {
     slot->call = call;
     epcoll_copy(slot->data, data, size);
     /* Release pairs with the acquire in epcoll_wait_member, and its like. */
-    atomic_store_explicit(&slot->number, number, memory_order_release);
+    atomic_store_explicit(&slot->seq, seq, memory_order_release);
 }
 
-#endif /* COLL_EPCOLL_BLOCK_H */
+#endif /* COLL_EPCOLL_SEGMENT_H */

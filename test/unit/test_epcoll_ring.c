@@ -6,17 +6,17 @@
 /**
  * @file
  *
- * Rings beside a block (coll_epcoll_ahead.h): random operations of all threads with delays, in
+ * Rings beside a block (coll_epcoll_ring.h): random operations of all threads with delays, in
  * rings and in slots; how far one may be ahead; members that call different things.  And from which
- * call on members use something (coll_epcoll_agree.h): the same at all, whichever is late, and
+ * call on members use something (coll_epcoll_cutover.h): the same at all, whichever is late, and
  * never where one has not got it.
  *
- * Guards: coll_epcoll_ahead.h, coll_epcoll_agree.h
+ * Guards: coll_epcoll_ring.h, coll_epcoll_cutover.h
  */
 
-#include "ompi/mca/coll/epcoll/block/coll_epcoll_agree.h"
-#include "ompi/mca/coll/epcoll/block/coll_epcoll_ahead.h"
-#include "ompi/mca/coll/epcoll/block/coll_epcoll_tell.h"
+#include "ompi/mca/coll/epcoll/segment/coll_epcoll_cutover.h"
+#include "ompi/mca/coll/epcoll/segment/coll_epcoll_ring.h"
+#include "ompi/mca/coll/epcoll/segment/coll_epcoll_bcast.h"
 
 #include "tap.h"
 
@@ -28,13 +28,13 @@
 enum { MEMBERS_MOST = 8, CALLS = 600, GETS = 8, GIVES_UP = 500 };
 
 static struct {
-    void *block;
+    void *segment;
     epcoll_slot_t *ring;
-    epcoll_beside_t beside;
+    epcoll_aux_t aux;
     uint32_t count;
     int rounds, kind;
     bool told[MEMBERS_MOST];
-    epcoll_agreement_t word;
+    epcoll_cutover_t word;
     bool uses[MEMBERS_MOST][CALLS + 1];
 } run;
 
@@ -42,7 +42,7 @@ static struct {
 static _Thread_local int *turns_of_one;
 
 /** Ends all if something has gone wrong. */
-int mca_coll_epcoll_turn(epcoll_member_t *member)
+int mca_coll_epcoll_progress(epcoll_member_t *member)
 {
     (void) member;
     if (NULL != turns_of_one) {
@@ -53,22 +53,22 @@ int mca_coll_epcoll_turn(epcoll_member_t *member)
     return tap_case_failed() ? -99 : 0;
 }
 
-static uint64_t value(uint64_t number, uint32_t member)
+static uint64_t value(uint64_t seq, uint32_t member)
 {
-    return number * 1000003u + member * 7919u;
+    return seq * 1000003u + member * 7919u;
 }
 
 static void member_begin(epcoll_member_t *member, uint32_t me)
 {
-    epcoll_member_init(member, run.block, run.count, me, EPCOLL_FAN);
-    member->beside = &run.beside;
+    epcoll_member_init(member, run.segment, run.count, me, EPCOLL_FAN);
+    member->aux = &run.aux;
 }
 
 static void say(epcoll_member_t *member, uint64_t call)
 {
-    const uint64_t mine = value(member->number, member->index);
+    const uint64_t mine = value(member->seq, member->index);
 
-    epcoll_say(epcoll_line(member, member->index), member->number, call, &mine, sizeof(mine));
+    epcoll_publish(epcoll_ring_slot(member, member->index), member->seq, call, &mine, sizeof(mine));
 }
 
 /** Read what a member says, in the operation that we are in. */
@@ -76,10 +76,10 @@ static void hear(epcoll_member_t *member, uint32_t from, uint64_t call)
 {
     uint64_t got;
 
-    TAP_EQ(0, epcoll_wait_line(member, from, call));
-    memcpy(&got, epcoll_line(member, from)->data, sizeof(got));
-    TAP_CHECK(value(member->number, from) == got || tap_case_failed(),
-              "operation %llu at %u: of %u it has read %llu", (unsigned long long) member->number,
+    TAP_EQ(0, epcoll_ring_wait(member, from, call));
+    memcpy(&got, epcoll_ring_slot(member, from)->data, sizeof(got));
+    TAP_CHECK(value(member->seq, from) == got || tap_case_failed(),
+              "operation %llu at %u: of %u it has read %llu", (unsigned long long) member->seq,
               member->index, from, (unsigned long long) got);
 }
 
@@ -88,13 +88,14 @@ static void do_ahead(epcoll_member_t *member, uint64_t kind, uint32_t root)
 {
     const uint64_t call = 100 + kind;
 
-    TAP_EQ(0, epcoll_begin_ahead(member));
+    TAP_EQ(0, epcoll_ring_begin(member));
     if (0 != kind || root == member->index) {
         say(member, call);
     }
     for (uint32_t i = 0; i < run.count; ++i) {
-        if (0 == kind ? i == root && i != member->index
-                      : 1 == kind ? i <= member->index : root == member->index) {
+        if (0 == kind   ? i == root && i != member->index
+            : 1 == kind ? i <= member->index
+                        : root == member->index) {
             hear(member, i, call);
         }
     }
@@ -116,10 +117,10 @@ static void *work_randomly(void *argument)
         if (0 == kind) {
             TAP_EQ(0, epcoll_barrier(&member));
         } else if (1 == kind) { /* one in slots that not all wait for */
-            uint64_t data = root == me ? value(member.number + 1, root) : 0;
+            uint64_t data = root == me ? value(member.seq + 1, root) : 0;
 
-            TAP_EQ(0, epcoll_tell(&member, root, 99, &data, sizeof(data)));
-            TAP_CHECK(value(member.number, root) == data, "told something else");
+            TAP_EQ(0, epcoll_bcast(&member, root, 99, &data, sizeof(data)));
+            TAP_CHECK(value(member.seq, root) == data, "told something else");
         } else {
             do_ahead(&member, kind % 3, root);
         }
@@ -129,20 +130,20 @@ static void *work_randomly(void *argument)
 
 static void run_threads(uint32_t count, void *(*body)(void *) )
 {
-    const size_t size = epcoll_block_size(count, EPCOLL_FAN), ring = epcoll_ahead_size(count);
+    const size_t size = epcoll_segment_size(count, EPCOLL_FAN), ring = epcoll_ring_size(count);
     pthread_t thread[MEMBERS_MOST];
 
     run.count = count;
-    run.block = memset(aligned_alloc(64, size), 0, size);
+    run.segment = memset(aligned_alloc(64, size), 0, size);
     run.ring = memset(aligned_alloc(64, ring), 0, ring);
-    run.beside.ring = run.ring;
+    run.aux.ring = run.ring;
     for (uint32_t i = 0; i < count; ++i) {
         pthread_create(&thread[i], NULL, body, (void *) (uintptr_t) i);
     }
     for (uint32_t i = 0; i < count; ++i) {
         pthread_join(thread[i], NULL);
     }
-    free(run.block);
+    free(run.segment);
     free(run.ring);
 }
 
@@ -171,22 +172,22 @@ static void *go_ahead(void *argument)
     member_begin(&member, 0);
     member_begin(&other, 1);
     turns_of_one = &turns;
-    for (int i = 0; i < EPCOLL_AHEAD; ++i) {
-        TAP_EQ(0, epcoll_begin_ahead(&member));
+    for (int i = 0; i < EPCOLL_RING; ++i) {
+        TAP_EQ(0, epcoll_ring_begin(&member));
         say(&member, 100);
         epcoll_end(&member);
     }
     TAP_EQ(0, turns);
-    epcoll_end_at(&other, EPCOLL_AHEAD - EPCOLL_AHEAD_LEFT - 1);
-    TAP_CHECK(-7 == epcoll_begin_ahead(&member), "it has gone on before most of a ring is free");
+    epcoll_end_at(&other, EPCOLL_RING - EPCOLL_RING_LEFT - 1);
+    TAP_CHECK(-7 == epcoll_ring_begin(&member), "it has gone on before most of a ring is free");
     TAP_CHECK(0 < turns, "it has not looked for losses");
-    --member.number;
-    epcoll_end_at(&other, EPCOLL_AHEAD - EPCOLL_AHEAD_LEFT);
-    for (int i = 0; i < EPCOLL_AHEAD - EPCOLL_AHEAD_LEFT; ++i) {
-        TAP_EQ(0, epcoll_begin_ahead(&member));
+    --member.seq;
+    epcoll_end_at(&other, EPCOLL_RING - EPCOLL_RING_LEFT);
+    for (int i = 0; i < EPCOLL_RING - EPCOLL_RING_LEFT; ++i) {
+        TAP_EQ(0, epcoll_ring_begin(&member));
         epcoll_end(&member);
     }
-    TAP_EQ(-7, epcoll_begin_ahead(&member));
+    TAP_EQ(-7, epcoll_ring_begin(&member));
     turns_of_one = NULL;
     return NULL;
 }
@@ -199,7 +200,7 @@ static void *go_ahead_first(void *argument)
 
 static void case_far(void)
 {
-    tap_case("%d operations ahead, and no further", EPCOLL_AHEAD);
+    tap_case("%d operations ahead, and no further", EPCOLL_RING);
     run_threads(2, go_ahead_first);
     tap_case_done();
 }
@@ -208,7 +209,7 @@ static void case_far(void)
 
 static int ahead(epcoll_member_t *member, uint64_t call, uint32_t root, bool all)
 {
-    int rc = epcoll_begin_ahead(member);
+    int rc = epcoll_ring_begin(member);
 
     if (0 != rc) {
         return rc;
@@ -218,13 +219,13 @@ static int ahead(epcoll_member_t *member, uint64_t call, uint32_t root, bool all
     }
     for (uint32_t i = 0; i < run.count && 0 == rc; ++i) {
         if (all ? i <= member->index : root == i && i != member->index) {
-            rc = epcoll_wait_line(member, i, call);
+            rc = epcoll_ring_wait(member, i, call);
         }
     }
     if (0 == rc) {
         epcoll_end(member);
     } else {
-        epcoll_say_call_ahead(member, call);
+        epcoll_ring_publish_call(member, call);
     }
     return rc;
 }
@@ -293,10 +294,10 @@ static void *agree(void *argument)
     for (uint32_t call = 1; call <= CALLS; ++call) {
         tap_pause(&own, 60, 20000);
         if (GETS == call && (0 == run.kind || 0 != me)) {
-            epcoll_agree_join(&run.word);
+            epcoll_cutover_join(&run.word);
         } else if (GETS < call && (0 == run.kind || 0 != me)) {
-            run.uses[me][call] = epcoll_agree_uses(&run.word, run.count,
-                                                   GIVES_UP == call ? EPCOLL_NEVER : call);
+            run.uses[me][call] = epcoll_cutover_uses(&run.word, run.count,
+                                                     GIVES_UP == call ? EPCOLL_NEVER : call);
         }
     }
     return NULL;
@@ -332,7 +333,7 @@ static void case_agree(void)
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epcoll_ahead", TAP_SANITIZED ? 240 : 120);
+    tap_begin(argc, argv, "test_epcoll_ring", TAP_SANITIZED ? 240 : 120);
     case_random();
     case_far();
     case_different();

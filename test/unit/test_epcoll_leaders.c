@@ -6,15 +6,15 @@
 /**
  * @file
  *
- * Processes that meet in a block (coll_epcoll_meet.h): groups of threads, each with a block of its
- * own, of which another one leads in each operation.  Random operations, with delays, of all to all
- * and of all to one; the result is that of a binomial tree, whichever comes first.  And processes
- * that call different things.
+ * Processes that meet in a block (coll_epcoll_leaders_reduce.h): groups of threads, each with a
+ * block of its own, of which another one leads in each operation.  Random operations, with delays,
+ * of all to all and of all to one; the result is that of a binomial tree, whichever comes first. 
+ * And processes that call different things.
  *
- * Guards: coll_epcoll_meet.h
+ * Guards: coll_epcoll_leaders_reduce.h
  */
 
-#include "ompi/mca/coll/epcoll/block/coll_epcoll_meet.h"
+#include "ompi/mca/coll/epcoll/segment/coll_epcoll_leaders_reduce.h"
 
 #include "tap.h"
 
@@ -27,14 +27,14 @@ enum { PROCESSES_MOST = 8, THREADS_MOST = 3, HIGHEST = 60 };
 static struct {
     uint32_t processes, fan;
     uint32_t threads[PROCESSES_MOST]; /* of each */
-    void *node, *block[PROCESSES_MOST];
+    void *node, *segment[PROCESSES_MOST];
     int rounds;
     uint32_t odd; /* a process that calls something else in the end; or none */
     bool told[PROCESSES_MOST][THREADS_MOST];
 } run;
 
 /* Ends all if something has gone wrong. */
-int mca_coll_epcoll_turn(epcoll_member_t *member)
+int mca_coll_epcoll_progress(epcoll_member_t *member)
 {
     (void) member;
     sched_yield();
@@ -91,7 +91,7 @@ static void self_begin(self_t *self, uintptr_t number)
 {
     self->process = (uint32_t) (number / THREADS_MOST);
     self->thread = (uint32_t) (number % THREADS_MOST);
-    epcoll_member_init(&self->member, run.block[self->process], run.threads[self->process],
+    epcoll_member_init(&self->member, run.segment[self->process], run.threads[self->process],
                        self->thread, EPCOLL_FAN);
     epcoll_member_init(&self->place, run.node, run.processes, self->process, (uint8_t) run.fan);
 }
@@ -103,13 +103,13 @@ static int come(self_t *self, uint32_t leader, uint64_t call)
     int rc = epcoll_begin(member);
 
     if (0 == rc) {
-        epcoll_say(epcoll_slot(member, member->index), member->number, call, "", 0);
+        epcoll_publish(epcoll_slot(member, member->index), member->seq, call, "", 0);
     }
     for (uint32_t i = member->count; i-- > 0 && 0 == rc && leader == self->thread;) {
         rc = epcoll_wait_member(member, 0, i, call);
     }
     if (0 == rc && leader == self->thread) {
-        epcoll_all_came(member);
+        epcoll_all_arrived(member);
     }
     if (0 == rc) {
         epcoll_end(member);
@@ -120,11 +120,12 @@ static int come(self_t *self, uint32_t leader, uint64_t call)
 /* The leader's part.  @param data  becomes the result, where it is known */
 static int lead(self_t *self, uint32_t top, bool down, uint64_t call, uint64_t *data)
 {
-    const epcoll_all_t all = {.call = call, .data = data, .size = sizeof(*data), .combine = mix};
-    int rc = epcoll_meet_up(&self->place, &all, top, data);
+    const epcoll_contribution_t all = {
+        .call = call, .data = data, .size = sizeof(*data), .combine = mix};
+    int rc = epcoll_leaders_reduce(&self->place, &all, top, data);
 
     if (0 == rc && down) {
-        rc = epcoll_meet_down(&self->place, top, call, data, sizeof(*data));
+        rc = epcoll_leaders_bcast(&self->place, top, call, data, sizeof(*data));
     }
     return rc;
 }
@@ -139,13 +140,13 @@ static int operate(self_t *self, uint32_t leader, uint32_t top, bool down, uint6
         rc = lead(self, top, down, call, data);
     }
     if (0 == rc && down) {
-        rc = epcoll_tell(&self->member, leader, call, data, sizeof(*data));
+        rc = epcoll_bcast(&self->member, leader, call, data, sizeof(*data));
         if (0 == rc) {
-            epcoll_all_came_before(&self->member);
+            epcoll_all_arrived_before(&self->member);
         }
     }
     if (0 == rc && leader != self->thread) {
-        epcoll_meet_pass(&self->place, down);
+        epcoll_leaders_skip(&self->place, down);
     }
     return rc;
 }
@@ -183,7 +184,7 @@ static void *work_randomly(void *argument)
 
 static void *new_block(uint32_t count, uint32_t fan)
 {
-    const size_t size = epcoll_block_size(count, fan);
+    const size_t size = epcoll_segment_size(count, fan);
 
     return memset(aligned_alloc(64, size), 0, size);
 }
@@ -199,7 +200,7 @@ static void run_threads(uint32_t processes, uint32_t fan, bool uneven, void *(*b
     run.node = new_block(processes, fan);
     for (uint32_t i = 0; i < processes; ++i) {
         run.threads[i] = uneven ? 1 + (i + 1) % THREADS_MOST : 2;
-        run.block[i] = new_block(run.threads[i], EPCOLL_FAN);
+        run.segment[i] = new_block(run.threads[i], EPCOLL_FAN);
     }
     for (uint32_t i = 0; i < processes; ++i) {
         for (uint32_t j = 0; j < run.threads[i]; ++j) {
@@ -211,7 +212,7 @@ static void run_threads(uint32_t processes, uint32_t fan, bool uneven, void *(*b
         pthread_join(thread[--begun], NULL);
     }
     for (uint32_t i = 0; i < processes; ++i) {
-        free(run.block[i]);
+        free(run.segment[i]);
     }
     free(run.node);
 }
@@ -270,7 +271,7 @@ static void case_different(void)
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epcoll_meet", TAP_SANITIZED ? 240 : 120);
+    tap_begin(argc, argv, "test_epcoll_leaders", TAP_SANITIZED ? 240 : 120);
     case_random();
     case_different();
     return tap_end();

@@ -21,11 +21,11 @@
  *
  * Standalone: C11 atomics, no Open MPI.
  *
- * Tests: unit/test_epcoll_ahead, coll_nomem
+ * Tests: unit/test_epcoll_ring, coll_nomem
  */
 
-#ifndef COLL_EPCOLL_AGREE_H
-#define COLL_EPCOLL_AGREE_H
+#ifndef COLL_EPCOLL_CUTOVER_H
+#define COLL_EPCOLL_CUTOVER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,10 +36,10 @@
 
 /** The word: members that have joined above, below the last call that takes another path.  0 at
  * first. */
-typedef _Atomic uint64_t epcoll_agreement_t;
+typedef _Atomic uint64_t epcoll_cutover_t;
 
 /** A member has it.  Once. */
-static inline void epcoll_agree_join(epcoll_agreement_t *word)
+static inline void epcoll_cutover_join(epcoll_cutover_t *word)
 {
     atomic_fetch_add_explicit(word, UINT64_C(1) << 32, memory_order_relaxed);
 }
@@ -50,7 +50,7 @@ static inline void epcoll_agree_join(epcoll_agreement_t *word)
  * @param members  members that have to join
  * @param call     its number, from 1; EPCOLL_NEVER: give up, unless all have joined
  */
-static inline bool epcoll_agree_uses(epcoll_agreement_t *word, uint32_t members, uint32_t call)
+static inline bool epcoll_cutover_uses(epcoll_cutover_t *word, uint32_t members, uint32_t call)
 {
     uint64_t now = atomic_load_explicit(word, memory_order_relaxed);
 
@@ -67,4 +67,4 @@ static inline bool epcoll_agree_uses(epcoll_agreement_t *word, uint32_t members,
     return false;
 }
 
-#endif /* COLL_EPCOLL_AGREE_H */
+#endif /* COLL_EPCOLL_CUTOVER_H */

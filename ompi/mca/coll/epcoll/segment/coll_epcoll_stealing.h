@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Long operations on a block (coll_epcoll_block.h): work in shares, which the members that are
+ * Long operations on a block (coll_epcoll_segment.h): work in shares, which the members that are
  * there take (work stealing).
  *
  * All have come, and have published their buffers.  The work is cut in pieces of shares; each
@@ -20,33 +20,33 @@
  * release, and so are followed by nothing but read-modify-writes: a member that loads the word
  * (acquire) sees all work that is counted in it, of whatever member.
  *
- * Tests: unit/test_epcoll_block, coll_late
+ * Tests: unit/test_epcoll_segment, coll_late
  */
 
-#ifndef COLL_EPCOLL_WORK_H
-#define COLL_EPCOLL_WORK_H
+#ifndef COLL_EPCOLL_STEALING_H
+#define COLL_EPCOLL_STEALING_H
 
 #include <sched.h>
 
-#include "coll_epcoll_block.h"
+#include "coll_epcoll_segment.h"
 
 /** Bits of a count: a piece has fewer shares than that. */
-#define EPCOLL_SHARE_BITS 20
-#define EPCOLL_SHARES_MOST ((UINT32_C(1) << EPCOLL_SHARE_BITS) - 1)
+#define EPCOLL_CHUNK_BITS 20
+#define EPCOLL_CHUNKS_MAX ((UINT32_C(1) << EPCOLL_CHUNK_BITS) - 1)
 
 /** Bits of the number above both counts: operations from one to the next of the same bits. */
-#define EPCOLL_WORK_BITS (64 - 2 * EPCOLL_SHARE_BITS)
+#define EPCOLL_WORK_BITS (64 - 2 * EPCOLL_CHUNK_BITS)
 
 /** The word of a member's piece in the operation that we are in. */
-static inline _Atomic uint64_t *epcoll_work(const epcoll_member_t *member, uint32_t owner)
+static inline _Atomic uint64_t *epcoll_work_word(const epcoll_member_t *member, uint32_t owner)
 {
-    return &epcoll_place(member, owner)->work[member->number % EPCOLL_WINDOW];
+    return &epcoll_ctrl(member, owner)->work[member->seq % EPCOLL_WINDOW];
 }
 
 /** That word in this operation, as long as there is nothing in it. */
 static inline uint64_t epcoll_work_none(const epcoll_member_t *member)
 {
-    return member->number << 2 * EPCOLL_SHARE_BITS;
+    return member->seq << 2 * EPCOLL_CHUNK_BITS;
 }
 
 /** What a word says of this operation. */
@@ -54,17 +54,17 @@ static inline uint64_t epcoll_work_in(const epcoll_member_t *member, uint64_t wo
 {
     const uint64_t none = epcoll_work_none(member);
 
-    return (word ^ none) >> 2 * EPCOLL_SHARE_BITS == 0 ? word : none;
+    return (word ^ none) >> 2 * EPCOLL_CHUNK_BITS == 0 ? word : none;
 }
 
 static inline uint32_t epcoll_claimed_in(uint64_t word)
 {
-    return (uint32_t) (word >> EPCOLL_SHARE_BITS) & EPCOLL_SHARES_MOST;
+    return (uint32_t) (word >> EPCOLL_CHUNK_BITS) & EPCOLL_CHUNKS_MAX;
 }
 
 static inline uint32_t epcoll_done_in(uint64_t word)
 {
-    return (uint32_t) word & EPCOLL_SHARES_MOST;
+    return (uint32_t) word & EPCOLL_CHUNKS_MAX;
 }
 
 /**
@@ -74,8 +74,8 @@ static inline uint32_t epcoll_done_in(uint64_t word)
  */
 static inline void epcoll_work_begin(epcoll_member_t *member)
 {
-    _Atomic uint64_t *word = epcoll_work(member, member->index);
-    /* Acquire pairs with the release in epcoll_close: if it is that word, we see the break. */
+    _Atomic uint64_t *word = epcoll_work_word(member, member->index);
+    /* Acquire pairs with the release in epcoll_work_close: if it is that word, we see the break. */
     uint64_t old = atomic_load_explicit(word, memory_order_acquire);
 
     if (__builtin_expect(old == epcoll_work_in(member, old), 0)
@@ -95,11 +95,12 @@ static inline void epcoll_work_begin(epcoll_member_t *member)
  *
  * @return false if all are taken
  */
-static inline bool epcoll_claim(epcoll_member_t *member, uint32_t owner, uint32_t shares,
-                                uint32_t *share)
+static inline bool epcoll_work_claim(epcoll_member_t *member, uint32_t owner, uint32_t shares,
+                                     uint32_t *share)
 {
-    _Atomic uint64_t *word = epcoll_work(member, owner);
-    /* Relaxed: what is worked on was seen when all came; what was done is asked by epcoll_done. */
+    _Atomic uint64_t *word = epcoll_work_word(member, owner);
+    /* Relaxed: what is worked on was seen when all came; what was done is asked by
+     * epcoll_work_done. */
     uint64_t old = atomic_load_explicit(word, memory_order_relaxed), now;
 
     do {
@@ -108,49 +109,50 @@ static inline bool epcoll_claim(epcoll_member_t *member, uint32_t owner, uint32_
             return false;
         }
     } while (!atomic_compare_exchange_weak_explicit(word, &old,
-                                                    now + (UINT64_C(1) << EPCOLL_SHARE_BITS),
+                                                    now + (UINT64_C(1) << EPCOLL_CHUNK_BITS),
                                                     memory_order_relaxed, memory_order_relaxed));
     *share = epcoll_claimed_in(now);
     return true;
 }
 
 /** A share that we took is done. */
-static inline void epcoll_share_done(epcoll_member_t *member, uint32_t owner)
+static inline void epcoll_chunk_done(epcoll_member_t *member, uint32_t owner)
 {
-    /* Release pairs with the acquire in epcoll_done.  The word is this operation's: we have
+    /* Release pairs with the acquire in epcoll_work_done.  The word is this operation's: we have
      * claimed. */
-    atomic_fetch_add_explicit(epcoll_work(member, owner), 1, memory_order_release);
+    atomic_fetch_add_explicit(epcoll_work_word(member, owner), 1, memory_order_release);
 }
 
-/** Has epcoll_close ended the piece? */
+/** Has epcoll_work_close ended the piece? */
 static inline bool epcoll_is_closed_in(uint64_t word)
 {
-    return EPCOLL_SHARES_MOST == epcoll_done_in(word);
+    return EPCOLL_CHUNKS_MAX == epcoll_done_in(word);
 }
 
 /** How many shares of a member's piece are done?  What was done for them is seen. */
-static inline uint32_t epcoll_done(epcoll_member_t *member, uint32_t owner)
+static inline uint32_t epcoll_work_done(epcoll_member_t *member, uint32_t owner)
 {
-    /* Acquire pairs with the releases in epcoll_share_done and epcoll_close. */
-    return epcoll_done_in(epcoll_work_in(member, atomic_load_explicit(epcoll_work(member, owner),
-                                                                      memory_order_acquire)));
+    /* Acquire pairs with the releases in epcoll_chunk_done and epcoll_work_close. */
+    return epcoll_done_in(epcoll_work_in(member,
+                                         atomic_load_explicit(epcoll_work_word(member, owner),
+                                                              memory_order_acquire)));
 }
 
 /** Of pieces of that many shares each, neighbours: how many of the first are over, in a row?
  * @param shares  1 or more */
-static inline uint32_t epcoll_works_over(epcoll_member_t *member, uint32_t owner, uint32_t count,
-                                         uint32_t shares)
+static inline uint32_t epcoll_work_over(epcoll_member_t *member, uint32_t owner, uint32_t count,
+                                        uint32_t shares)
 {
-    enum { STRIDE = sizeof(epcoll_place_t) / sizeof(_Atomic uint64_t) };
+    enum { STRIDE = sizeof(epcoll_ctrl_t) / sizeof(_Atomic uint64_t) };
     /* All shares are claimed, and done. */
     const uint64_t over = epcoll_work_none(member)
-                          + shares * ((UINT64_C(1) << EPCOLL_SHARE_BITS) + 1);
-    _Atomic uint64_t *word = epcoll_work(member, owner);
+                          + shares * ((UINT64_C(1) << EPCOLL_CHUNK_BITS) + 1);
+    _Atomic uint64_t *word = epcoll_work_word(member, owner);
     uint32_t left = count;
 
 #pragma GCC unroll 4
     for (; 0 < left; --left, word += STRIDE) {
-        /* Acquire: as in epcoll_done. */
+        /* Acquire: as in epcoll_work_done. */
         const uint64_t now = atomic_load_explicit(word, memory_order_acquire);
 
         if (over != now && !epcoll_is_closed_in(epcoll_work_in(member, now))) {
@@ -167,26 +169,26 @@ static inline uint32_t epcoll_works_over(epcoll_member_t *member, uint32_t owner
  * The first member that closes takes all that are left, and counts them as done without doing them;
  * so the piece is over, for all that close it, when as many are done as there can be.
  */
-static inline void epcoll_close(epcoll_member_t *member, uint32_t owner)
+static inline void epcoll_work_close(epcoll_member_t *member, uint32_t owner)
 {
-    _Atomic uint64_t *word = epcoll_work(member, owner);
+    _Atomic uint64_t *word = epcoll_work_word(member, owner);
     uint64_t old = atomic_load_explicit(word, memory_order_relaxed), now;
 
     do {
         now = epcoll_work_in(member, old);
         /* Those that are claimed by it count as done; each of the others is counted by the member
          * that has it. */
-        now += (uint64_t) (EPCOLL_SHARES_MOST - epcoll_claimed_in(now))
-               * ((UINT64_C(1) << EPCOLL_SHARE_BITS) + 1);
-        /* Release pairs with the acquires in epcoll_done and epcoll_work_begin. */
+        now += (uint64_t) (EPCOLL_CHUNKS_MAX - epcoll_claimed_in(now))
+               * ((UINT64_C(1) << EPCOLL_CHUNK_BITS) + 1);
+        /* Release pairs with the acquires in epcoll_work_done and epcoll_work_begin. */
     } while (!atomic_compare_exchange_weak_explicit(word, &old, now, memory_order_release,
                                                     memory_order_relaxed));
-    for (uint32_t looks = 1; EPCOLL_SHARES_MOST != epcoll_done(member, owner); ++looks) {
-        if (0 == looks % EPCOLL_LOOKS_FIRST) {
+    for (uint32_t polls = 1; EPCOLL_CHUNKS_MAX != epcoll_work_done(member, owner); ++polls) {
+        if (0 == polls % EPCOLL_POLLS_FIRST) {
             (void) sched_yield(); /* the member that has one may have lost its core */
         }
         epcoll_relax();
     }
 }
 
-#endif /* COLL_EPCOLL_WORK_H */
+#endif /* COLL_EPCOLL_STEALING_H */

@@ -6,17 +6,17 @@
 /**
  * @file
  *
- * The block that the members of a communicator share in a process (coll_epcoll_block.h): random
+ * The block that the members of a communicator share in a process (coll_epcoll_segment.h): random
  * operations of all threads with delays, groups of all sizes; leaders that have lost their core;
  * members that call different things; the end when one breaks it; and that nobody works any more on
  * pieces that have been closed.
  *
- * Guards: coll_epcoll_alone.h, coll_epcoll_block.h, coll_epcoll_reuse.h, coll_epcoll_tree.h, coll_epcoll_tell.h,
- * coll_epcoll_work.h
+ * Guards: coll_epcoll_leaderless.h, coll_epcoll_segment.h, coll_epcoll_reuse.h, coll_epcoll_tree.h,
+ * coll_epcoll_bcast.h, coll_epcoll_stealing.h
  */
 
-#include "ompi/mca/coll/epcoll/block/coll_epcoll_tell.h"
-#include "ompi/mca/coll/epcoll/block/coll_epcoll_work.h"
+#include "ompi/mca/coll/epcoll/segment/coll_epcoll_bcast.h"
+#include "ompi/mca/coll/epcoll/segment/coll_epcoll_stealing.h"
 
 #include "tap.h"
 
@@ -29,7 +29,7 @@
 enum { MEMBERS_MOST = 40, WORDS = 6, PIECE_MOST = 7 };
 
 /** Ends all if something has gone wrong. */
-int mca_coll_epcoll_turn(epcoll_member_t *member)
+int mca_coll_epcoll_progress(epcoll_member_t *member)
 {
     (void) member;
     sched_yield();
@@ -38,16 +38,16 @@ int mca_coll_epcoll_turn(epcoll_member_t *member)
 
 static void *new_block(uint32_t count, uint32_t fan)
 {
-    const size_t size = epcoll_block_size(count, fan);
-    void *block = aligned_alloc(64, size);
+    const size_t size = epcoll_segment_size(count, fan);
+    void *segment = aligned_alloc(64, size);
 
-    memset(block, 0, size);
-    return block;
+    memset(segment, 0, size);
+    return segment;
 }
 
-static int64_t value(uint64_t number, uint32_t member, int word)
+static int64_t value(uint64_t seq, uint32_t member, int word)
 {
-    return (int64_t) ((number * 1000003u + member * 7919u + (unsigned int) word * 17u) % 1000);
+    return (int64_t) ((seq * 1000003u + member * 7919u + (unsigned int) word * 17u) % 1000);
 }
 
 /** Neither commutative nor associative: order and association show. */
@@ -62,14 +62,14 @@ static void mix(void *into, const void *from, void *context)
 }
 
 /** What a tree of that shape must give, put together level by level. */
-static void serial(uint64_t number, uint32_t count, uint32_t fan, int words, int64_t *result)
+static void serial(uint64_t seq, uint32_t count, uint32_t fan, int words, int64_t *result)
 {
     int64_t level[MEMBERS_MOST][WORDS];
     uint32_t width = count;
 
     for (uint32_t i = 0; i < count; ++i) {
         for (int w = 0; w < words; ++w) {
-            level[i][w] = value(number, i, w);
+            level[i][w] = value(seq, i, w);
         }
     }
     while (1 < width) {
@@ -91,7 +91,7 @@ static void serial(uint64_t number, uint32_t count, uint32_t fan, int words, int
 }
 
 static struct {
-    void *block;
+    void *segment;
     uint32_t count, fan;
     int rounds;
     _Atomic int64_t room[MEMBERS_MOST * PIECE_MOST]; /**< how often a share was worked on */
@@ -103,66 +103,65 @@ static struct {
 
 static void do_barrier(epcoll_member_t *member)
 {
-    const uint64_t number = member->number + 1;
+    const uint64_t seq = member->seq + 1;
 
-    atomic_store_explicit(&run.entered[member->index], number, memory_order_relaxed);
+    atomic_store_explicit(&run.entered[member->index], seq, memory_order_relaxed);
     TAP_EQ(0, epcoll_barrier(member));
     for (uint32_t i = 0; i < run.count; ++i) {
-        TAP_CHECK(number <= atomic_load_explicit(&run.entered[i], memory_order_relaxed),
-                  "barrier %llu left before %u of %u came", (unsigned long long) number, i,
-                  run.count);
+        TAP_CHECK(seq <= atomic_load_explicit(&run.entered[i], memory_order_relaxed),
+                  "barrier %llu left before %u of %u came", (unsigned long long) seq, i, run.count);
     }
 }
 
 static void do_all(epcoll_member_t *member, int words)
 {
-    const uint64_t number = member->number + 1;
+    const uint64_t seq = member->seq + 1;
     int64_t mine[WORDS], got[WORDS], expected[WORDS];
-    const epcoll_all_t all = {.call = number * 8 + (unsigned int) words,
-                              .data = mine,
-                              .size = (size_t) words * sizeof(int64_t),
-                              .combine = mix,
-                              .context = &words};
+    const epcoll_contribution_t all = {.call = seq * 8 + (unsigned int) words,
+                                       .data = mine,
+                                       .size = (size_t) words * sizeof(int64_t),
+                                       .combine = mix,
+                                       .context = &words};
 
     for (int w = 0; w < words; ++w) {
-        mine[w] = value(number, member->index, w);
+        mine[w] = value(seq, member->index, w);
     }
-    TAP_EQ(0, epcoll_all(member, &all, got));
-    serial(number, run.count, run.fan, words, expected);
+    TAP_EQ(0, epcoll_allreduce(member, &all, got));
+    serial(seq, run.count, run.fan, words, expected);
     for (int w = 0; w < words; ++w) {
         TAP_CHECK(expected[w] == got[w],
                   "all %llu at %u of %u by %u, word %d: expected %lld, got %lld",
-                  (unsigned long long) number, member->index, run.count, run.fan, w,
+                  (unsigned long long) seq, member->index, run.count, run.fan, w,
                   (long long) expected[w], (long long) got[w]);
     }
 }
 
 static void do_tell(epcoll_member_t *member, uint32_t root, int words)
 {
-    const uint64_t number = member->number + 1;
+    const uint64_t seq = member->seq + 1;
     int64_t data[WORDS];
 
     for (int w = 0; w < words; ++w) {
-        data[w] = member->index == root ? value(number, root, w) : -1;
+        data[w] = member->index == root ? value(seq, root, w) : -1;
     }
-    TAP_EQ(0, epcoll_tell(member, root, number, data, (size_t) words * sizeof(int64_t)));
+    TAP_EQ(0, epcoll_bcast(member, root, seq, data, (size_t) words * sizeof(int64_t)));
     for (int w = 0; w < words; ++w) {
-        TAP_CHECK(value(number, root, w) == data[w],
+        TAP_CHECK(value(seq, root, w) == data[w],
                   "told %llu by %u at %u of %u, word %d: expected %lld, got %lld",
-                  (unsigned long long) number, root, member->index, run.count, w,
-                  (long long) value(number, root, w), (long long) data[w]);
+                  (unsigned long long) seq, root, member->index, run.count, w,
+                  (long long) value(seq, root, w), (long long) data[w]);
     }
 }
 
 /** Wait until all shares of all pieces are done.  @return 0 or an error */
 static int wait_for_work(epcoll_member_t *member, uint32_t shares)
 {
-    uint32_t looks = 0, over = 0;
+    uint32_t polls = 0, over = 0;
     int rc = 0;
 
     while (0 == rc && 0 < shares && over < run.count) {
-        over += epcoll_works_over(member, over, run.count - over, shares);
-        rc = over < run.count ? epcoll_look(member, &looks) : 0;
+        over += epcoll_work_over(member, over, run.count - over, shares);
+        rc = over < run.count ? epcoll_backoff(member, &polls) : 0;
     }
     return rc;
 }
@@ -172,37 +171,37 @@ static void check_came(const epcoll_member_t *member, uint64_t call)
 {
     bool is_different;
 
-    TAP_EQ(run.count, epcoll_came(member, 0, run.count, call, &is_different));
+    TAP_EQ(run.count, epcoll_count_arrived(member, 0, run.count, call, &is_different));
     TAP_CHECK(!is_different, "they have called something else");
-    TAP_EQ(0, epcoll_came(member, 0, run.count, call + 1, &is_different));
+    TAP_EQ(0, epcoll_count_arrived(member, 0, run.count, call + 1, &is_different));
     TAP_CHECK(is_different, "they have not called something else");
 }
 
 static void do_work(epcoll_member_t *member, uint32_t shares, uint64_t *state)
 {
-    const uint64_t number = member->number + 1;
-    const epcoll_all_t come = {.call = shares, .data = "", .size = 0};
+    const uint64_t seq = member->seq + 1;
+    const epcoll_contribution_t come = {.call = shares, .data = "", .size = 0};
     unsigned char nothing[1];
     uint32_t share;
 
-    TAP_EQ(0, epcoll_all(member, &come, nothing));
+    TAP_EQ(0, epcoll_allreduce(member, &come, nothing));
     check_came(member, shares);
     for (uint32_t i = 0; i < run.count; ++i) {
         const uint32_t owner = (member->index + i) % run.count;
 
-        while (epcoll_claim(member, owner, shares, &share)) {
+        while (epcoll_work_claim(member, owner, shares, &share)) {
             tap_pause(state, 40, 20000);
-            run.plain[owner * PIECE_MOST + share] = (int64_t) number;
+            run.plain[owner * PIECE_MOST + share] = (int64_t) seq;
             atomic_fetch_add_explicit(&run.room[owner * PIECE_MOST + share], 1,
                                       memory_order_relaxed);
-            epcoll_share_done(member, owner);
+            epcoll_chunk_done(member, owner);
         }
     }
     TAP_EQ(0, wait_for_work(member, shares));
     for (uint32_t i = 0; i < run.count; ++i) {
         for (uint32_t s = 0; s < shares; ++s) {
-            TAP_CHECK((int64_t) number == run.plain[i * PIECE_MOST + s],
-                      "work %llu: share %u of %u is of %lld", (unsigned long long) number, s, i,
+            TAP_CHECK((int64_t) seq == run.plain[i * PIECE_MOST + s],
+                      "work %llu: share %u of %u is of %lld", (unsigned long long) seq, s, i,
                       (long long) run.plain[i * PIECE_MOST + s]);
         }
     }
@@ -216,7 +215,7 @@ static void *work_randomly(void *argument)
     uint64_t common = tap_stream(run.count * 64 + run.fan), own = tap_stream(1000 + me);
     epcoll_member_t member;
 
-    epcoll_member_init(&member, run.block, run.count, me, run.fan);
+    epcoll_member_init(&member, run.segment, run.count, me, run.fan);
     for (int i = 0; i < run.rounds && !tap_case_failed(); ++i) {
         const uint64_t kind = tap_below(&common, 16);
         const uint32_t root = (uint32_t) tap_below(&common, run.count);
@@ -241,7 +240,7 @@ static void run_threads(uint32_t count, uint32_t fan, void *(*body)(void *) )
 {
     pthread_t thread[MEMBERS_MOST];
 
-    run.block = new_block(count, fan);
+    run.segment = new_block(count, fan);
     run.count = count;
     run.fan = fan;
     for (uint32_t i = 0; i < MEMBERS_MOST; ++i) {
@@ -253,7 +252,7 @@ static void run_threads(uint32_t count, uint32_t fan, void *(*body)(void *) )
     for (uint32_t i = 0; i < count; ++i) {
         pthread_join(thread[i], NULL);
     }
-    free(run.block);
+    free(run.segment);
 }
 
 static void case_random(void)
@@ -280,18 +279,18 @@ static void *lose_core(void *argument)
     const uint32_t me = (uint32_t) (uintptr_t) argument;
     epcoll_member_t member;
 
-    epcoll_member_init(&member, run.block, run.count, me, run.fan);
+    epcoll_member_init(&member, run.segment, run.count, me, run.fan);
     for (int i = 0; i < run.rounds && !tap_case_failed(); ++i) {
         const uint32_t sleeper = (uint32_t) i % run.count;
 
         if (me == sleeper) {
-            const uint64_t number = member.number + 1;
-            int64_t mine = value(number, me, 0);
+            const uint64_t seq = member.seq + 1;
+            int64_t mine = value(seq, me, 0);
 
-            /* What epcoll_all does, up to where its thread loses its core. */
+            /* What epcoll_allreduce does, up to where its thread loses its core. */
             TAP_EQ(0, epcoll_begin(&member));
-            epcoll_say(epcoll_slot(&member, me), number, number * 8 + 1, &mine, sizeof(mine));
-            epcoll_turn_up(&member);
+            epcoll_publish(epcoll_slot(&member, me), seq, seq * 8 + 1, &mine, sizeof(mine));
+            epcoll_next_up(&member);
             while (!atomic_exchange(&run.wake, false)) {
                 sched_yield();
             }
@@ -327,51 +326,51 @@ static void mix_and_count(void *into, const void *from, void *context)
     mix(into, from, context);
 }
 
-/** All have come and no leader goes on: the first one that looks puts together what they say, for all
- * others.  One that has begun with that, and lost its core, is not waited for. */
+/** All have come and no leader goes on: the first one that looks puts together what they say, for
+ * all others.  One that has begun with that, and lost its core, is not waited for. */
 static void case_found(void)
 {
     enum { MEMBERS = 30, FAN = 2 };
     int words = 2;
-    void *block = new_block(MEMBERS, FAN);
+    void *segment = new_block(MEMBERS, FAN);
     epcoll_member_t members[MEMBERS];
 
     tap_case("%d members of whom one finds what all say", MEMBERS);
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        epcoll_member_init(&members[i], block, MEMBERS, i, FAN);
+        epcoll_member_init(&members[i], segment, MEMBERS, i, FAN);
     }
-    for (uint64_t number = 1; number <= 3 * EPCOLL_WINDOW; ++number) {
-        const bool is_lost = 0 == number % 3;
-        const epcoll_all_t all = {
+    for (uint64_t seq = 1; seq <= 3 * EPCOLL_WINDOW; ++seq) {
+        const bool is_lost = 0 == seq % 3;
+        const epcoll_contribution_t all = {
             .call = 5, .size = sizeof(int64_t) * 2, .combine = mix_and_count, .context = &words};
         int64_t expected[WORDS];
 
-        serial(number, MEMBERS, FAN, words, expected);
+        serial(seq, MEMBERS, FAN, words, expected);
         combined = 0;
         for (uint32_t i = 0; i < MEMBERS; ++i) {
-            const int64_t mine[] = {value(number, i, 0), value(number, i, 1)};
+            const int64_t mine[] = {value(seq, i, 0), value(seq, i, 1)};
 
             TAP_EQ(0, epcoll_begin(&members[i]));
-            epcoll_say(epcoll_slot(&members[i], i), number, all.call, mine, sizeof(mine));
+            epcoll_publish(epcoll_slot(&members[i], i), seq, all.call, mine, sizeof(mine));
         }
         if (is_lost) {
-            atomic_store(epcoll_found(&members[0], 0), 2 * number - 1);
+            atomic_store(epcoll_result_word(&members[0], 0), 2 * seq - 1);
         }
         for (uint32_t i = 0; i < MEMBERS; ++i) {
             int64_t got[2] = {0, 0};
 
-            TAP_EQ(0, epcoll_alone(&members[i], &all, got));
+            TAP_EQ(0, epcoll_allreduce_leaderless(&members[i], &all, got));
             TAP_EQ(expected[0], got[0]);
             TAP_EQ(expected[1], got[1]);
             TAP_EQ((MEMBERS - 1) * (is_lost ? (int) i + 1 : 1), combined);
         }
         for (uint32_t i = 0; i < MEMBERS; ++i) {
-            epcoll_all_came(&members[i]);
+            epcoll_all_arrived(&members[i]);
             epcoll_end(&members[i]);
         }
     }
     tap_case_done();
-    free(block);
+    free(segment);
 }
 
 /** Operations beside each other: one member finds the members that the slots wait for, and the
@@ -379,12 +378,12 @@ static void case_found(void)
 static void case_may_begin(void)
 {
     enum { MEMBERS = 3 };
-    void *block = new_block(MEMBERS, EPCOLL_FAN);
+    void *segment = new_block(MEMBERS, EPCOLL_FAN);
     epcoll_member_t members[MEMBERS];
 
     tap_case("slots that may be written, as another one has found");
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        epcoll_member_init(&members[i], block, MEMBERS, i, EPCOLL_FAN);
+        epcoll_member_init(&members[i], segment, MEMBERS, i, EPCOLL_FAN);
     }
     TAP_CHECK(epcoll_may_begin(&members[0], EPCOLL_WINDOW), "not the first ones");
     TAP_CHECK(!epcoll_may_begin(&members[0], EPCOLL_WINDOW + 1), "none is through with any");
@@ -398,7 +397,7 @@ static void case_may_begin(void)
     TAP_CHECK(epcoll_may_begin(&members[1], EPCOLL_WINDOW + 2), "not as the other one has found");
     TAP_EQ(2, members[1].safe);
     tap_case_done();
-    free(block);
+    free(segment);
 }
 
 /** One member calls something else: any that sees it says so, and breaks the block. */
@@ -409,30 +408,30 @@ static void *differ(void *argument)
     epcoll_member_t member;
     int64_t data[2] = {1, 2}, got[2];
     int words = 1, rc;
-    const epcoll_all_t all = {
+    const epcoll_contribution_t all = {
         .call = 5, .data = data, .size = 8, .combine = mix, .context = &words};
 
-    epcoll_member_init(&member, run.block, run.count, me, run.fan);
+    epcoll_member_init(&member, run.segment, run.count, me, run.fan);
     if (0 != epcoll_barrier(&member)) {
         run.failed[me] = 1; /* others have been so quick */
         return NULL;
     }
     switch (run.rounds) {
     case 0:
-        rc = odd ? epcoll_barrier(&member) : epcoll_all(&member, &all, got);
+        rc = odd ? epcoll_barrier(&member) : epcoll_allreduce(&member, &all, got);
         break;
     case 1:
-        rc = odd ? epcoll_all(&member, &all, got) : epcoll_barrier(&member);
+        rc = odd ? epcoll_allreduce(&member, &all, got) : epcoll_barrier(&member);
         break;
     case 2:
-        rc = odd ? epcoll_tell(&member, 0, 6, data, 16) : epcoll_all(&member, &all, got);
+        rc = odd ? epcoll_bcast(&member, 0, 6, data, 16) : epcoll_allreduce(&member, &all, got);
         break;
     case 3: /* the receiver has left without a word */
-        rc = odd ? epcoll_all(&member, &all, got) : epcoll_tell(&member, 0, 6, data, 16);
+        rc = odd ? epcoll_allreduce(&member, &all, got) : epcoll_bcast(&member, 0, 6, data, 16);
         break;
     default: /* so has the member that is taken for the root; where there are two, both wait */
-        rc = odd ? epcoll_tell(&member, run.count - 2, 7, data, 16)
-                 : epcoll_tell(&member, 2 == run.count ? 1 : 0, 6, data, 16);
+        rc = odd ? epcoll_bcast(&member, run.count - 2, 7, data, 16)
+                 : epcoll_bcast(&member, 2 == run.count ? 1 : 0, 6, data, 16);
         break;
     }
     for (int i = 0; i < 3 * EPCOLL_WINDOW && 0 == rc; ++i) {
@@ -486,7 +485,7 @@ static void *close_early(void *argument)
     uint32_t share;
     bool broken = false;
 
-    epcoll_member_init(&member, run.block, run.count, me, run.fan);
+    epcoll_member_init(&member, run.segment, run.count, me, run.fan);
     if (0 != epcoll_barrier(&member) || 0 != epcoll_begin(&member)) {
         run.failed[me] = true; /* another one has been so quick */
         return NULL;
@@ -494,7 +493,7 @@ static void *close_early(void *argument)
     for (uint32_t i = 0; i < run.count && !broken; ++i) {
         const uint32_t owner = (me + i) % run.count;
 
-        while (!broken && epcoll_claim(&member, owner, shares, &share)) {
+        while (!broken && epcoll_work_claim(&member, owner, shares, &share)) {
             tap_pause(&own, 40, 20000);
             /* Plain: ordered by nothing but the claim, and by what closing waits for. */
             run.plain[owner * PIECE_MOST + share] += 1;
@@ -502,19 +501,19 @@ static void *close_early(void *argument)
                 epcoll_break(&member, 7);
                 broken = true;
             }
-            epcoll_share_done(&member, owner);
+            epcoll_chunk_done(&member, owner);
         }
     }
     /* Over, but perhaps because it was closed: the member that breaks the block does so before. */
     broken = broken || 0 != wait_for_work(&member, shares)
-             || 0 != atomic_load_explicit(&member.block->broken, memory_order_relaxed);
+             || 0 != atomic_load_explicit(&member.segment->broken, memory_order_relaxed);
     for (uint32_t s = 0; s < shares && !broken; ++s) {
         TAP_CHECK(1 == run.plain[me * PIECE_MOST + s], "share %u of %u was done %lld times", s, me,
                   (long long) run.plain[me * PIECE_MOST + s]);
     }
     if (broken) {
         for (uint32_t i = 0; i < run.count; ++i) {
-            epcoll_close(&member, i);
+            epcoll_work_close(&member, i);
         }
         /* Our own piece is ours again. */
         for (uint32_t s = 0; s < shares; ++s) {
@@ -523,7 +522,7 @@ static void *close_early(void *argument)
                       (long long) run.plain[me * PIECE_MOST + s]);
             run.plain[me * PIECE_MOST + s] = -1;
         }
-        TAP_CHECK(!epcoll_claim(&member, me, shares, &share), "a closed piece has a share %u",
+        TAP_CHECK(!epcoll_work_claim(&member, me, shares, &share), "a closed piece has a share %u",
                   share);
         TAP_EQ(7, epcoll_begin(&member));
     }
@@ -569,7 +568,7 @@ static void case_size(void)
         const bool is_full = count <= 8 || (0 == count % 8 && count <= 64)
                              || (0 == count % 64 && count <= 512);
         const size_t most = (is_full ? 512 : 560) * (size_t) count;
-        const size_t all = epcoll_block_size(count, EPCOLL_FAN) + HANDLE * (size_t) count;
+        const size_t all = epcoll_segment_size(count, EPCOLL_FAN) + HANDLE * (size_t) count;
 
         TAP_CHECK(all <= most, "%u members have %zu bytes, not %zu", count, all, most);
     }
@@ -585,47 +584,47 @@ static void case_again(void)
     static const uint64_t later[] = {1, 3};
 
     for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); ++i) {
-        void *block = new_block(1, EPCOLL_FAN);
+        void *segment = new_block(1, EPCOLL_FAN);
         epcoll_member_t member;
         uint32_t share;
 
         tap_case("work %llu times 2^%d operations later", (unsigned long long) later[i],
                  EPCOLL_WORK_BITS);
-        epcoll_member_init(&member, block, 1, 0, EPCOLL_FAN);
-        member.number = 5;
+        epcoll_member_init(&member, segment, 1, 0, EPCOLL_FAN);
+        member.seq = 5;
         epcoll_work_begin(&member);
         for (int s = 0; s < PIECE_MOST; ++s) {
-            TAP_CHECK(epcoll_claim(&member, 0, PIECE_MOST, &share) && s == (int) share,
+            TAP_CHECK(epcoll_work_claim(&member, 0, PIECE_MOST, &share) && s == (int) share,
                       "share %d cannot be claimed", s);
-            epcoll_share_done(&member, 0);
+            epcoll_chunk_done(&member, 0);
         }
-        TAP_EQ(1, epcoll_works_over(&member, 0, 1, PIECE_MOST));
-        member.number += EPCOLL_WINDOW; /* another operation, the same word */
-        TAP_EQ(0, epcoll_works_over(&member, 0, 1, PIECE_MOST));
-        member.number -= EPCOLL_WINDOW;
-        member.number += later[i] << EPCOLL_WORK_BITS;
+        TAP_EQ(1, epcoll_work_over(&member, 0, 1, PIECE_MOST));
+        member.seq += EPCOLL_WINDOW; /* another operation, the same word */
+        TAP_EQ(0, epcoll_work_over(&member, 0, 1, PIECE_MOST));
+        member.seq -= EPCOLL_WINDOW;
+        member.seq += later[i] << EPCOLL_WORK_BITS;
         epcoll_work_begin(&member);
-        TAP_EQ(0, epcoll_done(&member, 0));
-        TAP_EQ(0, epcoll_works_over(&member, 0, 1, 1));
-        TAP_CHECK(epcoll_claim(&member, 0, PIECE_MOST, &share) && 0 == share,
+        TAP_EQ(0, epcoll_work_done(&member, 0));
+        TAP_EQ(0, epcoll_work_over(&member, 0, 1, 1));
+        TAP_CHECK(epcoll_work_claim(&member, 0, PIECE_MOST, &share) && 0 == share,
                   "the first share cannot be claimed again");
-        epcoll_share_done(&member, 0);
-        TAP_EQ(1, epcoll_done(&member, 0));
-        member.number += later[i] << EPCOLL_WORK_BITS;
+        epcoll_chunk_done(&member, 0);
+        TAP_EQ(1, epcoll_work_done(&member, 0));
+        member.seq += later[i] << EPCOLL_WORK_BITS;
         (void) epcoll_break(&member, 7);
-        epcoll_close(&member, 0); /* by a member that does not wait for us */
+        epcoll_work_close(&member, 0); /* by a member that does not wait for us */
         epcoll_work_begin(&member);
-        TAP_CHECK(!epcoll_claim(&member, 0, PIECE_MOST, &share), "a closed piece has a share %u",
-                  share);
+        TAP_CHECK(!epcoll_work_claim(&member, 0, PIECE_MOST, &share),
+                  "a closed piece has a share %u", share);
         tap_case_done();
-        free(block);
+        free(segment);
     }
 }
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epcoll_block", TAP_SANITIZED ? 240 : 120);
-    TAP_CHECK(320 == sizeof(epcoll_place_t), "a place has %zu bytes", sizeof(epcoll_place_t));
+    tap_begin(argc, argv, "test_epcoll_segment", TAP_SANITIZED ? 240 : 120);
+    TAP_CHECK(320 == sizeof(epcoll_ctrl_t), "a place has %zu bytes", sizeof(epcoll_ctrl_t));
     case_size();
     case_again();
     case_random();

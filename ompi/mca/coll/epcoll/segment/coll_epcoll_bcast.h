@@ -1,0 +1,176 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * A small operation on a block (coll_epcoll_segment.h): one says something to all, along the tree
+ * of coll_epcoll_tree.h.
+ *
+ * Who hears waits for the line of the nearest leader on its way, and after a while for the root's
+ * own as well: a leader without a core holds up nobody for long.
+ *
+ * Tests: unit/test_epcoll_segment, coll_late
+ */
+
+#ifndef COLL_EPCOLL_BCAST_H
+#define COLL_EPCOLL_BCAST_H
+
+#include "coll_epcoll_tree.h"
+
+/** Publish what we have called, if we have not: for members that have called something else, and
+ * may wait for a word of ours. */
+static inline void epcoll_publish_call(epcoll_member_t *member, uint64_t call)
+{
+    epcoll_slot_t *slot = epcoll_slot(member, member->index);
+
+    /* Relaxed: only this member writes it.  Of many members, one that only receives has not asked
+     * yet whether all are through with what it has held. */
+    if (atomic_load_explicit(&slot->seq, memory_order_relaxed) < member->seq
+        && epcoll_may_begin(member, member->seq)) {
+        epcoll_publish(slot, member->seq, call, "", 0);
+    }
+}
+
+/** Wait for what the root says; of many, by way of their leaders, or after a while by the
+ * root's. */
+static inline int epcoll_bcast_wait(epcoll_member_t *member, uint32_t root, uint64_t call,
+                                    epcoll_slot_t **heard)
+{
+    const uint32_t turn = (uint32_t) (member->seq % EPCOLL_WINDOW);
+    epcoll_slot_t *const source = epcoll_slot(member, root);
+    epcoll_slot_t *nearer = source;
+    uint32_t level = 0, index = member->index, polls = 0;
+
+    while (level < member->levels && 0 == index % member->fan) {
+        index /= member->fan;
+        ++level;
+    }
+    if (level < member->levels) {
+        nearer = &epcoll_group(member, level, index / member->fan)->down[turn];
+    }
+    *heard = nearer;
+    while (atomic_load_explicit(&nearer->seq, memory_order_acquire) < member->seq) {
+        const int rc = epcoll_backoff(member, &polls);
+
+        if (0 != rc) {
+            return rc;
+        }
+        if (polls < epcoll_polls_first(member)) {
+            continue;
+        }
+        if (member->seq <= atomic_load_explicit(&source->seq, memory_order_acquire)) {
+            *heard = source;
+            return 0;
+        }
+        if (epcoll_polls_long(member, polls)) {
+            epcoll_publish_call(member, call);
+            if (epcoll_has_left(member, root)) {
+                return EPCOLL_MISMATCH;
+            }
+        }
+    }
+    return 0;
+}
+
+/** Likewise, and the root is to have called what we have; not within each place that waits. */
+static __attribute__((noinline, unused)) int epcoll_bcast_wait_slow(epcoll_member_t *member,
+                                                                    uint32_t root, uint64_t call,
+                                                                    epcoll_slot_t **heard)
+{
+    const int rc = epcoll_bcast_wait(member, root, call, heard);
+
+    if (0 == rc && call == (*heard)->call) {
+        return 0;
+    }
+    epcoll_publish_call(member, call);
+    return 0 != rc ? rc : EPCOLL_MISMATCH;
+}
+
+/** Up to EPCOLL_FAN members: all read the root's line. */
+static inline int epcoll_bcast_flat(epcoll_member_t *member, uint32_t root, uint64_t call,
+                                    void *data, size_t size)
+{
+    epcoll_slot_t *slot;
+    /* Few look at each other's words at the same time, and not before each is root. */
+    int rc = epcoll_begin(member);
+
+    if (0 != rc) {
+        return rc;
+    }
+    slot = epcoll_slot(member, root);
+    if (root == member->index) {
+        epcoll_publish(slot, member->seq, call, data, size);
+    } else {
+        const bool is_ahead = epcoll_is_ahead(member, root);
+
+        /* Acquire pairs with the release in epcoll_publish. */
+        if (atomic_load_explicit(&slot->seq, memory_order_acquire) < member->seq
+            || call != slot->call) {
+            rc = epcoll_bcast_wait_slow(member, root, call, &slot);
+            if (0 != rc) {
+                return rc;
+            }
+        }
+        epcoll_copy(data, slot->data, size);
+        if (is_ahead) {
+            epcoll_prefetch_next(member, root, root + 1);
+        }
+        if (2 == member->count) {
+            epcoll_all_arrived(member);
+        }
+    }
+    epcoll_end(member);
+    return 0;
+}
+
+/** More than EPCOLL_FAN members. */
+static __attribute__((noinline, unused)) int epcoll_bcast_tree(epcoll_member_t *member,
+                                                               uint32_t root, uint64_t call,
+                                                               void *data, size_t size)
+{
+    const uint32_t turn = (uint32_t) ((member->seq + 1) % EPCOLL_WINDOW);
+    int rc = root == member->index ? epcoll_begin(member) : epcoll_begin_leader(member);
+
+    if (0 != rc) {
+        return rc;
+    }
+    if (root == member->index) {
+        epcoll_publish(epcoll_slot(member, root), member->seq, call, data, size);
+    } else {
+        epcoll_slot_t *heard;
+
+        rc = epcoll_bcast_wait_slow(member, root, call, &heard);
+        if (0 != rc) {
+            return rc;
+        }
+        epcoll_copy(data, heard->data, size);
+    }
+    for (uint32_t level = 0, index = member->index;
+         level < member->levels && 0 == index % member->fan; ++level) {
+        index /= member->fan;
+        epcoll_publish(&epcoll_group(member, level, index)->down[turn], member->seq, call, data,
+                       size);
+    }
+    epcoll_end(member);
+    return epcoll_end_leader(member);
+}
+
+/**
+ * One says something to all.  Its own call returns at once, unless it is EPCOLL_WINDOW ahead.
+ *
+ * @param data  what it says, or room for it
+ * @param size  at most EPCOLL_INLINE, the same at all
+ *
+ * @return 0 or an error; the block is to be broken then
+ */
+static inline int epcoll_bcast(epcoll_member_t *member, uint32_t root, uint64_t call, void *data,
+                               size_t size)
+{
+    return 0 == member->levels ? epcoll_bcast_flat(member, root, call, data, size)
+                               : epcoll_bcast_tree(member, root, call, data, size);
+}
+
+#endif /* COLL_EPCOLL_BCAST_H */

@@ -1,0 +1,390 @@
+/*
+ * Copyright (c) 2026 The Open MPI Endpoints project contributors.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ *
+ * Small operations on a block (coll_epcoll_segment.h): barrier, all to all.  One to all:
+ * coll_epcoll_bcast.h.
+ *
+ * Up to EPCOLL_FAN members read each other's lines: one transfer of a line on the way, which is the
+ * least there is.  More are in groups of that many, and groups in groups, up to a level with no
+ * more nodes than a group has members.  A group's first member, its leader, puts together what its
+ * members say and says it in the node's line; the leaders of the topmost nodes read each other;
+ * each passes the result down.  So a member's line is read by one, and nobody reads more than
+ * EPCOLL_FAN lines on a level, all at once (epcoll_prefetch).  bench/lines counts them.
+ *
+ * Who waits for a leader that has come, but has lost its core, does not wait for long: the members'
+ * own lines stay until all are through, so anyone can see whether all have come, and put together
+ * by itself what they say, in the same order, for all others that wait (coll_epcoll_leaderless.h). 
+ * The result is the same, bit by bit.
+ *
+ * Tests: unit/test_epcoll_segment, coll_late
+ */
+
+#ifndef COLL_EPCOLL_TREE_H
+#define COLL_EPCOLL_TREE_H
+
+#include "coll_epcoll_leaderless.h"
+
+/** Asks for what some members say in this operation. */
+static inline void epcoll_prefetch_slots(const epcoll_member_t *member, uint32_t from, uint32_t to)
+{
+    epcoll_prefetch(epcoll_slot(member, from), sizeof(epcoll_ctrl_t), to - from);
+}
+
+/** Has a member said its part of this operation already?  Then it may be ahead of us. */
+static inline bool epcoll_is_ahead(const epcoll_member_t *member, uint32_t index)
+{
+    /* Relaxed: nothing is read by it. */
+    return member->seq
+           <= atomic_load_explicit(&epcoll_slot(member, index)->seq, memory_order_relaxed);
+}
+
+/** Asks for what some members say in the next operation: of those that have been ahead of us.  Of
+ * another one the line would be taken from it before it has written there. */
+static inline void epcoll_prefetch_next(const epcoll_member_t *member, uint32_t from, uint32_t to)
+{
+    epcoll_prefetch(&epcoll_ctrl(member, from)->slot[(member->seq + 1) % EPCOLL_WINDOW],
+                    sizeof(epcoll_ctrl_t), to - from);
+}
+
+/** The long way of epcoll_wait_member: not within each place that waits. */
+static __attribute__((noinline, unused)) int epcoll_wait_member_slow(epcoll_member_t *member,
+                                                                     uint32_t from, uint32_t index,
+                                                                     uint64_t call)
+{
+    epcoll_slot_t *slot = epcoll_slot(member, index);
+    uint32_t polls = 0;
+
+    /* Acquire pairs with the release in epcoll_publish. */
+    while (atomic_load_explicit(&slot->seq, memory_order_acquire) < member->seq) {
+        const int rc = epcoll_backoff(member, &polls);
+
+        if (0 != rc) {
+            return rc;
+        }
+        epcoll_prefetch_slots(member, index < from + EPCOLL_FAN ? from : index - EPCOLL_FAN, index);
+        if (epcoll_polls_long(member, polls) && epcoll_has_left(member, index)) {
+            return EPCOLL_MISMATCH;
+        }
+    }
+    return call == slot->call ? 0 : EPCOLL_MISMATCH;
+}
+
+/**
+ * Wait until a member has said its part of this operation.
+ *
+ * @param from  the first of those before it that are looked at next; EPCOLL_FAN of them are asked
+ *              for
+ *
+ * @return 0 or an error
+ */
+static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t from, uint32_t index,
+                                     uint64_t call)
+{
+    epcoll_slot_t *slot = epcoll_slot(member, index);
+
+    /* Acquire pairs with the release in epcoll_publish. */
+    if (atomic_load_explicit(&slot->seq, memory_order_acquire) >= member->seq
+        && call == slot->call) {
+        return 0;
+    }
+    return epcoll_wait_member_slow(member, from, index, call);
+}
+
+/**
+ * Which of some neighbours have said their part of this operation?  Waits for nobody.
+ *
+ * @param call         what we have called
+ * @param different_p  set to whether it is not what the first one has called that is not counted
+ *
+ * @return how many of them have called it, in a row from the first on
+ */
+static inline uint32_t epcoll_count_arrived(const epcoll_member_t *member, uint32_t first,
+                                            uint32_t count, uint64_t call, bool *different_p)
+{
+    enum { STRIDE = sizeof(epcoll_ctrl_t) / sizeof(epcoll_slot_t) };
+    const epcoll_slot_t *slot = epcoll_slot(member, first);
+    const uint64_t seq = member->seq;
+    uint32_t left = count;
+
+    *different_p = false;
+#pragma GCC unroll 4
+    for (; 0 < left; --left, slot += STRIDE) {
+        /* Acquire pairs with the release in epcoll_publish. */
+        if (atomic_load_explicit(&slot->seq, memory_order_acquire) < seq) {
+            break;
+        }
+        if (call != slot->call) {
+            *different_p = true;
+            break;
+        }
+    }
+    return count - left;
+}
+
+/** Asks for what all say, up to EPCOLL_FAN members.  Of one other the line comes by the look at
+ * it. */
+static inline void epcoll_prefetch_all(const epcoll_member_t *member)
+{
+    if (2 < member->count) {
+        epcoll_prefetch_slots(member, 0, member->count);
+    }
+}
+
+/** How a wait in the tree ended. */
+enum { EPCOLL_ARRIVED = 1, EPCOLL_ALL_ARRIVED = 2 };
+
+/**
+ * Wait for a leader's line, or until all members' lines are here.
+ *
+ * @param call    what we have called
+ * @param others  of so many nodes before it the lines are looked at next
+ * @param seen    so many members have been seen here; goes on from there
+ *
+ * @return EPCOLL_ARRIVED, EPCOLL_ALL_ARRIVED, or an error
+ */
+static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slot, uint64_t call,
+                                     uint32_t others, uint32_t *seen)
+{
+    bool is_different;
+    uint32_t polls = 0;
+
+    while (atomic_load_explicit(&slot->seq, memory_order_acquire) < member->seq) {
+        const int rc = epcoll_backoff(member, &polls);
+
+        if (0 != rc) {
+            return rc;
+        }
+        epcoll_prefetch((const char *) slot - others * sizeof(epcoll_group_t),
+                        sizeof(epcoll_group_t), others);
+        /* The look may have given up the core, and the leader have had one.  Relaxed: the loop
+         * looks again. */
+        if (!epcoll_polls_long(member, polls)
+            || member->seq <= atomic_load_explicit(&slot->seq, memory_order_relaxed)) {
+            continue;
+        }
+        if (epcoll_has_result(member)) {
+            return EPCOLL_ALL_ARRIVED;
+        }
+        *seen += epcoll_count_arrived(member, *seen, member->count - *seen, call, &is_different);
+        if (*seen == member->count) {
+            return EPCOLL_ALL_ARRIVED;
+        }
+        if (is_different || epcoll_has_left(member, *seen)) {
+            return EPCOLL_MISMATCH;
+        }
+    }
+    return EPCOLL_ARRIVED;
+}
+
+/** Up to EPCOLL_FAN members: each reads all, from the last one to the first. */
+static inline int epcoll_allreduce_flat(epcoll_member_t *member,
+                                        const epcoll_contribution_t *contrib, void *result)
+{
+    epcoll_prefetch_all(member);
+    for (uint32_t i = member->count; i-- > 0;) {
+        const int rc = i == member->index ? 0 : epcoll_wait_member(member, 0, i, contrib->call);
+
+        if (0 != rc) {
+            return rc;
+        }
+        epcoll_combine(contrib, result, epcoll_slot(member, i)->data, member->count - 1 == i);
+    }
+    return 0;
+}
+
+/** Reads the lines of nodes of a level, from the last to the first.  @return as
+ * epcoll_wait_leader */
+static inline int epcoll_read_groups(epcoll_member_t *member, const epcoll_contribution_t *contrib,
+                                     uint32_t level, uint32_t from, uint32_t to, void *value,
+                                     uint32_t *seen)
+{
+    epcoll_group_t *const first = epcoll_group(member, level, from);
+
+    epcoll_prefetch(&first->up[member->up], sizeof(epcoll_group_t), to - from);
+    for (uint32_t i = to; i-- > from;) {
+        epcoll_slot_t *up = &first[i - from].up[member->up];
+        const int rc = epcoll_wait_leader(member, up, contrib->call, i - from, seen);
+
+        if (EPCOLL_ARRIVED != rc) {
+            return rc;
+        }
+        if (contrib->call != up->call) {
+            return EPCOLL_MISMATCH;
+        }
+        epcoll_combine(contrib, value, up->data, to - 1 == i);
+    }
+    return EPCOLL_ARRIVED;
+}
+
+/**
+ * Leads its nodes upwards.
+ *
+ * @param led  set to the number of levels on which it leads a node
+ *
+ * @return as epcoll_wait_leader; EPCOLL_ARRIVED: its part is done, and the result is there if it
+ *         leads on all levels
+ */
+static inline int epcoll_reduce_up(epcoll_member_t *member, const epcoll_contribution_t *contrib,
+                                   void *result, uint32_t *led, uint32_t *seen)
+{
+    uint32_t index = member->index;
+
+    for (*led = 0; *led < member->levels && 0 == index % member->fan; ++*led) {
+        const uint32_t level = *led;
+        const uint32_t below = epcoll_level_width(member, (int) level - 1);
+        const uint32_t to = index + member->fan < below ? index + member->fan : below;
+        int rc = EPCOLL_ARRIVED;
+
+        if (0 < level) {
+            rc = epcoll_read_groups(member, contrib, level - 1, index, to, result, seen);
+        }
+        if (0 == level) {
+            epcoll_prefetch_slots(member, index, to);
+        }
+        for (uint32_t i = to; 0 == level && i-- > index;) {
+            rc = epcoll_wait_member(member, index, i, contrib->call);
+            if (0 != rc) {
+                return rc;
+            }
+            epcoll_combine(contrib, result, epcoll_slot(member, i)->data, to - 1 == i);
+            rc = EPCOLL_ARRIVED;
+        }
+        if (EPCOLL_ARRIVED != rc) {
+            return rc;
+        }
+        index /= member->fan;
+        epcoll_publish(&epcoll_group(member, level, index)->up[member->up], member->seq,
+                       contrib->call, result, contrib->size);
+    }
+    return *led < member->levels ? EPCOLL_ARRIVED
+                                 : epcoll_read_groups(member, contrib, member->levels - 1U, 0,
+                                                      member->top, result, seen);
+}
+
+/** The index, on its level, of the node that a member belongs to. */
+static inline uint32_t epcoll_group_of(const epcoll_member_t *member, uint32_t level)
+{
+    uint32_t index = member->index;
+
+    for (uint32_t i = 0; i <= level; ++i) {
+        index /= member->fan;
+    }
+    return index;
+}
+
+/** The next operation of all. */
+static inline void epcoll_next_up(epcoll_member_t *member)
+{
+    member->up = (uint8_t) ((member->up + 1) % EPCOLL_UPS);
+}
+
+/** More than EPCOLL_FAN members. */
+static inline int epcoll_allreduce_tree(epcoll_member_t *member,
+                                        const epcoll_contribution_t *contrib, void *result)
+{
+    const uint32_t turn = (uint32_t) (member->seq % EPCOLL_WINDOW);
+    uint32_t led, seen = 0;
+    int rc;
+
+    epcoll_next_up(member);
+    rc = epcoll_reduce_up(member, contrib, result, &led, &seen);
+
+    if (EPCOLL_ARRIVED == rc && led < member->levels) {
+        epcoll_slot_t *down = &epcoll_group(member, led, epcoll_group_of(member, led))->down[turn];
+
+        rc = epcoll_wait_leader(member, down, contrib->call, 0, &seen);
+        if (EPCOLL_ARRIVED == rc) {
+            if (contrib->call != down->call) {
+                return EPCOLL_MISMATCH;
+            }
+            memcpy(result, down->data, contrib->size);
+        }
+    }
+    if (EPCOLL_ALL_ARRIVED == rc) {
+        rc = epcoll_allreduce_leaderless(member, contrib, result);
+        rc = 0 == rc ? EPCOLL_ARRIVED : rc;
+    }
+    if (EPCOLL_ARRIVED != rc) {
+        return rc;
+    }
+    /* Also on levels on which others lead the way up in our place: a member that waits there has
+     * this line. */
+    for (uint32_t level = 0, index = member->index;
+         level < member->levels && 0 == index % member->fan; ++level) {
+        index /= member->fan;
+        epcoll_publish(&epcoll_group(member, level, index)->down[turn], member->seq, contrib->call,
+                       result, contrib->size);
+    }
+    return 0;
+}
+
+/**
+ * All say something, and all learn what it is together, in one order of members for ever:
+ * associated from the last to the first in groups of EPCOLL_FAN.  Nobody returns before all have
+ * come.
+ *
+ * @param result  all->size bytes of room, at least one; may be all->data
+ *
+ * @return 0 or an error; the block is to be broken then
+ */
+static inline int epcoll_allreduce(epcoll_member_t *member, const epcoll_contribution_t *contrib,
+                                   void *result)
+{
+    int rc = epcoll_begin(member);
+
+    if (0 != rc) {
+        return rc;
+    }
+    epcoll_publish(epcoll_slot(member, member->index), member->seq, contrib->call, contrib->data,
+                   contrib->size);
+    rc = 0 == member->levels ? epcoll_allreduce_flat(member, contrib, result)
+                             : epcoll_allreduce_tree(member, contrib, result);
+    if (0 == rc) {
+        epcoll_all_arrived(member);
+        epcoll_end(member);
+    }
+    return rc;
+}
+
+/** The call of a barrier, as no other one: the highest bit. */
+#define EPCOLL_BARRIER_CALL (UINT64_C(1) << 63)
+
+/** More than EPCOLL_FAN members. */
+static inline int epcoll_barrier_tree(epcoll_member_t *member)
+{
+    const epcoll_contribution_t none = {.call = EPCOLL_BARRIER_CALL, .data = "", .size = 0};
+    unsigned char nothing[sizeof(uint64_t)]; /* as compilers think that it could be written */
+
+    return epcoll_allreduce(member, &none, nothing);
+}
+
+/** @return 0 when all have come, or an error; the block is to be broken then */
+static inline int epcoll_barrier(epcoll_member_t *member)
+{
+    int rc;
+
+    if (0 < member->levels) {
+        return epcoll_barrier_tree(member);
+    }
+    rc = epcoll_begin(member);
+    if (0 != rc) {
+        return rc;
+    }
+    epcoll_publish(epcoll_slot(member, member->index), member->seq, EPCOLL_BARRIER_CALL, NULL, 0);
+    epcoll_prefetch_all(member);
+    for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
+        rc = i == member->index ? 0 : epcoll_wait_member(member, 0, i, EPCOLL_BARRIER_CALL);
+    }
+    if (0 == rc) {
+        epcoll_all_arrived(member);
+        epcoll_end(member);
+    }
+    return rc;
+}
+
+#endif /* COLL_EPCOLL_TREE_H */
