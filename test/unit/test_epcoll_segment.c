@@ -94,7 +94,7 @@ static struct {
     void *segment;
     uint32_t count, fan;
     int rounds;
-    _Atomic int64_t room[MEMBERS_MOST * PIECE_MOST]; /**< how often a share was worked on */
+    _Atomic int64_t scratch[MEMBERS_MOST * PIECE_MOST]; /**< how often a share was worked on */
     int64_t plain[MEMBERS_MOST * PIECE_MOST];        /**< its readers must be ordered: no atomics */
     _Atomic uint64_t entered[MEMBERS_MOST];
     _Atomic bool wake;
@@ -192,7 +192,7 @@ static void do_work(epcoll_member_t *member, uint32_t shares, uint64_t *state)
         while (epcoll_work_claim(member, owner, shares, &share)) {
             tap_pause(state, 40, 20000);
             run.plain[owner * PIECE_MOST + share] = (int64_t) seq;
-            atomic_fetch_add_explicit(&run.room[owner * PIECE_MOST + share], 1,
+            atomic_fetch_add_explicit(&run.scratch[owner * PIECE_MOST + share], 1,
                                       memory_order_relaxed);
             epcoll_chunk_done(member, owner);
         }

@@ -19,7 +19,7 @@
  *   --node 1  after so many calls that slots and rings of the node's memory are used; what fits
  *   there
  *
- * Guards: epcoll/local, coll_epcoll_shelf_chain.c, coll_epcoll_ring.h, coll_epcoll_wait.c,
+ * Guards: epcoll/local, coll_epcoll_bounce_chain.c, coll_epcoll_ring.h, coll_epcoll_wait.c,
  * coll_epcoll_different.c
  */
 
@@ -502,9 +502,8 @@ static void case_own(MPI_Comm comm, struct ept *t)
 }
 
 /** Of two processes: one member of the first has another length; of the other one a member has
- * given
- * its part, and has freed its handle before that shows, while another one, the root, waits for a
- * message.  (The odd one comes when the one that has gone says so.) */
+ * given its part, and has freed its handle before that shows, while another one, the root, waits
+ * for a message.  (The odd one comes when the one that has gone says so.) */
 static void case_gone(MPI_Comm comm, struct ept *t)
 {
     enum { COUNT = 1000 };

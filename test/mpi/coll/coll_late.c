@@ -25,7 +25,7 @@
  *
  * EPT-PARTS: coll_late_move.c coll_late_fold.c
  *
- * Guards: epcoll/between, epcoll/segment, epcoll/calls, epcoll/data, epcoll/local, epcoll/pending
+ * Guards: epcoll/hier, epcoll/segment, epcoll/calls, epcoll/data, epcoll/local, epcoll/pending
  */
 
 #include "coll_late.h"

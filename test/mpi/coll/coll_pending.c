@@ -16,8 +16,8 @@
  *
  * Guards: coll_epcoll_gate.h, coll_epcoll_nonblocking.c, coll_epcoll_pending.c,
  * coll_epcoll_persistent.c, coll_epcoll_side.c, coll_epcoll_small.c,
- * coll_epcoll_pieces.c, coll_epcoll_local.c, coll_epcoll_channel.h, coll_epcoll_program.c,
- * coll_epcoll_step.c, coll_epcoll_group.c, coll_epcoll_near.c
+ * coll_epcoll_pieces.c, coll_epcoll_local.c, coll_epcoll_channel.h, coll_epcoll_schedule.c,
+ * coll_epcoll_step.c, coll_epcoll_group.c, coll_epcoll_node_segment.c
  */
 
 #define _GNU_SOURCE /* mallinfo2 */

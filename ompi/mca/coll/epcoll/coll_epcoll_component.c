@@ -14,7 +14,7 @@
 #include "ompi_config.h"
 
 #include "base/base.h"
-#include "between/between.h"
+#include "hier/hier.h"
 #include "calls/calls.h"
 #include "coll_epcoll_module.h"
 #include "coll_epcoll_parameters.h"
@@ -59,9 +59,9 @@ static void more_release(mca_coll_epcoll_handle_t *handle)
     mca_coll_epcoll_more_t *more = mca_coll_epcoll_has_more(handle);
 
     if (NULL != more) {
-        mca_coll_epcoll_tray_put(more);
-        for (uint32_t i = 0; i < EPCOLL_PROGRAM_ROOMS; ++i) {
-            free(more->room[i].memory);
+        mca_coll_epcoll_double_buffers_put(more);
+        for (uint32_t i = 0; i < EPCOLL_SCHEDULE_SCRATCHES; ++i) {
+            free(more->scratch[i].memory);
         }
         free(more);
     }
@@ -71,16 +71,16 @@ static void more_release(mca_coll_epcoll_handle_t *handle)
 static void handle_release(mca_coll_epcoll_handle_t *handle)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
-    mca_coll_epcoll_wide_t *wide = mca_coll_epcoll_wide(handle);
+    mca_coll_epcoll_hier_t *hier = mca_coll_epcoll_hier(handle);
 
     if (!handle->is_asked && NULL != handle->module) {
         OBJ_RELEASE(handle->module);
     }
-    if (handle->is_wide) {
-        mca_coll_epcoll_near_put(wide);
-        mca_coll_epcoll_shelf_put(wide);
-        if (NULL != wide->layout) {
-            engine->memory_put(wide->layout->memory);
+    if (handle->is_hier) {
+        mca_coll_epcoll_node_segment_put(hier);
+        mca_coll_epcoll_bounce_put(hier);
+        if (NULL != hier->layout) {
+            engine->memory_put(hier->layout->memory);
         }
     }
     if (NULL != handle->member.segment) {
@@ -93,13 +93,13 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
 
 /** The layout, and, where some process has two members, the block: in our process there may be
  * one. */
-static int wide_make(mca_coll_epcoll_wide_t *wide, const mpix_endpoints_members_t *here)
+static int hier_make(mca_coll_epcoll_hier_t *hier, const mpix_endpoints_members_t *here)
 {
-    int rc = mca_coll_epcoll_layout_get(wide->super.comm, EPCOLL_KEY_LAYOUT, &wide->layout);
+    int rc = mca_coll_epcoll_layout_get(hier->super.comm, EPCOLL_KEY_LAYOUT, &hier->layout);
 
-    if (MPI_SUCCESS == rc && wide->layout->is_shared) {
-        rc = block_get(&wide->super, here);
-        rc = MPI_SUCCESS == rc ? mca_coll_epcoll_near_find(wide) : rc;
+    if (MPI_SUCCESS == rc && hier->layout->is_shared) {
+        rc = block_get(&hier->super, here);
+        rc = MPI_SUCCESS == rc ? mca_coll_epcoll_node_segment_init(hier) : rc;
     }
     return rc;
 }
@@ -149,14 +149,14 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
         return rc;
     }
     is_local = here.count == ompi_comm_size(comm);
-    handle = calloc(1, is_local ? sizeof(*handle) : sizeof(mca_coll_epcoll_wide_t));
+    handle = calloc(1, is_local ? sizeof(*handle) : sizeof(mca_coll_epcoll_hier_t));
     if (NULL == handle) {
         return MPI_ERR_NO_MEM;
     }
     handle->comm = comm;
     handle->is_local = is_local;
-    handle->is_wide = !is_local;
-    rc = is_local ? block_get(handle, &here) : wide_make(mca_coll_epcoll_wide(handle), &here);
+    handle->is_hier = !is_local;
+    rc = is_local ? block_get(handle, &here) : hier_make(mca_coll_epcoll_hier(handle), &here);
     rc = MPI_SUCCESS == rc && !mca_coll_epcoll_is_bare(handle) ? module_make(handle) : rc;
     if (MPI_SUCCESS != rc || mca_coll_epcoll_is_bare(handle)) {
         handle_release(handle);
@@ -239,7 +239,7 @@ static mca_coll_base_module_t *module_ask(mca_coll_epcoll_handle_t *handle)
     }
     module = handle->module;
     handle->is_asked = true;
-    handle->run = handle->is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_between_run;
+    handle->run = handle->is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_hier_run;
     return module;
 }
 

@@ -18,7 +18,7 @@
 
 #include "ompi_config.h"
 
-#include "between/between.h"
+#include "hier/hier.h"
 #include "calls/calls.h"
 #include "coll_epcoll_module.h"
 
@@ -59,7 +59,7 @@ OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_cons
 static bool module_serves(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
 {
     return mca_coll_epcoll_component.serves[kind] && !mca_coll_epcoll_is_bare(handle)
-           && (handle->is_local || mca_coll_epcoll_between_has(handle, kind));
+           && (handle->is_local || mca_coll_epcoll_hier_has(handle, kind));
 }
 
 /** Likewise its nonblocking and persistent forms. */
@@ -231,7 +231,7 @@ static void set_functions(mca_coll_epcoll_module_t *module, const mca_coll_epcol
 }
 
 /** Do calls go below, or, with Open MPI 6.0, functions that we put back?  Where each process's
- * ranks follow each other all calls have programs. */
+ * ranks follow each other all calls have schedules. */
 static bool needs_below(const mca_coll_epcoll_handle_t *handle)
 {
     return OMPI_MAJOR_VERSION >= 6

@@ -49,19 +49,19 @@ static const ep_parameter_t parameters[] = {
      .unit = "members", FIXED, .level = OPAL_INFO_LVL_7,
      .help = "Members of a process that read each other's lines; of more, groups of that many are "
              "made, and groups of groups"},
-    {.name = "rails", STORAGE(rails), .preset = EPCOLL_RAILS, .low = 1, .high = EPCOLL_RAILS,
+    {.name = "slices", STORAGE(slices), .preset = EPCOLL_SLICES, .low = 1, .high = EPCOLL_SLICES,
      .unit = "members", FIXED, .level = OPAL_INFO_LVL_5,
      .help = "Members of each process that send and receive parts of what is long, where members "
              "live in several processes"},
-    {.name = "rail_size", STORAGE(rail_size), .preset = 65536, .low = 64, .high = 1 << 30,
+    {.name = "slice_size", STORAGE(slice_size), .preset = 65536, .low = 64, .high = 1 << 30,
      .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_6,
      .help = "Bytes of such a part, at least"},
-    {.name = "shelf_size", STORAGE(shelf_size), .preset = 1 << 20, .high = 1 << 30,
+    {.name = "bounce_size", STORAGE(bounce_size), .preset = 1 << 20, .high = 1 << 30,
      .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_5,
      .help = "Bytes of the node's memory through which a member passes on what is longer than a "
              "few KiB, where all members are on one node; of more than 16 members, less (0: by "
              "messages)"},
-    {.name = "shelf_least", STORAGE(shelf_least), .preset = 4097, .low = 1, .high = 1 << 30,
+    {.name = "bounce_min", STORAGE(bounce_min), .preset = 4097, .low = 1, .high = 1 << 30,
      .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_6,
      .help = "Bytes of a block, or of a vector, from which it goes that way"},
     SERVE(allgather, ALLGATHER),

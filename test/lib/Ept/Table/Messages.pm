@@ -33,7 +33,7 @@ my %COLL = (below => 'pml_epml_coll tuned,basic,libnbc,inter,self',
             fan => 'coll_epcoll_fan 2');
 
 # All that may go through the node's memory does, in small sections.
-my $SHELVES = join ' ', 'coll_epcoll_shelf_size 65536', 'coll_epcoll_shelf_least 1',
+my $BOUNCE = join ' ', 'coll_epcoll_bounce_size 65536', 'coll_epcoll_bounce_min 1',
               'coll_epcoll_inline_limit 0';
 
 # Device memory: said once, however many processes refuse it.
@@ -126,20 +126,20 @@ our @ENTRIES = (
         [qw(coll_life below 1x4)], [qw(coll_life fan 1x8)]),
     { program => 'coll_layout', configs => [qw(1x3 2x2/tcp 3x3/node)],
       longer => [qw(2x2 2x9/node 3x3/tcp 4x4)], quick => ['3x3/node'] },
-    # Everything in messages of many rails, and through no slot.
-    { program => 'coll_layout', variant => 'rails', plain => 0, configs => ['2x2/node'],
+    # Everything in messages of many slices, and through no slot.
+    { program => 'coll_layout', variant => 'slices', plain => 0, configs => ['2x2/node'],
       longer => [qw(2x9/node 3x3/tcp)], quick => [],
-      mca => 'coll_epcoll_rail_size 64 coll_epcoll_inline_limit 0' },
+      mca => 'coll_epcoll_slice_size 64 coll_epcoll_inline_limit 0' },
     # In the node's memory: all of it in small sections, and nothing; also with late members.
-    { program => 'coll_layout', variant => 'shelves', plain => 0, configs => ['3x3/node'],
-      longer => ['2x2/node'], quick => ['3x3/node'], mca => $SHELVES },
+    { program => 'coll_layout', variant => 'bounce', plain => 0, configs => ['3x3/node'],
+      longer => ['2x2/node'], quick => ['3x3/node'], mca => $BOUNCE },
     # Blocks of four members that fill a section to its last line: 50001 ints are 4 rounds of 782 lines.
     { program => 'coll_layout', variant => 'section', plain => 0, configs => ['2x2/node'],
-      quick => [], mca => 'coll_epcoll_shelf_size 600320' },
+      quick => [], mca => 'coll_epcoll_bounce_size 600320' },
     { program => 'coll_layout', variant => 'messages', plain => 0, configs => ['3x3/node'],
-      quick => [], mca => 'coll_epcoll_shelf_size 0' },
-    { program => 'coll_late', variant => 'shelves', plain => 0, configs => ['2x2/node'], longer => ['3x3/node'],
-      quick => [], mca => $SHELVES },
+      quick => [], mca => 'coll_epcoll_bounce_size 0' },
+    { program => 'coll_late', variant => 'bounce', plain => 0, configs => ['2x2/node'], longer => ['3x3/node'],
+      quick => [], mca => $BOUNCE },
     # In steps.
     (map { +{ program => 'coll_layout', variant => $_->[0], plain => 0, quick => [$_->[2]],
               configs => [$_->[2]], longer => [qw(1x3 2x2 3x3/node 4x4/node 2x9/node)],
@@ -147,7 +147,7 @@ our @ENTRIES = (
         ['nonblocking', 1, '3x3/node'], ['persistent', 2, '2x2/tcp']),
     (map { +{ program => 'coll_layout', variant => "rails_$_->[0]", plain => 0, long => 1,
               configs => ['2x2/node'], longer => ['3x3/tcp'], args => "--form $_->[1]",
-              mca => 'coll_epcoll_rail_size 64 coll_epcoll_inline_limit 0' } }
+              mca => 'coll_epcoll_slice_size 64 coll_epcoll_inline_limit 0' } }
         ['nonblocking', 1], ['persistent', 2]),
     { program => 'progress', configs => \@FEW_RANKS, longer => [qw(1x2 2x1 2x4 4x2)] },
     { program => 'calls', configs => ['1x1'], quick => ['1x1'], plain => 0 },

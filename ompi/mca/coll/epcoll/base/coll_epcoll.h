@@ -40,7 +40,7 @@ typedef struct mca_coll_epcoll_component_t {
     int client;                            /**< our number behind it */
 
     /** How nonblocking ones begin, and persistent ones are made, those of no bytes included in
-     * neither; where members live in several processes, those that have a program.  The layer
+     * neither; where members live in several processes, those that have a schedule.  The layer
      * pending's.
      * @param[out] request_p  the user's; set on success
      * @return MPI_SUCCESS or an error code */
@@ -56,10 +56,10 @@ typedef struct mca_coll_epcoll_component_t {
     size_t inline_limit;
     size_t share_size;
     unsigned int fan;
-    unsigned int rails;
-    size_t rail_size;
-    size_t shelf_size;
-    size_t shelf_least;
+    unsigned int slices;
+    size_t slice_size;
+    size_t bounce_size;
+    size_t bounce_min;
 } mca_coll_epcoll_component_t;
 
 /** Ways that a call may go. */
@@ -73,20 +73,20 @@ typedef enum mca_coll_epcoll_way_t {
 enum {
     EPCOLL_KEY_SEGMENT,
     EPCOLL_KEY_LAYOUT,
-    EPCOLL_KEY_SHELF,
-    EPCOLL_KEY_NEAR,
+    EPCOLL_KEY_BOUNCE,
+    EPCOLL_KEY_NODE_SEGMENT,
     EPCOLL_KEY_RINGS,
-    EPCOLL_KEY_TRAYS
+    EPCOLL_KEY_DOUBLE_BUFFERS
 };
 
 /** Memory for temporary elements, which grows with what is asked for. */
-typedef struct mca_coll_epcoll_room_t {
+typedef struct mca_coll_epcoll_scratch_t {
     void *memory;
     size_t size;
-} mca_coll_epcoll_room_t;
+} mca_coll_epcoll_scratch_t;
 
-/** Rooms of a call between processes. */
-#define EPCOLL_PROGRAM_ROOMS 3
+/** Scratch buffers of a call between processes. */
+#define EPCOLL_SCHEDULE_SCRATCHES 3
 
 /** What most handles never need.  Made with the first call that is nonblocking or persistent, or
  * that does not fit in slots (mca_coll_epcoll_more). */
@@ -96,9 +96,10 @@ typedef struct mca_coll_epcoll_more_t {
     uint32_t carried[EPCOLL_KINDS_IN_SLOTS];
     struct mca_coll_epcoll_pending_t
         *pending;                   /**< what is under way; NULL: nothing has been, yet */
-    mca_coll_epcoll_room_t room[EPCOLL_PROGRAM_ROOMS]; /**< of blocking calls */
-    mpix_endpoints_memory_t *trays; /**< of the process: coll_epcoll_short.c; NULL: none yet */
-    uint32_t tray_calls;            /**< that have used them: the same at all members */
+    mca_coll_epcoll_scratch_t scratch[EPCOLL_SCHEDULE_SCRATCHES]; /**< of blocking calls */
+    mpix_endpoints_memory_t
+        *double_buffers;          /**< of the process: coll_epcoll_hier_small.c; NULL: none yet */
+    uint32_t double_buffer_calls; /**< that have used them: the same at all members */
     uint32_t direct_inits; /**< persistent ones of the layer direct: the same at all members */
 } mca_coll_epcoll_more_t;
 
@@ -123,7 +124,7 @@ struct mca_coll_epcoll_handle_t {
     /** Calls in slots; see coll_epcoll_count.h. */
     _Atomic uint32_t small[EPCOLL_KINDS_IN_SLOTS];
     bool is_local;   /**< all members are in this process, and nothing has failed */
-    bool is_wide;    /**< it is a mca_coll_epcoll_wide_t */
+    bool is_hier;    /**< it is a mca_coll_epcoll_hier_t */
     bool is_asked;   /**< libmpi has the module */
     bool has_waited; /**< in the call that we are in the engine has been turned */
     uint8_t yields;  /**< of waits, where threads share cores */
@@ -135,49 +136,50 @@ typedef struct mca_coll_epcoll_bare_t {
     _Atomic int broken; /**< what super.member's is */
 } mca_coll_epcoll_bare_t;
 
-/** Memory of the node that all members use from a call on: see coll_epcoll_near.c. */
-typedef struct mca_coll_epcoll_common_t {
+/** Memory of the node that all members use from a call on: see coll_epcoll_node_segment.c. */
+typedef struct mca_coll_epcoll_cutover_t {
     uint16_t calls;  /**< in which it was asked for, or might have been used */
     bool is_used;    /**< in the call that we are in; the same at all members */
     bool is_settled; /**< and in all behind it */
-} mca_coll_epcoll_common_t;
+} mca_coll_epcoll_cutover_t;
 
 /** A handle whose members live in several processes. */
-typedef struct mca_coll_epcoll_wide_t {
+typedef struct mca_coll_epcoll_hier_t {
     mca_coll_epcoll_handle_t super;
     const mca_coll_epcoll_layout_t *layout;
     /** For what travels in slots: the view of a block of all members, by rank, if they are on this
      * node; if they are on several, of the node's processes.  NULL: we have none. */
-    struct mca_coll_epcoll_near_t *_Atomic near;
-    /** All are on this node: their shelves, for what is longer (coll_epcoll_shelf.h).  NULL: there
-     * are none. */
-    struct mca_coll_epcoll_shelf_t *_Atomic shelf;
-    uint32_t calls;                  /**< served by the layer between: the same at all members */
-    mca_coll_epcoll_common_t blocks; /**< that the node's block is in */
-    mca_coll_epcoll_common_t rings;  /**< likewise its rings */
-    bool may_be_near;                /**< all are on this node */
-    bool shelf_is_used;              /**< all have them */
-    bool shelf_is_known;             /**< whether all have them */
-    uint8_t shelf_calls; /**< that shelves would have been for: the same at all members */
-} mca_coll_epcoll_wide_t;
+    struct mca_coll_epcoll_node_segment_t *_Atomic node_segment;
+    /** All are on this node: their bounce buffers, for what is longer (coll_epcoll_bounce.h).
+     * NULL:
+     * there are none. */
+    struct mca_coll_epcoll_bounce_t *_Atomic bounce;
+    uint32_t calls;                   /**< served by the layer hier: the same at all members */
+    mca_coll_epcoll_cutover_t blocks; /**< that the node's block is in */
+    mca_coll_epcoll_cutover_t rings;  /**< likewise its rings */
+    bool is_on_node;                  /**< all are on this node */
+    bool bounce_is_used;              /**< all have them */
+    bool bounce_is_known;             /**< whether all have them */
+    uint8_t bounce_calls; /**< that bounce buffers would have been for: the same at all members */
+} mca_coll_epcoll_hier_t;
 
 /** The view of a block of the node, of blocking calls: a handle that is not wide. */
-typedef struct mca_coll_epcoll_near_t {
+typedef struct mca_coll_epcoll_node_segment_t {
     mca_coll_epcoll_handle_t super;
     epcoll_aux_t aux;                       /**< of that view */
     mpix_endpoints_memory_t *memory, *ring; /**< of blocks; of rings, NULL: not yet, or none */
-} mca_coll_epcoll_near_t;
+} mca_coll_epcoll_node_segment_t;
 
-/** The view of the shelves' block, likewise. */
-typedef struct mca_coll_epcoll_shelf_t {
+/** The view of the bounce buffers' block, likewise. */
+typedef struct mca_coll_epcoll_bounce_t {
     mca_coll_epcoll_handle_t super;
     mpix_endpoints_memory_t *memory;
-} mca_coll_epcoll_shelf_t;
+} mca_coll_epcoll_bounce_t;
 
 /** With its share of the block: half a KiB (unit/test_epcoll_segment has the block's part). */
 #define EPCOLL_HANDLE_BYTES 136
 _Static_assert(EPCOLL_HANDLE_BYTES == sizeof(mca_coll_epcoll_handle_t)
-                   && EPCOLL_HANDLE_BYTES + 48 >= sizeof(mca_coll_epcoll_wide_t),
+                   && EPCOLL_HANDLE_BYTES + 48 >= sizeof(mca_coll_epcoll_hier_t),
                "what a member takes: docs/comparison.md");
 
 /** The functions of the components below us, for what we do not serve. */
@@ -220,9 +222,9 @@ static inline uint32_t mca_coll_epcoll_size(const mca_coll_epcoll_handle_t *hand
 }
 
 /** Of a handle that is wide. */
-static inline mca_coll_epcoll_wide_t *mca_coll_epcoll_wide(const mca_coll_epcoll_handle_t *handle)
+static inline mca_coll_epcoll_hier_t *mca_coll_epcoll_hier(const mca_coll_epcoll_handle_t *handle)
 {
-    return (mca_coll_epcoll_wide_t *) (uintptr_t) handle;
+    return (mca_coll_epcoll_hier_t *) (uintptr_t) handle;
 }
 
 /** Has each process one member at most? */
@@ -235,19 +237,19 @@ static inline bool mca_coll_epcoll_is_bare(const mca_coll_epcoll_handle_t *handl
 static inline const mca_coll_epcoll_layout_t *mca_coll_epcoll_layout(
     const mca_coll_epcoll_handle_t *handle)
 {
-    return handle->is_wide ? mca_coll_epcoll_wide(handle)->layout : NULL;
+    return handle->is_hier ? mca_coll_epcoll_hier(handle)->layout : NULL;
 }
 
 /** May it use memory of the node? */
-static inline bool mca_coll_epcoll_may_be_near(const mca_coll_epcoll_handle_t *handle)
+static inline bool mca_coll_epcoll_is_on_node(const mca_coll_epcoll_handle_t *handle)
 {
-    return handle->is_wide && mca_coll_epcoll_wide(handle)->may_be_near;
+    return handle->is_hier && mca_coll_epcoll_hier(handle)->is_on_node;
 }
 
 /** Do all members use memory of the node in the call that we are in? */
-static inline bool mca_coll_epcoll_are_near(const mca_coll_epcoll_wide_t *wide)
+static inline bool mca_coll_epcoll_uses_node_segment(const mca_coll_epcoll_hier_t *hier)
 {
-    return wide->may_be_near && wide->blocks.is_used;
+    return hier->is_on_node && hier->blocks.is_used;
 }
 
 /** Of the handle's own thread.  @return NULL: there is none yet */

@@ -77,14 +77,14 @@ typedef enum mca_coll_epcoll_kind_t {
     each(neighbor_allgather) each(neighbor_allgatherv) each(neighbor_alltoall) \
         each(neighbor_alltoallv) each(neighbor_alltoallw)
 
-/** How a blocking call of several processes goes: what the layer between has chosen. */
+/** How a blocking call of several processes goes: what the layer hier has chosen. */
 typedef enum mca_coll_epcoll_algorithm_t {
-    EPCOLL_ALGORITHM_BELOW,   /**< by the components below */
-    EPCOLL_ALGORITHM_NEAR,    /**< in slots of the node's memory */
-    EPCOLL_ALGORITHM_AHEAD,   /**< in rings there */
-    EPCOLL_ALGORITHM_SLOTS,   /**< by leaders, in slots of each process's block */
-    EPCOLL_ALGORITHM_TRAYS,   /**< likewise in trays */
-    EPCOLL_ALGORITHM_PROGRAM, /**< by its builder */
+    EPCOLL_ALGORITHM_FALLBACK,       /**< by the components below */
+    EPCOLL_ALGORITHM_NODE_SLOTS,     /**< in slots of the node's memory */
+    EPCOLL_ALGORITHM_NODE_RINGS,     /**< in rings there */
+    EPCOLL_ALGORITHM_LEADER_SLOTS,   /**< by leaders, in slots of each process's block */
+    EPCOLL_ALGORITHM_LEADER_BUFFERS, /**< likewise in double buffers */
+    EPCOLL_ALGORITHM_SCHEDULE,       /**< by its builder */
 } mca_coll_epcoll_algorithm_t;
 
 /**
@@ -108,7 +108,7 @@ typedef struct mca_coll_epcoll_call_t {
     ompi_op_t *op;
     size_t bytes; /**< packed, of one block, or of a reduction's vector: what must be the same at
                    * all members; 0 where blocks may differ (v, w) */
-    /* Of a part of what spans processes (layer between). */
+    /* Of a part of what spans processes (layer hier). */
     const struct mca_coll_epcoll_plan_t *plan;
     const uint32_t *ranks; /**< of the process's members, by index; NULL: those are the same */
     uint64_t said;         /**< the word of the whole, which members say; 0: it is no part */

@@ -92,14 +92,14 @@ static bool is_of_processes(const ompi_communicator_t *comm, const epcoll_member
 {
     const mca_coll_epcoll_handle_t *handle
         = mca_coll_epcoll_component.engine->client_object(comm, mca_coll_epcoll_component.client);
-    const mca_coll_epcoll_near_t *near;
+    const mca_coll_epcoll_node_segment_t *node_segment;
 
     *layout_p = mca_coll_epcoll_layout(handle);
-    if (NULL == *layout_p || mca_coll_epcoll_may_be_near(handle)) {
+    if (NULL == *layout_p || mca_coll_epcoll_is_on_node(handle)) {
         return false;
     }
-    near = mca_coll_epcoll_wide(handle)->near;
-    return NULL != near && member == &near->super.member;
+    node_segment = mca_coll_epcoll_hier(handle)->node_segment;
+    return NULL != node_segment && member == &node_segment->super.member;
 }
 
 /** The rank of a member of the block; of a process, its first. */
@@ -208,23 +208,24 @@ static bool describe_view(const mca_coll_epcoll_handle_t *handle, const epcoll_m
     }
     (void) snprintf(text, size, "in %s, operation %llu of members of %s, waits for rank %s, %s",
                     call, (unsigned long long) view.seq, where, ranks,
-                    handle->is_wide ? "not so far yet" : "which has not come");
+                    handle->is_hier ? "not so far yet" : "which has not come");
     return true;
 }
 
 void mca_coll_epcoll_describe(void *object, char *text, size_t size)
 {
     const mca_coll_epcoll_handle_t *handle = object;
-    const mca_coll_epcoll_near_t *near = NULL;
+    const mca_coll_epcoll_node_segment_t *node_segment = NULL;
 
     *text = '\0';
     if (mca_coll_epcoll_is_bare(handle)) {
         return;
     }
-    if (handle->is_wide) {
-        near = mca_coll_epcoll_wide(handle)->near;
+    if (handle->is_hier) {
+        node_segment = mca_coll_epcoll_hier(handle)->node_segment;
     }
-    if ((NULL == near || !describe_view(handle, &near->super.member, "this node", text, size))) {
+    if ((NULL == node_segment
+         || !describe_view(handle, &node_segment->super.member, "this node", text, size))) {
         (void) describe_view(handle, &handle->member, "this process", text, size);
     }
 }

@@ -105,21 +105,21 @@ static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
  */
 static void break_shared(mca_coll_epcoll_handle_t *handle, int why)
 {
-    mca_coll_epcoll_near_t *near;
-    mca_coll_epcoll_shelf_t *shelf;
+    mca_coll_epcoll_node_segment_t *node_segment;
+    mca_coll_epcoll_bounce_t *bounce;
 
     (void) epcoll_break(&handle->member, why);
-    if (!handle->is_wide) {
+    if (!handle->is_hier) {
         return;
     }
     atomic_thread_fence(memory_order_seq_cst);
-    near = mca_coll_epcoll_wide(handle)->near;
-    if (NULL != near) {
-        (void) epcoll_break(&near->super.member, why);
+    node_segment = mca_coll_epcoll_hier(handle)->node_segment;
+    if (NULL != node_segment) {
+        (void) epcoll_break(&node_segment->super.member, why);
     }
-    shelf = mca_coll_epcoll_wide(handle)->shelf;
-    if (NULL != shelf) {
-        (void) epcoll_break(&shelf->super.member, why);
+    bounce = mca_coll_epcoll_hier(handle)->bounce;
+    if (NULL != bounce) {
+        (void) epcoll_break(&bounce->super.member, why);
     }
 }
 

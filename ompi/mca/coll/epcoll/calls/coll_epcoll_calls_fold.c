@@ -31,7 +31,7 @@ int mca_coll_epcoll_barrier(struct ompi_communicator_t *comm, mca_coll_base_modu
         return mca_coll_epcoll_ended(handle, epcoll_barrier(&handle->member));
     }
     call = barrier;
-    (void) mca_coll_epcoll_between_serves(handle, &call);
+    (void) mca_coll_epcoll_hier_serves(handle, &call);
     return handle->run(handle, &call);
 }
 
@@ -43,7 +43,7 @@ int mca_coll_epcoll_ibarrier(struct ompi_communicator_t *comm, ompi_request_t **
 
     (void) comm;
     if (NULL != mca_coll_epcoll_layout(handle)) {
-        (void) mca_coll_epcoll_between_serves(handle, &call);
+        (void) mca_coll_epcoll_hier_serves(handle, &call);
     }
     return mca_coll_epcoll_component.begin(handle, &call, request_p);
 }

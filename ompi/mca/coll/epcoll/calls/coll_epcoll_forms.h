@@ -15,7 +15,7 @@
 
 #include "ompi_config.h"
 
-#include "../between/between.h"
+#include "../hier/hier.h"
 #include "coll_epcoll_calls.h"
 
 #include "mpi.h"
@@ -26,21 +26,21 @@
 static inline bool mca_coll_epcoll_run_is_below(mca_coll_epcoll_handle_t *handle,
                                                 mca_coll_epcoll_call_t *call)
 {
-    return OPAL_UNLIKELY(!handle->is_local && !mca_coll_epcoll_between_serves(handle, call));
+    return OPAL_UNLIKELY(!handle->is_local && !mca_coll_epcoll_hier_serves(handle, call));
 }
 
 /** Likewise a nonblocking one. */
 static inline bool mca_coll_epcoll_begin_is_below(mca_coll_epcoll_handle_t *handle,
                                                   mca_coll_epcoll_call_t *call)
 {
-    return OPAL_UNLIKELY(handle->is_wide && !mca_coll_epcoll_between_serves(handle, call));
+    return OPAL_UNLIKELY(handle->is_hier && !mca_coll_epcoll_hier_serves(handle, call));
 }
 
-/** Likewise a persistent one, whose first start is always a program. */
+/** Likewise a persistent one, whose first start is always a schedule. */
 static inline bool mca_coll_epcoll_init_is_below(mca_coll_epcoll_handle_t *handle,
                                                  const mca_coll_epcoll_call_t *call)
 {
-    return OPAL_UNLIKELY(handle->is_wide && !mca_coll_epcoll_program_serves(handle, call));
+    return OPAL_UNLIKELY(handle->is_hier && !mca_coll_epcoll_schedule_serves(handle, call));
 }
 
 /** Calls a function of the components below.  @param ...  its arguments but for the module */

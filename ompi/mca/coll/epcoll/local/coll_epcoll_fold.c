@@ -178,9 +178,9 @@ static int scan_range(const mca_coll_epcoll_running_t *running, uint32_t piece, 
     uint32_t next = 0;
 
     if (NULL != own->plan) {
-        const mca_coll_epcoll_call_t *rail = mca_coll_epcoll_call_of(running, piece);
+        const mca_coll_epcoll_call_t *slice = mca_coll_epcoll_call_of(running, piece);
 
-        sent[next] = with_own_type(running, rail, rail->plan->from);
+        sent[next] = with_own_type(running, slice, slice->plan->from);
         results[next++] = EPCOLL_UNWANTED;
     }
     for (uint32_t i = 0; i < running->member->count; ++i, ++next) {

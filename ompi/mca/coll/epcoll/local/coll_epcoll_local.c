@@ -24,7 +24,7 @@ static bool is_small(const epcoll_member_t *member, const mca_coll_epcoll_call_t
 mca_coll_epcoll_way_t mca_coll_epcoll_local_way(const mca_coll_epcoll_handle_t *handle,
                                                 const mca_coll_epcoll_call_t *call)
 {
-    if (handle->is_wide) {
+    if (handle->is_hier) {
         return EPCOLL_WAY_BETWEEN;
     }
     return EPCOLL_BARRIER == call->kind || is_small(&handle->member, call) ? EPCOLL_WAY_SMALL

@@ -30,7 +30,7 @@ typedef struct work_t {
     const mca_coll_epcoll_call_t *call;
     size_t away, bytes, elements;
     char *value[EPCOLL_FAN]; /**< by process: what its members have together; then what more have */
-    alignas(64) char room[EPCOLL_FAN][EPCOLL_ORDER_ELEMENT];
+    alignas(64) char scratch[EPCOLL_FAN][EPCOLL_ORDER_ELEMENT];
 } work_t;
 
 bool mca_coll_epcoll_shows_order(const mca_coll_epcoll_call_t *call)
@@ -100,19 +100,19 @@ static void fold_process(work_t *work, uint32_t process)
 {
     const mca_coll_epcoll_layout_t *layout = work->of->layout;
 
-    work->value[process] = work->room[process];
+    work->value[process] = work->scratch[process];
     order_fold(work, layout->member + layout->first[process],
                mca_coll_epcoll_layout_count(layout, process), work->value[process]);
 }
 
-/** One value with that behind it, which it becomes: both keep a room. */
+/** One value with that behind it, which it becomes: both keep a scratch buffer. */
 static void order_join(char **before, char **behind, const work_t *work)
 {
-    char *room = *before;
+    char *scratch = *before;
 
-    order_combine(work, room, *behind);
+    order_combine(work, scratch, *behind);
     *before = *behind;
-    *behind = room;
+    *behind = scratch;
 }
 
 /** Neighbours, then neighbours of these, and so on, into the first. */
@@ -127,7 +127,7 @@ static void fold_tree(const work_t *work, char **value, uint32_t count)
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-/** mca_coll_epcoll_stage_allreduce: doubling; the first ones are in pairs, so that a power of two
+/** mca_coll_epcoll_phase_allreduce: doubling; the first ones are in pairs, so that a power of two
  * is left. */
 static void put_all(work_t *work, char *result)
 {
@@ -227,7 +227,7 @@ static void put_before(work_t *work, char *result)
     const uint32_t process = layout->process_of[work->of->rank];
     const uint32_t *rank = layout->member + layout->first[process];
     const uint32_t count = layout->index_of[work->of->rank] + (EPCOLL_SCAN == work->call->kind);
-    char *acc = work->room[EPCOLL_FAN - 1], *next = work->room[0];
+    char *acc = work->scratch[EPCOLL_FAN - 1], *next = work->scratch[0];
     uint32_t done = 0;
 
     if (0 == process && work->of->is_small) {
@@ -240,12 +240,12 @@ static void put_before(work_t *work, char *result)
         before_process(work, process, acc);
     }
     for (; done < count; ++done) {
-        char *room = acc;
+        char *scratch = acc;
 
         memcpy(next, order_part(work, rank[done]), work->bytes);
         order_combine(work, acc, next);
         acc = next;
-        next = room;
+        next = scratch;
     }
     memcpy(result, acc, work->bytes);
 }

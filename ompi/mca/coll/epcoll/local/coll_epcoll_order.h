@@ -7,7 +7,7 @@
  * @file
  *
  * The order in which members of several processes are combined, for a member that has the vectors
- * of all of them: that of the messages which the layer between sends, association by association. 
+ * of all of them: that of the messages which the layer hier sends, association by association. 
  * A communicator goes over from messages to the node's memory while it is in use, and the same call
  * is to have the same bits before and behind.
  */

@@ -58,7 +58,7 @@ typedef struct mca_coll_epcoll_plan_t {
      * it */
     int (*source)(const mca_coll_epcoll_running_t *running, uint32_t block, uint32_t receiver);
     const mca_coll_epcoll_layout_t *layout;
-    uint32_t rails;
+    uint32_t slices;
     uint64_t wants; /**< the member that asks, any block: 0 or 1; of blocks that differ the bytes of
                      * the longest */
     void *from, *into;                                 /**< its buffers, of all blocks */
@@ -152,7 +152,8 @@ static inline uint64_t mca_coll_epcoll_longest_of(const mca_coll_epcoll_running_
     return longest;
 }
 
-/** Where the blocks begin that a member of one length of blocks sends to each: one run of memory, in
+/** Where the blocks begin that a member of one length of blocks sends to each: one run of memory,
+ * in
  * the order of ranks, or, of an allgather, one block for all.  NULL: they are no run, or differ. */
 static inline const char *mca_coll_epcoll_run_in(const epcoll_slot_t *slot)
 {

@@ -9,7 +9,7 @@
  * Small collectives in which some members need not wait for others, in rings (coll_epcoll_ring.h):
  * bcast, scatter, gather, reduce, scan and exscan.  Results are associated as those in slots.
  *
- * Called by the layer between.
+ * Called by the layer hier.
  *
  * Tests: coll_move, coll_reduce, coll_late, coll_different, coll_order
  */

@@ -61,14 +61,14 @@ bool mca_coll_epcoll_group_serves(const mca_coll_epcoll_handle_t *handle,
 
     switch (call->kind) {
     case EPCOLL_BARRIER:
-        return mca_coll_epcoll_may_be_near(handle);
+        return mca_coll_epcoll_is_on_node(handle);
     case EPCOLL_ALLGATHER:
     case EPCOLL_ALLREDUCE:
     case EPCOLL_ALLTOALL:
     case EPCOLL_REDUCE_SCATTER:
     case EPCOLL_REDUCE_SCATTER_BLOCK:
-        return mca_coll_epcoll_may_be_near(handle) && all_want_some(handle, call)
-               && mca_coll_epcoll_near_fits(handle, &all, call);
+        return mca_coll_epcoll_is_on_node(handle) && all_want_some(handle, call)
+               && mca_coll_epcoll_node_segment_fits(handle, &all, call);
     default:
         return false; /* not all have come when it is over */
     }
@@ -120,8 +120,8 @@ mca_coll_epcoll_group_t *mca_coll_epcoll_group_get(mca_coll_epcoll_handle_t *han
                        (uint32_t) mca_coll_epcoll_rank(handle), mca_coll_epcoll_component.fan);
     member->aux = &mca_coll_epcoll_layout(handle)->aux;
     /* The node's block is used, or not, by the same calls at all members. */
-    member->broken = mca_coll_epcoll_wide(handle)->blocks.is_used
-                         ? mca_coll_epcoll_wide(handle)->near->super.member.broken
+    member->broken = mca_coll_epcoll_hier(handle)->blocks.is_used
+                         ? mca_coll_epcoll_hier(handle)->node_segment->super.member.broken
                          : &first_block(group)->broken;
     /* Relaxed: a thread that adds one has one. */
     atomic_fetch_add_explicit(&group->users, 1, memory_order_relaxed);

@@ -20,7 +20,7 @@
 
 #include "ompi_config.h"
 
-#include "../between/between.h"
+#include "../hier/hier.h"
 
 BEGIN_C_DECLS
 

@@ -74,7 +74,7 @@ static void operation_free(mca_coll_epcoll_operation_t *operation)
 }
 
 /** @param arrays  what has the copies of the call's arrays
- * @param steps  it goes through its program; else, of several processes, by the node's memory */
+ * @param steps  it goes through its schedule; else, of several processes, by the node's memory */
 static void nonblocking_prepare(mca_coll_epcoll_pending_t *pending,
                                 mca_coll_epcoll_operation_t *operation,
                                 const mca_coll_epcoll_call_t *call, void *arrays, bool steps)
@@ -83,8 +83,8 @@ static void nonblocking_prepare(mca_coll_epcoll_pending_t *pending,
     operation->arrays = arrays;
     operation->request = NULL;
     operation->steps = steps;
-    if (NULL != operation->program) {
-        operation->channel = steps ? &pending->nonblocking : &pending->near;
+    if (NULL != operation->schedule) {
+        operation->channel = steps ? &pending->nonblocking : &pending->node_segment;
     }
 }
 
@@ -162,9 +162,9 @@ static int begin_aside(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll
     return MPI_SUCCESS;
 }
 
-/** Begin one that has a program: it needs a request, since others' messages are needed. */
-static int begin_program(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
-                         void *arrays, ompi_request_t **request_p)
+/** Begin one that has a schedule: it needs a request, since others' messages are needed. */
+static int begin_schedule(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
+                          void *arrays, ompi_request_t **request_p)
 {
     const int tag = EPCOLL_TAGS_NONBLOCKING + (int) (pending->calls++ & EPCOLL_TAGS_EACH);
     const bool held = mca_coll_epcoll_gate_try(pending);
@@ -174,8 +174,8 @@ static int begin_program(mca_coll_epcoll_pending_t *pending, const mca_coll_epco
 
     if (NULL != operation) {
         nonblocking_prepare(pending, operation, call, arrays, true);
-        rc = mca_coll_epcoll_program_begin(operation->program, pending->handle, &operation->call,
-                                           operation->channel, tag);
+        rc = mca_coll_epcoll_schedule_begin(operation->schedule, pending->handle, &operation->call,
+                                            operation->channel, tag);
         rc = MPI_SUCCESS == rc ? request_new(pending, operation) : rc;
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
@@ -219,13 +219,14 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
         call = &copied;
     }
     steps = NULL != mca_coll_epcoll_layout(handle)
-            && !mca_coll_epcoll_is_near(mca_coll_epcoll_wide(handle), call);
-    if (OPAL_UNLIKELY(handle->is_wide && NULL == pending->near.member.segment
-                      && mca_coll_epcoll_are_near(mca_coll_epcoll_wide(handle)))) {
-        mca_coll_epcoll_near_view(mca_coll_epcoll_wide(handle), EPCOLL_NEAR_NONBLOCKING,
-                                  &pending->near.member);
+            && !mca_coll_epcoll_uses_node_slots(mca_coll_epcoll_hier(handle), call);
+    if (OPAL_UNLIKELY(handle->is_hier && NULL == pending->node_segment.member.segment
+                      && mca_coll_epcoll_uses_node_segment(mca_coll_epcoll_hier(handle)))) {
+        mca_coll_epcoll_node_segment_view(mca_coll_epcoll_hier(handle),
+                                          EPCOLL_NODE_SEGMENT_NONBLOCKING,
+                                          &pending->node_segment.member);
     }
-    rc = steps ? begin_program(pending, call, arrays, request_p)
+    rc = steps ? begin_schedule(pending, call, arrays, request_p)
          : OPAL_LIKELY(mca_coll_epcoll_gate_try(pending))
              ? begin_held(pending, call, arrays, request_p)
              : begin_aside(pending, call, arrays, request_p);

@@ -42,18 +42,19 @@ static void say_ended(mca_coll_epcoll_ended_t *ended)
 static bool is_nonblocking(const mca_coll_epcoll_pending_t *pending,
                            const mca_coll_epcoll_operation_t *operation)
 {
-    return &pending->nonblocking == operation->channel || &pending->near == operation->channel;
+    return &pending->nonblocking == operation->channel
+           || &pending->node_segment == operation->channel;
 }
 
 void mca_coll_epcoll_pending_enter(mca_coll_epcoll_pending_t *pending,
                                    mca_coll_epcoll_operation_t *operation)
 {
     if (operation->steps) {
-        mca_coll_epcoll_program_enter(operation->program);
+        mca_coll_epcoll_schedule_enter(operation->schedule);
         operation->is_shown = true; /* as far as it goes: its steps look for themselves */
         return;
     }
-    if (NULL == operation->member.segment || NULL != operation->program) {
+    if (NULL == operation->member.segment || NULL != operation->schedule) {
         operation->member = operation->channel->member; /* it may have been another one's before */
     }
     operation->member.seq = mca_coll_epcoll_channel_enter(operation->channel, 1);
@@ -170,7 +171,7 @@ static int go_on(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
     int rc = EPCOLL_NOTHING;
 
     if (operation->steps) {
-        return mca_coll_epcoll_program_step(operation->program, most);
+        return mca_coll_epcoll_schedule_step(operation->schedule, most);
     }
     if (OPAL_LIKELY(operation->is_shown) || pending_show(pending, operation)) {
         rc = mca_coll_epcoll_local_step(&operation->running, most);
@@ -206,7 +207,7 @@ void mca_coll_epcoll_pending_finish(mca_coll_epcoll_pending_t *pending,
     say_ended(ended); /* there is another one, so it is not the last */
     *ended = (mca_coll_epcoll_ended_t){.request = operation->request, .error = error};
     if (operation->steps) {
-        mca_coll_epcoll_program_trim(operation->program);
+        mca_coll_epcoll_schedule_trim(operation->schedule);
     }
     if (is_nonblocking(pending, operation)) {
         operation->next = pending->unused;
@@ -283,7 +284,7 @@ void mca_coll_epcoll_pending_leave(mca_coll_epcoll_pending_t *pending,
 /** Is the step of one long? */
 static bool pending_works(const mca_coll_epcoll_operation_t *operation)
 {
-    return operation->steps ? operation->program->is_enough : NULL != operation->running.family;
+    return operation->steps ? operation->schedule->is_enough : NULL != operation->running.family;
 }
 
 /** Go on with all.  @return whether that has brought something */
@@ -374,15 +375,15 @@ bool mca_coll_epcoll_pending_equip(mca_coll_epcoll_pending_t *pending,
                                    mca_coll_epcoll_operation_t *operation)
 {
     operation->steps = NULL != mca_coll_epcoll_layout(pending->handle);
-    operation->program = operation->steps ? calloc(1, sizeof(*operation->program)) : NULL;
-    return !operation->steps || NULL != operation->program;
+    operation->schedule = operation->steps ? calloc(1, sizeof(*operation->schedule)) : NULL;
+    return !operation->steps || NULL != operation->schedule;
 }
 
 void mca_coll_epcoll_pending_strip(mca_coll_epcoll_operation_t *operation)
 {
-    if (NULL != operation->program) {
-        mca_coll_epcoll_program_end(operation->program);
-        free(operation->program);
+    if (NULL != operation->schedule) {
+        mca_coll_epcoll_schedule_end(operation->schedule);
+        free(operation->schedule);
     }
 }
 

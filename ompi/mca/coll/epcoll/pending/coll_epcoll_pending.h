@@ -18,7 +18,7 @@
  * endpoint goes on with, one thread at a time: it holds the handle's gate.  A thread that begins an
  * operation while another one holds it leaves it at the gate, and the holder takes it in.
  *
- * Where members live in several processes, an operation goes through its program (layer between),
+ * Where members live in several processes, an operation goes through its schedule (layer hier),
  * whose LOCAL steps have numbers of the block; all of an operation's follow each other.  What goes
  * through the node's memory instead is as if all members were in one process, in blocks of their
  * own there.
@@ -32,7 +32,7 @@
 
 #include "ompi_config.h"
 
-#include "../between/between.h"
+#include "../hier/hier.h"
 #include "coll_epcoll_arrays.h"
 #include "coll_epcoll_group.h"
 #include "coll_epcoll_side.h"
@@ -42,7 +42,10 @@
 BEGIN_C_DECLS
 
 /** Keys of memory that is got from the engine; that of the communicator's first block is 0. */
-enum { EPCOLL_KEY_NONBLOCKING = EPCOLL_KEY_TRAYS + 1, EPCOLL_KEY_PERSISTENT /* and above */ };
+enum {
+    EPCOLL_KEY_NONBLOCKING = EPCOLL_KEY_DOUBLE_BUFFERS + 1,
+    EPCOLL_KEY_PERSISTENT /* and above */
+};
 
 /** An operation. */
 typedef struct mca_coll_epcoll_operation_t mca_coll_epcoll_operation_t;
@@ -53,8 +56,9 @@ struct mca_coll_epcoll_operation_t {
     mca_coll_epcoll_running_t running;
     mca_coll_epcoll_call_t call;
     void *arrays; /**< what has the copies of the call's arrays; NULL: it has none */
-    mca_coll_epcoll_program_t *program; /**< of members in several processes; NULL: all are here */
-    bool steps;                         /**< it goes through its program */
+    mca_coll_epcoll_schedule_t
+        *schedule;                      /**< of members in several processes; NULL: all are here */
+    bool steps;                         /**< it goes through its schedule */
     ompi_request_t *request;            /**< NULL: none yet */
     bool is_entered;                    /**< it has its number before it comes to the gate */
     bool is_shown;                      /**< else it waits until its slot may be written */
@@ -73,11 +77,12 @@ typedef struct mca_coll_epcoll_pending_t {
     uint32_t waiting; /**< of the nonblocking channel, those that are not shown */
     mca_coll_epcoll_channel_t nonblocking;
     mca_coll_epcoll_side_t *side;   /**< its block */
-    mca_coll_epcoll_channel_t near; /**< likewise in the node's memory; block NULL: not yet */
+    mca_coll_epcoll_channel_t
+        node_segment; /**< likewise in the node's memory; block NULL: not yet */
 
     mca_coll_epcoll_sides_t kept;
     /* the thread of the handle; the same at all members */
-    uint32_t calls; /**< of nonblocking ones that have programs */
+    uint32_t calls; /**< of nonblocking ones that have schedules */
     uint32_t inits; /**< of persistent ones */
     mca_coll_epcoll_groups_t groups;
 } mca_coll_epcoll_pending_t;
@@ -137,7 +142,7 @@ static inline bool mca_coll_epcoll_is_over(int rc)
     return EPCOLL_NOTHING != rc && EPCOLL_SOME != rc;
 }
 
-/** Give it its number, or its program's numbers. */
+/** Give it its number, or its schedule's numbers. */
 void mca_coll_epcoll_pending_enter(mca_coll_epcoll_pending_t *pending,
                                    mca_coll_epcoll_operation_t *operation);
 

@@ -26,7 +26,7 @@ typedef struct persistent_t {
     mca_coll_epcoll_operation_t operation;
     mca_coll_epcoll_channel_t channel;
     mca_coll_epcoll_side_t *side;   /**< its block */
-    mca_coll_epcoll_channel_t near; /**< likewise in the node's memory */
+    mca_coll_epcoll_channel_t node_segment; /**< likewise in the node's memory */
     mca_coll_epcoll_group_t *group; /**< which has that one; NULL: there is none */
     bool has_run;                   /**< it was started, so all members have been asked for it */
     mca_coll_epcoll_pending_t *pending;
@@ -78,7 +78,7 @@ static void persistent_choose(persistent_t *persistent)
 
     if (persistent->has_run && operation->steps && NULL != persistent->group
         && mca_coll_epcoll_group_is_whole(persistent->group)) {
-        operation->channel = &persistent->near;
+        operation->channel = &persistent->node_segment;
         operation->steps = false;
     }
     persistent->has_run = true;
@@ -94,8 +94,8 @@ static int persistent_start(void *context)
     persistent_choose(persistent);
     if (operation->steps
         && MPI_SUCCESS
-               != mca_coll_epcoll_program_begin(operation->program, handle, &operation->call,
-                                                operation->channel, persistent->tag)) {
+               != mca_coll_epcoll_schedule_begin(operation->schedule, handle, &operation->call,
+                                                 operation->channel, persistent->tag)) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
     if (OPAL_LIKELY(!operation->steps)
@@ -106,7 +106,7 @@ static int persistent_start(void *context)
     return MPI_SUCCESS;
 }
 
-static void give_up(persistent_t *persistent)
+static void schedule_drain(persistent_t *persistent)
 {
     if (NULL != persistent->side) {
         mca_coll_epcoll_side_put(&persistent->pending->kept, &persistent->channel.member,
@@ -124,13 +124,13 @@ static void persistent_end(void *context)
 
     persistent_hold(&persistent->operation.call, mca_coll_epcoll_size(persistent->pending->handle),
                     false);
-    give_up(persistent);
+    schedule_drain(persistent);
 }
 
 static const mpix_endpoints_request_ops_t persistent_ops = {.start = persistent_start,
                                                             .free = persistent_end};
 
-/** Its blocks, and the program that goes with them.  The same at all members.  @return false: no
+/** Its blocks, and the schedule that goes with them.  The same at all members.  @return false: no
  * memory */
 static bool get_block(persistent_t *persistent, mca_coll_epcoll_handle_t *handle,
                       const mca_coll_epcoll_call_t *call)
@@ -140,8 +140,8 @@ static bool get_block(persistent_t *persistent, mca_coll_epcoll_handle_t *handle
 
     if (NULL != mca_coll_epcoll_layout(handle) && mca_coll_epcoll_group_serves(handle, call)) {
         persistent->group = mca_coll_epcoll_group_get(handle, &pending->groups,
-                                                      &persistent->near.member);
-        persistent->near.in_turn = true;
+                                                      &persistent->node_segment.member);
+        persistent->node_segment.in_turn = true;
     }
     persistent->tag = EPCOLL_TAGS_PERSISTENT + (int) (init & EPCOLL_TAGS_EACH);
     return mca_coll_epcoll_pending_equip(pending, &persistent->operation)
@@ -170,7 +170,7 @@ static persistent_t *persistent_new(mca_coll_epcoll_pending_t *pending,
                                            mca_coll_epcoll_size(handle),
                                            &persistent->operation.arrays)
         || !get_block(persistent, handle, call)) {
-        give_up(persistent);
+        schedule_drain(persistent);
         return NULL;
     }
     persistent->operation.member = persistent->channel.member;
@@ -195,7 +195,7 @@ int mca_coll_epcoll_pending_init(mca_coll_epcoll_handle_t *handle,
     rc = mca_coll_epcoll_component.engine->request_new(handle->comm, &persistent_ops, persistent,
                                                        true, &persistent->operation.request);
     if (MPI_SUCCESS != rc) {
-        give_up(persistent);
+        schedule_drain(persistent);
         return mca_coll_epcoll_pending_no_memory(handle);
     }
     persistent_hold(&persistent->operation.call, mca_coll_epcoll_size(handle), true);
