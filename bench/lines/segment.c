@@ -52,7 +52,7 @@ static epcoll_member_t members[LINES_THREADS_MOST];
 
 static size_t segment_size(uint32_t threads)
 {
-    return epcoll_segment_size(threads, EPCOLL_FAN);
+    return epcoll_segment_size(threads, EPCOLL_FANOUT);
 }
 
 static void add(void *into, const void *from, void *context)
@@ -69,11 +69,11 @@ static uint64_t segment_run(lines_kind_t kind, void *memory, uint32_t threads, u
     const uint32_t root = lines_root(threads, seq);
     uint64_t mine = lines_value(thread, seq), got = 0;
     const epcoll_contribution_t contrib = {
-        .call = 1, .data = &mine, .size = sizeof(mine), .combine = add};
+        .signature = 1, .data = &mine, .size = sizeof(mine), .combine = add};
     int rc = 0;
 
     if (1 == seq) {
-        epcoll_member_init(member, memory, threads, thread, EPCOLL_FAN);
+        epcoll_member_init(member, memory, threads, thread, EPCOLL_FANOUT);
     }
     switch (kind) {
     case LINES_BARRIER:

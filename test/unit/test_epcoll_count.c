@@ -43,7 +43,7 @@ static mca_coll_epcoll_handle_t *handle_new(void *segment, uint32_t index)
 {
     mca_coll_epcoll_handle_t *handle = calloc(1, sizeof(*handle));
 
-    epcoll_member_init(&handle->member, segment, MEMBERS, index, EPCOLL_FAN);
+    epcoll_member_init(&handle->member, segment, MEMBERS, index, EPCOLL_FANOUT);
     mca_coll_epcoll_count_add(handle);
     return handle;
 }
@@ -51,13 +51,13 @@ static mca_coll_epcoll_handle_t *handle_new(void *segment, uint32_t index)
 static void handle_free(mca_coll_epcoll_handle_t *handle)
 {
     mca_coll_epcoll_count_remove(handle);
-    free(handle->more);
+    free(handle->lazy);
     free(handle);
 }
 
 static void *new_block(void)
 {
-    const size_t size = epcoll_segment_size(MEMBERS, EPCOLL_FAN);
+    const size_t size = epcoll_segment_size(MEMBERS, EPCOLL_FANOUT);
 
     return memset(aligned_alloc(64, size), 0, size);
 }
@@ -69,7 +69,7 @@ static uint64_t in_all(int kind, int way)
 
 static void case_sums(void)
 {
-    const uint64_t before = in_all(EPCOLL_BCAST, EPCOLL_WAY_SMALL);
+    const uint64_t before = in_all(EPCOLL_BCAST, EPCOLL_PATH_SLOTS);
     void *segment[2] = {new_block(), new_block()};
     mca_coll_epcoll_handle_t *handle[2][MEMBERS];
 
@@ -77,20 +77,20 @@ static void case_sums(void)
     for (uint32_t i = 0; i < 2 * MEMBERS; ++i) {
         handle[i % 2][i / 2] = handle_new(segment[i % 2], i / 2);
         for (uint32_t n = 0; n <= i; ++n) {
-            mca_coll_epcoll_count(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_WAY_SMALL);
+            mca_coll_epcoll_count(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_PATH_SLOTS);
         }
-        mca_coll_epcoll_count(handle[i % 2][i / 2], EPCOLL_SCATTERV, EPCOLL_WAY_BETWEEN);
+        mca_coll_epcoll_count(handle[i % 2][i / 2], EPCOLL_SCATTERV, EPCOLL_PATH_HIER);
         TAP_EQ(i + 1,
-               mca_coll_epcoll_counted(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_WAY_SMALL));
+               mca_coll_epcoll_counted(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_PATH_SLOTS));
     }
-    TAP_EQ(before + 21, in_all(EPCOLL_BCAST, EPCOLL_WAY_SMALL));
+    TAP_EQ(before + 21, in_all(EPCOLL_BCAST, EPCOLL_PATH_SLOTS));
     for (uint32_t i = 2 * MEMBERS; i-- > 0;) {
         handle_free(handle[i < MEMBERS][i % MEMBERS]); /* not in the order in which they came */
-        TAP_EQ(before + 21, in_all(EPCOLL_BCAST, EPCOLL_WAY_SMALL));
-        TAP_EQ(2 * MEMBERS, in_all(EPCOLL_SCATTERV, EPCOLL_WAY_BETWEEN));
+        TAP_EQ(before + 21, in_all(EPCOLL_BCAST, EPCOLL_PATH_SLOTS));
+        TAP_EQ(2 * MEMBERS, in_all(EPCOLL_SCATTERV, EPCOLL_PATH_HIER));
     }
-    TAP_EQ(0, in_all(EPCOLL_SCATTERV, EPCOLL_WAY_SMALL));
-    TAP_EQ(0, in_all(EPCOLL_BCAST, EPCOLL_WAY_PIECES));
+    TAP_EQ(0, in_all(EPCOLL_SCATTERV, EPCOLL_PATH_SLOTS));
+    TAP_EQ(0, in_all(EPCOLL_BCAST, EPCOLL_PATH_CHUNKS));
     free(segment[0]);
     free(segment[1]);
     tap_case_done();
@@ -98,25 +98,25 @@ static void case_sums(void)
 
 static void case_full(void)
 {
-    const uint64_t before = in_all(EPCOLL_SCAN, EPCOLL_WAY_SMALL);
+    const uint64_t before = in_all(EPCOLL_SCAN, EPCOLL_PATH_SLOTS);
     void *segment = new_block();
     mca_coll_epcoll_handle_t *handle = handle_new(segment, 1);
 
     tap_case("2^32 calls and more");
     handle->small[EPCOLL_SCAN] = UINT32_MAX;
     no_memory = 1; /* none are counted then */
-    mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_WAY_SMALL);
-    mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_WAY_PIECES);
-    TAP_EQ(UINT32_MAX, mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_WAY_SMALL));
-    TAP_EQ(0, mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_WAY_PIECES));
+    mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_PATH_SLOTS);
+    mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_PATH_CHUNKS);
+    TAP_EQ(UINT32_MAX, mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_PATH_SLOTS));
+    TAP_EQ(0, mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_PATH_CHUNKS));
     no_memory = 0;
     for (uint64_t i = 0; i < 5; ++i) {
-        mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_WAY_SMALL);
+        mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_PATH_SLOTS);
         TAP_EQ((UINT64_C(1) << 32) + i,
-               mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_WAY_SMALL));
+               mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_PATH_SLOTS));
     }
     handle_free(handle);
-    TAP_EQ(before + (UINT64_C(1) << 32) + 4, in_all(EPCOLL_SCAN, EPCOLL_WAY_SMALL));
+    TAP_EQ(before + (UINT64_C(1) << 32) + 4, in_all(EPCOLL_SCAN, EPCOLL_PATH_SLOTS));
     free(segment);
     tap_case_done();
 }
@@ -130,7 +130,7 @@ static void *count_often(void *argument)
         mca_coll_epcoll_handle_t *handle = handle_new(argument, 0);
 
         for (int i = 0; i < CALLS; ++i) {
-            mca_coll_epcoll_count(handle, EPCOLL_GATHER, EPCOLL_WAY_SMALL);
+            mca_coll_epcoll_count(handle, EPCOLL_GATHER, EPCOLL_PATH_SLOTS);
             if (2 == handle->small[EPCOLL_GATHER]) { /* as if there had been as many */
                 handle->small[EPCOLL_GATHER] = UINT32_MAX;
             }
@@ -145,13 +145,13 @@ static void case_asked(void)
 {
     const time_t end = time(NULL) + SECONDS;
     void *segment = new_block();
-    uint64_t last = in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL);
+    uint64_t last = in_all(EPCOLL_GATHER, EPCOLL_PATH_SLOTS);
     pthread_t thread;
 
     tap_case("somebody asks while one counts, and goes");
     pthread_create(&thread, NULL, count_often, segment);
     for (int changes = 0; changes < CHANGES && time(NULL) <= end;) {
-        const uint64_t now = in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL);
+        const uint64_t now = in_all(EPCOLL_GATHER, EPCOLL_PATH_SLOTS);
 
         TAP_CHECK(last <= now, "%llu, and then %llu", (unsigned long long) last,
                   (unsigned long long) now);
@@ -160,7 +160,7 @@ static void case_asked(void)
     }
     is_over = true;
     pthread_join(thread, NULL);
-    TAP_CHECK(last <= in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL), "what has gone is counted no more");
+    TAP_CHECK(last <= in_all(EPCOLL_GATHER, EPCOLL_PATH_SLOTS), "what has gone is counted no more");
     free(segment);
     tap_case_done();
 }

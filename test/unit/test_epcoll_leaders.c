@@ -25,7 +25,7 @@
 enum { PROCESSES_MOST = 8, THREADS_MOST = 3, HIGHEST = 60 };
 
 static struct {
-    uint32_t processes, fan;
+    uint32_t processes, fanout;
     uint32_t threads[PROCESSES_MOST]; /* of each */
     void *node, *segment[PROCESSES_MOST];
     int rounds;
@@ -43,16 +43,16 @@ int mca_coll_epcoll_progress(epcoll_member_t *member)
 
 /* ---- what is said ---------------------------------------------------------------------------- */
 
-static uint64_t value(uint64_t call, uint32_t process)
+static uint64_t value(uint64_t signature, uint32_t process)
 {
-    return call * 1000003u + process * 7919u + 1;
+    return signature * 1000003u + process * 7919u + 1;
 }
 
 /* Where a node has more processes than a group: in any order. */
 static uint64_t mixed(uint64_t before, uint64_t behind)
 {
-    return run.processes > run.fan ? before + behind
-                                   : before * 31 + behind * 17 + (before ^ behind);
+    return run.processes > run.fanout ? before + behind
+                                      : before * 31 + behind * 17 + (before ^ behind);
 }
 
 static void mix(void *into, const void *from, void *context)
@@ -67,16 +67,16 @@ static void mix(void *into, const void *from, void *context)
 }
 
 /* Of a tree: the first so many of the processes from one on. */
-static uint64_t tree(uint64_t call, uint32_t top, uint32_t from, uint32_t span)
+static uint64_t tree(uint64_t signature, uint32_t top, uint32_t from, uint32_t span)
 {
     uint64_t before;
 
     if (1 == span) {
-        return value(call, (top + from) % run.processes);
+        return value(signature, (top + from) % run.processes);
     }
-    before = tree(call, top, from, span / 2);
+    before = tree(signature, top, from, span / 2);
     return from + span / 2 < run.processes
-               ? mixed(before, tree(call, top, from + span / 2, span / 2))
+               ? mixed(before, tree(signature, top, from + span / 2, span / 2))
                : before;
 }
 
@@ -92,21 +92,21 @@ static void self_begin(self_t *self, uintptr_t number)
     self->process = (uint32_t) (number / THREADS_MOST);
     self->thread = (uint32_t) (number % THREADS_MOST);
     epcoll_member_init(&self->member, run.segment[self->process], run.threads[self->process],
-                       self->thread, EPCOLL_FAN);
-    epcoll_member_init(&self->place, run.node, run.processes, self->process, (uint8_t) run.fan);
+                       self->thread, EPCOLL_FANOUT);
+    epcoll_member_init(&self->place, run.node, run.processes, self->process, (uint8_t) run.fanout);
 }
 
 /* All of the process have come: known to the leader. */
-static int come(self_t *self, uint32_t leader, uint64_t call)
+static int come(self_t *self, uint32_t leader, uint64_t signature)
 {
     epcoll_member_t *member = &self->member;
     int rc = epcoll_begin(member);
 
     if (0 == rc) {
-        epcoll_publish(epcoll_slot(member, member->index), member->seq, call, "", 0);
+        epcoll_publish(epcoll_slot(member, member->index), member->seq, signature, "", 0);
     }
     for (uint32_t i = member->count; i-- > 0 && 0 == rc && leader == self->thread;) {
-        rc = epcoll_wait_member(member, 0, i, call);
+        rc = epcoll_wait_member(member, 0, i, signature);
     }
     if (0 == rc && leader == self->thread) {
         epcoll_all_arrived(member);
@@ -118,29 +118,29 @@ static int come(self_t *self, uint32_t leader, uint64_t call)
 }
 
 /* The leader's part.  @param data  becomes the result, where it is known */
-static int lead(self_t *self, uint32_t top, bool down, uint64_t call, uint64_t *data)
+static int lead(self_t *self, uint32_t top, bool down, uint64_t signature, uint64_t *data)
 {
     const epcoll_contribution_t all = {
-        .call = call, .data = data, .size = sizeof(*data), .combine = mix};
+        .signature = signature, .data = data, .size = sizeof(*data), .combine = mix};
     int rc = epcoll_leaders_reduce(&self->place, &all, top, data);
 
     if (0 == rc && down) {
-        rc = epcoll_leaders_bcast(&self->place, top, call, data, sizeof(*data));
+        rc = epcoll_leaders_bcast(&self->place, top, signature, data, sizeof(*data));
     }
     return rc;
 }
 
-static int operate(self_t *self, uint32_t leader, uint32_t top, bool down, uint64_t call,
+static int operate(self_t *self, uint32_t leader, uint32_t top, bool down, uint64_t signature,
                    uint64_t *data)
 {
-    int rc = come(self, leader, call);
+    int rc = come(self, leader, signature);
 
-    *data = value(call, self->process);
+    *data = value(signature, self->process);
     if (0 == rc && leader == self->thread) {
-        rc = lead(self, top, down, call, data);
+        rc = lead(self, top, down, signature, data);
     }
     if (0 == rc && down) {
-        rc = epcoll_bcast(&self->member, leader, call, data, sizeof(*data));
+        rc = epcoll_bcast(&self->member, leader, signature, data, sizeof(*data));
         if (0 == rc) {
             epcoll_all_arrived_before(&self->member);
         }
@@ -155,7 +155,7 @@ static int operate(self_t *self, uint32_t leader, uint32_t top, bool down, uint6
 
 static void *work_randomly(void *argument)
 {
-    uint64_t common = tap_stream(run.processes + 100 * run.fan);
+    uint64_t common = tap_stream(run.processes + 100 * run.fanout);
     uint64_t own = tap_stream(1000 + (unsigned int) (uintptr_t) argument);
     uint32_t span = 1;
     self_t self;
@@ -182,25 +182,25 @@ static void *work_randomly(void *argument)
     return NULL;
 }
 
-static void *new_block(uint32_t count, uint32_t fan)
+static void *new_block(uint32_t count, uint32_t fanout)
 {
-    const size_t size = epcoll_segment_size(count, fan);
+    const size_t size = epcoll_segment_size(count, fanout);
 
     return memset(aligned_alloc(64, size), 0, size);
 }
 
 /* @param uneven  processes have one, two or three threads; else two */
-static void run_threads(uint32_t processes, uint32_t fan, bool uneven, void *(*body)(void *) )
+static void run_threads(uint32_t processes, uint32_t fanout, bool uneven, void *(*body)(void *) )
 {
     pthread_t thread[PROCESSES_MOST * THREADS_MOST];
     uint32_t begun = 0;
 
     run.processes = processes;
-    run.fan = fan;
-    run.node = new_block(processes, fan);
+    run.fanout = fanout;
+    run.node = new_block(processes, fanout);
     for (uint32_t i = 0; i < processes; ++i) {
         run.threads[i] = uneven ? 1 + (i + 1) % THREADS_MOST : 2;
-        run.segment[i] = new_block(run.threads[i], EPCOLL_FAN);
+        run.segment[i] = new_block(run.threads[i], EPCOLL_FANOUT);
     }
     for (uint32_t i = 0; i < processes; ++i) {
         for (uint32_t j = 0; j < run.threads[i]; ++j) {
@@ -220,16 +220,16 @@ static void run_threads(uint32_t processes, uint32_t fan, bool uneven, void *(*b
 static void case_random(void)
 {
     static const struct {
-        uint32_t processes, fan;
+        uint32_t processes, fanout;
     } shapes[] = {{2, 8}, {3, 8}, {4, 8}, {7, 8}, {3, 2}, {5, 2}};
 
     for (size_t i = 0; i < 2 * sizeof(shapes) / sizeof(shapes[0]); ++i) {
-        const uint32_t processes = shapes[i / 2].processes, fan = shapes[i / 2].fan;
+        const uint32_t processes = shapes[i / 2].processes, fanout = shapes[i / 2].fanout;
 
         run.rounds = (TAP_SANITIZED ? 6000 : 40000) / (int) processes;
         tap_case("%u processes of %s threads in groups of %u, %d random operations", processes,
-                 0 == i % 2 ? "two" : "one to three", fan, run.rounds);
-        run_threads(processes, fan, 0 != i % 2, work_randomly);
+                 0 == i % 2 ? "two" : "one to three", fanout, run.rounds);
+        run_threads(processes, fanout, 0 != i % 2, work_randomly);
         tap_case_done();
     }
 }
@@ -260,7 +260,7 @@ static void case_different(void)
         for (run.odd = 0; run.odd < processes; ++run.odd) {
             tap_case("%u processes, of which %u calls something else", processes, run.odd);
             memset(run.told, 0, sizeof(run.told));
-            run_threads(processes, EPCOLL_FAN, false, differ);
+            run_threads(processes, EPCOLL_FANOUT, false, differ);
             for (uint32_t i = 0; i < processes; ++i) {
                 TAP_CHECK(run.told[i][0] && run.told[i][1], "process %u does not learn of it", i);
             }

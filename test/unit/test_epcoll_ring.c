@@ -60,23 +60,24 @@ static uint64_t value(uint64_t seq, uint32_t member)
 
 static void member_begin(epcoll_member_t *member, uint32_t me)
 {
-    epcoll_member_init(member, run.segment, run.count, me, EPCOLL_FAN);
+    epcoll_member_init(member, run.segment, run.count, me, EPCOLL_FANOUT);
     member->aux = &run.aux;
 }
 
-static void say(epcoll_member_t *member, uint64_t call)
+static void say(epcoll_member_t *member, uint64_t signature)
 {
     const uint64_t mine = value(member->seq, member->index);
 
-    epcoll_publish(epcoll_ring_slot(member, member->index), member->seq, call, &mine, sizeof(mine));
+    epcoll_publish(epcoll_ring_slot(member, member->index), member->seq, signature, &mine,
+                   sizeof(mine));
 }
 
 /** Read what a member says, in the operation that we are in. */
-static void hear(epcoll_member_t *member, uint32_t from, uint64_t call)
+static void hear(epcoll_member_t *member, uint32_t from, uint64_t signature)
 {
     uint64_t got;
 
-    TAP_EQ(0, epcoll_ring_wait(member, from, call));
+    TAP_EQ(0, epcoll_ring_wait(member, from, signature));
     memcpy(&got, epcoll_ring_slot(member, from)->data, sizeof(got));
     TAP_CHECK(value(member->seq, from) == got || tap_case_failed(),
               "operation %llu at %u: of %u it has read %llu", (unsigned long long) member->seq,
@@ -86,17 +87,17 @@ static void hear(epcoll_member_t *member, uint32_t from, uint64_t call)
 /** One says something to all, or each to those behind it, or all to one. */
 static void do_ahead(epcoll_member_t *member, uint64_t kind, uint32_t root)
 {
-    const uint64_t call = 100 + kind;
+    const uint64_t signature = 100 + kind;
 
     TAP_EQ(0, epcoll_ring_begin(member));
     if (0 != kind || root == member->index) {
-        say(member, call);
+        say(member, signature);
     }
     for (uint32_t i = 0; i < run.count; ++i) {
         if (0 == kind   ? i == root && i != member->index
             : 1 == kind ? i <= member->index
                         : root == member->index) {
-            hear(member, i, call);
+            hear(member, i, signature);
         }
     }
     epcoll_end(member);
@@ -130,7 +131,7 @@ static void *work_randomly(void *argument)
 
 static void run_threads(uint32_t count, void *(*body)(void *) )
 {
-    const size_t size = epcoll_segment_size(count, EPCOLL_FAN), ring = epcoll_ring_size(count);
+    const size_t size = epcoll_segment_size(count, EPCOLL_FANOUT), ring = epcoll_ring_size(count);
     pthread_t thread[MEMBERS_MOST];
 
     run.count = count;
@@ -207,7 +208,7 @@ static void case_far(void)
 
 /* ---- different calls ------------------------------------------------------------------------- */
 
-static int ahead(epcoll_member_t *member, uint64_t call, uint32_t root, bool all)
+static int ahead(epcoll_member_t *member, uint64_t signature, uint32_t root, bool all)
 {
     int rc = epcoll_ring_begin(member);
 
@@ -215,17 +216,17 @@ static int ahead(epcoll_member_t *member, uint64_t call, uint32_t root, bool all
         return rc;
     }
     if (all || root == member->index) {
-        say(member, call);
+        say(member, signature);
     }
     for (uint32_t i = 0; i < run.count && 0 == rc; ++i) {
         if (all ? i <= member->index : root == i && i != member->index) {
-            rc = epcoll_ring_wait(member, i, call);
+            rc = epcoll_ring_wait(member, i, signature);
         }
     }
     if (0 == rc) {
         epcoll_end(member);
     } else {
-        epcoll_ring_publish_call(member, call);
+        epcoll_ring_publish_signature(member, signature);
     }
     return rc;
 }

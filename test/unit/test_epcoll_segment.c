@@ -9,7 +9,7 @@
  * The block that the members of a communicator share in a process (coll_epcoll_segment.h): random
  * operations of all threads with delays, groups of all sizes; leaders that have lost their core;
  * members that call different things; the end when one breaks it; and that nobody works any more on
- * pieces that have been closed.
+ * partitions that have been closed.
  *
  * Guards: coll_epcoll_leaderless.h, coll_epcoll_segment.h, coll_epcoll_reuse.h, coll_epcoll_tree.h,
  * coll_epcoll_bcast.h, coll_epcoll_stealing.h
@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { MEMBERS_MOST = 40, WORDS = 6, PIECE_MOST = 7 };
+enum { MEMBERS_MOST = 40, WORDS = 6, PARTITION_MAX = 7 };
 
 /** Ends all if something has gone wrong. */
 int mca_coll_epcoll_progress(epcoll_member_t *member)
@@ -36,9 +36,9 @@ int mca_coll_epcoll_progress(epcoll_member_t *member)
     return tap_case_failed() ? -99 : 0;
 }
 
-static void *new_block(uint32_t count, uint32_t fan)
+static void *new_block(uint32_t count, uint32_t fanout)
 {
-    const size_t size = epcoll_segment_size(count, fan);
+    const size_t size = epcoll_segment_size(count, fanout);
     void *segment = aligned_alloc(64, size);
 
     memset(segment, 0, size);
@@ -62,7 +62,7 @@ static void mix(void *into, const void *from, void *context)
 }
 
 /** What a tree of that shape must give, put together level by level. */
-static void serial(uint64_t seq, uint32_t count, uint32_t fan, int words, int64_t *result)
+static void serial(uint64_t seq, uint32_t count, uint32_t fanout, int words, int64_t *result)
 {
     int64_t level[MEMBERS_MOST][WORDS];
     uint32_t width = count;
@@ -75,8 +75,8 @@ static void serial(uint64_t seq, uint32_t count, uint32_t fan, int words, int64_
     while (1 < width) {
         uint32_t groups = 0;
 
-        for (uint32_t from = 0; from < width; from += fan) {
-            const uint32_t to = from + fan < width ? from + fan : width;
+        for (uint32_t from = 0; from < width; from += fanout) {
+            const uint32_t to = from + fanout < width ? from + fanout : width;
             int64_t one[WORDS];
 
             memcpy(one, level[to - 1], sizeof(one));
@@ -92,10 +92,10 @@ static void serial(uint64_t seq, uint32_t count, uint32_t fan, int words, int64_
 
 static struct {
     void *segment;
-    uint32_t count, fan;
+    uint32_t count, fanout;
     int rounds;
-    _Atomic int64_t scratch[MEMBERS_MOST * PIECE_MOST]; /**< how often a share was worked on */
-    int64_t plain[MEMBERS_MOST * PIECE_MOST];        /**< its readers must be ordered: no atomics */
+    _Atomic int64_t scratch[MEMBERS_MOST * PARTITION_MAX]; /**< how often a share was worked on */
+    int64_t plain[MEMBERS_MOST * PARTITION_MAX]; /**< its readers must be ordered: no atomics */
     _Atomic uint64_t entered[MEMBERS_MOST];
     _Atomic bool wake;
     unsigned char *failed;
@@ -117,7 +117,7 @@ static void do_all(epcoll_member_t *member, int words)
 {
     const uint64_t seq = member->seq + 1;
     int64_t mine[WORDS], got[WORDS], expected[WORDS];
-    const epcoll_contribution_t all = {.call = seq * 8 + (unsigned int) words,
+    const epcoll_contribution_t all = {.signature = seq * 8 + (unsigned int) words,
                                        .data = mine,
                                        .size = (size_t) words * sizeof(int64_t),
                                        .combine = mix,
@@ -127,11 +127,11 @@ static void do_all(epcoll_member_t *member, int words)
         mine[w] = value(seq, member->index, w);
     }
     TAP_EQ(0, epcoll_allreduce(member, &all, got));
-    serial(seq, run.count, run.fan, words, expected);
+    serial(seq, run.count, run.fanout, words, expected);
     for (int w = 0; w < words; ++w) {
         TAP_CHECK(expected[w] == got[w],
                   "all %llu at %u of %u by %u, word %d: expected %lld, got %lld",
-                  (unsigned long long) seq, member->index, run.count, run.fan, w,
+                  (unsigned long long) seq, member->index, run.count, run.fanout, w,
                   (long long) expected[w], (long long) got[w]);
     }
 }
@@ -153,56 +153,56 @@ static void do_tell(epcoll_member_t *member, uint32_t root, int words)
     }
 }
 
-/** Wait until all shares of all pieces are done.  @return 0 or an error */
-static int wait_for_work(epcoll_member_t *member, uint32_t shares)
+/** Wait until all chunks of all partitions are done.  @return 0 or an error */
+static int wait_for_work(epcoll_member_t *member, uint32_t chunks)
 {
     uint32_t polls = 0, over = 0;
     int rc = 0;
 
-    while (0 == rc && 0 < shares && over < run.count) {
-        over += epcoll_work_over(member, over, run.count - over, shares);
+    while (0 == rc && 0 < chunks && over < run.count) {
+        over += epcoll_work_over(member, over, run.count - over, chunks);
         rc = over < run.count ? epcoll_backoff(member, &polls) : 0;
     }
     return rc;
 }
 
 /** All have come to the operation that we are in, and have called that. */
-static void check_came(const epcoll_member_t *member, uint64_t call)
+static void check_came(const epcoll_member_t *member, uint64_t signature)
 {
-    bool is_different;
+    bool is_mismatch;
 
-    TAP_EQ(run.count, epcoll_count_arrived(member, 0, run.count, call, &is_different));
-    TAP_CHECK(!is_different, "they have called something else");
-    TAP_EQ(0, epcoll_count_arrived(member, 0, run.count, call + 1, &is_different));
-    TAP_CHECK(is_different, "they have not called something else");
+    TAP_EQ(run.count, epcoll_count_arrived(member, 0, run.count, signature, &is_mismatch));
+    TAP_CHECK(!is_mismatch, "they have called something else");
+    TAP_EQ(0, epcoll_count_arrived(member, 0, run.count, signature + 1, &is_mismatch));
+    TAP_CHECK(is_mismatch, "they have not called something else");
 }
 
-static void do_work(epcoll_member_t *member, uint32_t shares, uint64_t *state)
+static void do_work(epcoll_member_t *member, uint32_t chunks, uint64_t *state)
 {
     const uint64_t seq = member->seq + 1;
-    const epcoll_contribution_t come = {.call = shares, .data = "", .size = 0};
+    const epcoll_contribution_t come = {.signature = chunks, .data = "", .size = 0};
     unsigned char nothing[1];
-    uint32_t share;
+    uint32_t chunk;
 
     TAP_EQ(0, epcoll_allreduce(member, &come, nothing));
-    check_came(member, shares);
+    check_came(member, chunks);
     for (uint32_t i = 0; i < run.count; ++i) {
         const uint32_t owner = (member->index + i) % run.count;
 
-        while (epcoll_work_claim(member, owner, shares, &share)) {
+        while (epcoll_work_claim(member, owner, chunks, &chunk)) {
             tap_pause(state, 40, 20000);
-            run.plain[owner * PIECE_MOST + share] = (int64_t) seq;
-            atomic_fetch_add_explicit(&run.scratch[owner * PIECE_MOST + share], 1,
+            run.plain[owner * PARTITION_MAX + chunk] = (int64_t) seq;
+            atomic_fetch_add_explicit(&run.scratch[owner * PARTITION_MAX + chunk], 1,
                                       memory_order_relaxed);
             epcoll_chunk_done(member, owner);
         }
     }
-    TAP_EQ(0, wait_for_work(member, shares));
+    TAP_EQ(0, wait_for_work(member, chunks));
     for (uint32_t i = 0; i < run.count; ++i) {
-        for (uint32_t s = 0; s < shares; ++s) {
-            TAP_CHECK((int64_t) seq == run.plain[i * PIECE_MOST + s],
+        for (uint32_t s = 0; s < chunks; ++s) {
+            TAP_CHECK((int64_t) seq == run.plain[i * PARTITION_MAX + s],
                       "work %llu: share %u of %u is of %lld", (unsigned long long) seq, s, i,
-                      (long long) run.plain[i * PIECE_MOST + s]);
+                      (long long) run.plain[i * PARTITION_MAX + s]);
         }
     }
     do_barrier(member);
@@ -212,15 +212,15 @@ static void do_work(epcoll_member_t *member, uint32_t shares, uint64_t *state)
 static void *work_randomly(void *argument)
 {
     const uint32_t me = (uint32_t) (uintptr_t) argument;
-    uint64_t common = tap_stream(run.count * 64 + run.fan), own = tap_stream(1000 + me);
+    uint64_t common = tap_stream(run.count * 64 + run.fanout), own = tap_stream(1000 + me);
     epcoll_member_t member;
 
-    epcoll_member_init(&member, run.segment, run.count, me, run.fan);
+    epcoll_member_init(&member, run.segment, run.count, me, run.fanout);
     for (int i = 0; i < run.rounds && !tap_case_failed(); ++i) {
         const uint64_t kind = tap_below(&common, 16);
         const uint32_t root = (uint32_t) tap_below(&common, run.count);
         const int words = 1 + (int) tap_below(&common, WORDS);
-        const uint32_t shares = (uint32_t) tap_below(&common, PIECE_MOST + 1);
+        const uint32_t chunks = (uint32_t) tap_below(&common, PARTITION_MAX + 1);
 
         tap_pause(&own, 40, 20000);
         if (kind < 4) {
@@ -230,19 +230,19 @@ static void *work_randomly(void *argument)
         } else if (kind < 14) {
             do_tell(&member, root, words);
         } else {
-            do_work(&member, shares, &own);
+            do_work(&member, chunks, &own);
         }
     }
     return NULL;
 }
 
-static void run_threads(uint32_t count, uint32_t fan, void *(*body)(void *) )
+static void run_threads(uint32_t count, uint32_t fanout, void *(*body)(void *) )
 {
     pthread_t thread[MEMBERS_MOST];
 
-    run.segment = new_block(count, fan);
+    run.segment = new_block(count, fanout);
     run.count = count;
-    run.fan = fan;
+    run.fanout = fanout;
     for (uint32_t i = 0; i < MEMBERS_MOST; ++i) {
         atomic_init(&run.entered[i], 0);
     }
@@ -258,7 +258,7 @@ static void run_threads(uint32_t count, uint32_t fan, void *(*body)(void *) )
 static void case_random(void)
 {
     static const struct {
-        uint32_t count, fan;
+        uint32_t count, fanout;
     } shapes[] = {{1, 8}, {2, 8}, {2, 8},  {3, 8},  {8, 8},  {9, 8}, {17, 8},
                   {3, 2}, {7, 2}, {16, 2}, {10, 3}, {28, 3}, {40, 6}};
 
@@ -266,9 +266,9 @@ static void case_random(void)
         const uint32_t count = shapes[i].count;
 
         run.rounds = (TAP_SANITIZED ? 20000 : 120000) / (int) (count * (4 < count ? 4 : 1));
-        tap_case("%u members in groups of %u, %d random operations", count, shapes[i].fan,
+        tap_case("%u members in groups of %u, %d random operations", count, shapes[i].fanout,
                  run.rounds);
-        run_threads(count, shapes[i].fan, work_randomly);
+        run_threads(count, shapes[i].fanout, work_randomly);
         tap_case_done();
     }
 }
@@ -279,7 +279,7 @@ static void *lose_core(void *argument)
     const uint32_t me = (uint32_t) (uintptr_t) argument;
     epcoll_member_t member;
 
-    epcoll_member_init(&member, run.segment, run.count, me, run.fan);
+    epcoll_member_init(&member, run.segment, run.count, me, run.fanout);
     for (int i = 0; i < run.rounds && !tap_case_failed(); ++i) {
         const uint32_t sleeper = (uint32_t) i % run.count;
 
@@ -330,28 +330,30 @@ static void mix_and_count(void *into, const void *from, void *context)
  * all others.  One that has begun with that, and lost its core, is not waited for. */
 static void case_found(void)
 {
-    enum { MEMBERS = 30, FAN = 2 };
+    enum { MEMBERS = 30, FANOUT = 2 };
     int words = 2;
-    void *segment = new_block(MEMBERS, FAN);
+    void *segment = new_block(MEMBERS, FANOUT);
     epcoll_member_t members[MEMBERS];
 
     tap_case("%d members of whom one finds what all say", MEMBERS);
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        epcoll_member_init(&members[i], segment, MEMBERS, i, FAN);
+        epcoll_member_init(&members[i], segment, MEMBERS, i, FANOUT);
     }
     for (uint64_t seq = 1; seq <= 3 * EPCOLL_WINDOW; ++seq) {
         const bool is_lost = 0 == seq % 3;
-        const epcoll_contribution_t all = {
-            .call = 5, .size = sizeof(int64_t) * 2, .combine = mix_and_count, .context = &words};
+        const epcoll_contribution_t all = {.signature = 5,
+                                           .size = sizeof(int64_t) * 2,
+                                           .combine = mix_and_count,
+                                           .context = &words};
         int64_t expected[WORDS];
 
-        serial(seq, MEMBERS, FAN, words, expected);
+        serial(seq, MEMBERS, FANOUT, words, expected);
         combined = 0;
         for (uint32_t i = 0; i < MEMBERS; ++i) {
             const int64_t mine[] = {value(seq, i, 0), value(seq, i, 1)};
 
             TAP_EQ(0, epcoll_begin(&members[i]));
-            epcoll_publish(epcoll_slot(&members[i], i), seq, all.call, mine, sizeof(mine));
+            epcoll_publish(epcoll_slot(&members[i], i), seq, all.signature, mine, sizeof(mine));
         }
         if (is_lost) {
             atomic_store(epcoll_result_word(&members[0], 0), 2 * seq - 1);
@@ -378,12 +380,12 @@ static void case_found(void)
 static void case_may_begin(void)
 {
     enum { MEMBERS = 3 };
-    void *segment = new_block(MEMBERS, EPCOLL_FAN);
+    void *segment = new_block(MEMBERS, EPCOLL_FANOUT);
     epcoll_member_t members[MEMBERS];
 
     tap_case("slots that may be written, as another one has found");
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        epcoll_member_init(&members[i], segment, MEMBERS, i, EPCOLL_FAN);
+        epcoll_member_init(&members[i], segment, MEMBERS, i, EPCOLL_FANOUT);
     }
     TAP_CHECK(epcoll_may_begin(&members[0], EPCOLL_WINDOW), "not the first ones");
     TAP_CHECK(!epcoll_may_begin(&members[0], EPCOLL_WINDOW + 1), "none is through with any");
@@ -409,9 +411,9 @@ static void *differ(void *argument)
     int64_t data[2] = {1, 2}, got[2];
     int words = 1, rc;
     const epcoll_contribution_t all = {
-        .call = 5, .data = data, .size = 8, .combine = mix, .context = &words};
+        .signature = 5, .data = data, .size = 8, .combine = mix, .context = &words};
 
-    epcoll_member_init(&member, run.segment, run.count, me, run.fan);
+    epcoll_member_init(&member, run.segment, run.count, me, run.fanout);
     if (0 != epcoll_barrier(&member)) {
         run.failed[me] = 1; /* others have been so quick */
         return NULL;
@@ -472,20 +474,20 @@ static void case_different(void)
 
 /**
  * Work of which something fails at a random place.  A member that finds that breaks the block and
- * closes all pieces, then so does each that learns of it, while others still claim shares; a member
- * that has closed them may rely on it that its piece is not touched any more.
+ * closes all partitions, then so does each that learns of it, while others still claim chunks; a
+ * member that has closed them may rely on it that its partition is not touched any more.
  */
 static void *close_early(void *argument)
 {
     const uint32_t me = (uint32_t) (uintptr_t) argument;
-    const uint32_t shares = PIECE_MOST;
+    const uint32_t chunks = PARTITION_MAX;
     uint64_t own = tap_stream(3000 + me + 64u * (unsigned int) run.rounds);
     const bool fails = 0 == tap_below(&own, 3) || 0 == me; /* one at least */
     epcoll_member_t member;
-    uint32_t share;
+    uint32_t chunk;
     bool broken = false;
 
-    epcoll_member_init(&member, run.segment, run.count, me, run.fan);
+    epcoll_member_init(&member, run.segment, run.count, me, run.fanout);
     if (0 != epcoll_barrier(&member) || 0 != epcoll_begin(&member)) {
         run.failed[me] = true; /* another one has been so quick */
         return NULL;
@@ -493,10 +495,10 @@ static void *close_early(void *argument)
     for (uint32_t i = 0; i < run.count && !broken; ++i) {
         const uint32_t owner = (me + i) % run.count;
 
-        while (!broken && epcoll_work_claim(&member, owner, shares, &share)) {
+        while (!broken && epcoll_work_claim(&member, owner, chunks, &chunk)) {
             tap_pause(&own, 40, 20000);
             /* Plain: ordered by nothing but the claim, and by what closing waits for. */
-            run.plain[owner * PIECE_MOST + share] += 1;
+            run.plain[owner * PARTITION_MAX + chunk] += 1;
             if (fails && 0 == tap_below(&own, 4)) {
                 epcoll_break(&member, 7);
                 broken = true;
@@ -505,25 +507,26 @@ static void *close_early(void *argument)
         }
     }
     /* Over, but perhaps because it was closed: the member that breaks the block does so before. */
-    broken = broken || 0 != wait_for_work(&member, shares)
+    broken = broken || 0 != wait_for_work(&member, chunks)
              || 0 != atomic_load_explicit(&member.segment->broken, memory_order_relaxed);
-    for (uint32_t s = 0; s < shares && !broken; ++s) {
-        TAP_CHECK(1 == run.plain[me * PIECE_MOST + s], "share %u of %u was done %lld times", s, me,
-                  (long long) run.plain[me * PIECE_MOST + s]);
+    for (uint32_t s = 0; s < chunks && !broken; ++s) {
+        TAP_CHECK(1 == run.plain[me * PARTITION_MAX + s], "share %u of %u was done %lld times", s,
+                  me, (long long) run.plain[me * PARTITION_MAX + s]);
     }
     if (broken) {
         for (uint32_t i = 0; i < run.count; ++i) {
             epcoll_work_close(&member, i);
         }
-        /* Our own piece is ours again. */
-        for (uint32_t s = 0; s < shares; ++s) {
-            TAP_CHECK(0 <= run.plain[me * PIECE_MOST + s] && 1 >= run.plain[me * PIECE_MOST + s],
+        /* Our own partition is ours again. */
+        for (uint32_t s = 0; s < chunks; ++s) {
+            TAP_CHECK(0 <= run.plain[me * PARTITION_MAX + s]
+                          && 1 >= run.plain[me * PARTITION_MAX + s],
                       "share %u of %u was done %lld times", s, me,
-                      (long long) run.plain[me * PIECE_MOST + s]);
-            run.plain[me * PIECE_MOST + s] = -1;
+                      (long long) run.plain[me * PARTITION_MAX + s]);
+            run.plain[me * PARTITION_MAX + s] = -1;
         }
-        TAP_CHECK(!epcoll_work_claim(&member, me, shares, &share), "a closed piece has a share %u",
-                  share);
+        TAP_CHECK(!epcoll_work_claim(&member, me, chunks, &chunk), "a closed piece has a share %u",
+                  chunk);
         TAP_EQ(7, epcoll_begin(&member));
     }
     run.failed[me] = broken;
@@ -568,7 +571,7 @@ static void case_size(void)
         const bool is_full = count <= 8 || (0 == count % 8 && count <= 64)
                              || (0 == count % 64 && count <= 512);
         const size_t most = (is_full ? 512 : 560) * (size_t) count;
-        const size_t all = epcoll_segment_size(count, EPCOLL_FAN) + HANDLE * (size_t) count;
+        const size_t all = epcoll_segment_size(count, EPCOLL_FANOUT) + HANDLE * (size_t) count;
 
         TAP_CHECK(all <= most, "%u members have %zu bytes, not %zu", count, all, most);
     }
@@ -577,36 +580,36 @@ static void case_size(void)
 
 /**
  * A word of work is of the same bits as the one that it had 2^EPCOLL_WORK_BITS operations before:
- * its shares are there again.  Not if the block has broken: the closing member has left it so.
+ * its chunks are there again.  Not if the block has broken: the closing member has left it so.
  */
 static void case_again(void)
 {
     static const uint64_t later[] = {1, 3};
 
     for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); ++i) {
-        void *segment = new_block(1, EPCOLL_FAN);
+        void *segment = new_block(1, EPCOLL_FANOUT);
         epcoll_member_t member;
-        uint32_t share;
+        uint32_t chunk;
 
         tap_case("work %llu times 2^%d operations later", (unsigned long long) later[i],
                  EPCOLL_WORK_BITS);
-        epcoll_member_init(&member, segment, 1, 0, EPCOLL_FAN);
+        epcoll_member_init(&member, segment, 1, 0, EPCOLL_FANOUT);
         member.seq = 5;
         epcoll_work_begin(&member);
-        for (int s = 0; s < PIECE_MOST; ++s) {
-            TAP_CHECK(epcoll_work_claim(&member, 0, PIECE_MOST, &share) && s == (int) share,
+        for (int s = 0; s < PARTITION_MAX; ++s) {
+            TAP_CHECK(epcoll_work_claim(&member, 0, PARTITION_MAX, &chunk) && s == (int) chunk,
                       "share %d cannot be claimed", s);
             epcoll_chunk_done(&member, 0);
         }
-        TAP_EQ(1, epcoll_work_over(&member, 0, 1, PIECE_MOST));
+        TAP_EQ(1, epcoll_work_over(&member, 0, 1, PARTITION_MAX));
         member.seq += EPCOLL_WINDOW; /* another operation, the same word */
-        TAP_EQ(0, epcoll_work_over(&member, 0, 1, PIECE_MOST));
+        TAP_EQ(0, epcoll_work_over(&member, 0, 1, PARTITION_MAX));
         member.seq -= EPCOLL_WINDOW;
         member.seq += later[i] << EPCOLL_WORK_BITS;
         epcoll_work_begin(&member);
         TAP_EQ(0, epcoll_work_done(&member, 0));
         TAP_EQ(0, epcoll_work_over(&member, 0, 1, 1));
-        TAP_CHECK(epcoll_work_claim(&member, 0, PIECE_MOST, &share) && 0 == share,
+        TAP_CHECK(epcoll_work_claim(&member, 0, PARTITION_MAX, &chunk) && 0 == chunk,
                   "the first share cannot be claimed again");
         epcoll_chunk_done(&member, 0);
         TAP_EQ(1, epcoll_work_done(&member, 0));
@@ -614,8 +617,8 @@ static void case_again(void)
         (void) epcoll_break(&member, 7);
         epcoll_work_close(&member, 0); /* by a member that does not wait for us */
         epcoll_work_begin(&member);
-        TAP_CHECK(!epcoll_work_claim(&member, 0, PIECE_MOST, &share),
-                  "a closed piece has a share %u", share);
+        TAP_CHECK(!epcoll_work_claim(&member, 0, PARTITION_MAX, &chunk),
+                  "a closed piece has a share %u", chunk);
         tap_case_done();
         free(segment);
     }

@@ -94,8 +94,8 @@ static void begin(view_t *view, uint32_t index)
 
     memset(view, 0, sizeof(*view));
     TAP_EQ(0, memory_get(NULL, MPIX_ENDPOINTS_SCOPE_PROCESS, 0, 0,
-                         epcoll_segment_size(MEMBERS, EPCOLL_FAN), &first));
-    epcoll_member_init(&view->handle.member, first->base, MEMBERS, index, EPCOLL_FAN);
+                         epcoll_segment_size(MEMBERS, EPCOLL_FANOUT), &first));
+    epcoll_member_init(&view->handle.member, first->base, MEMBERS, index, EPCOLL_FANOUT);
     mca_coll_epcoll_sides_begin(&view->handle.member);
 }
 

@@ -12,7 +12,7 @@
  *
  * Guards: pml_epml_coll.c, coll_epcoll_small_ring.c, coll_epcoll_calls_all.c,
  * coll_epcoll_calls_move.c, coll_epcoll_component.c, coll_epcoll_local.c, coll_epcoll_module.c,
- * coll_epcoll_move.c, coll_epcoll_pieces.c, coll_epcoll_small.c, coll_epcoll_wait.c
+ * coll_epcoll_move.c, coll_epcoll_chunks.c, coll_epcoll_small.c, coll_epcoll_wait.c
  */
 
 #include "coll.h"

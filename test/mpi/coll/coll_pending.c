@@ -16,7 +16,7 @@
  *
  * Guards: coll_epcoll_gate.h, coll_epcoll_nonblocking.c, coll_epcoll_pending.c,
  * coll_epcoll_persistent.c, coll_epcoll_side.c, coll_epcoll_small.c,
- * coll_epcoll_pieces.c, coll_epcoll_local.c, coll_epcoll_channel.h, coll_epcoll_schedule.c,
+ * coll_epcoll_chunks.c, coll_epcoll_local.c, coll_epcoll_sequence.h, coll_epcoll_schedule.c,
  * coll_epcoll_step.c, coll_epcoll_group.c, coll_epcoll_node_segment.c
  */
 

@@ -38,14 +38,14 @@
 /** The block, and the member's view of it. */
 static int block_get(mca_coll_epcoll_handle_t *handle, const mpix_endpoints_members_t *here)
 {
-    const uint32_t fan = mca_coll_epcoll_component.fan, count = (uint32_t) here->count;
+    const uint32_t fanout = mca_coll_epcoll_component.fanout, count = (uint32_t) here->count;
     mpix_endpoints_memory_t *memory;
     const int rc = mca_coll_epcoll_component.engine->memory_get(
         handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS, mca_coll_epcoll_component.client,
-        EPCOLL_KEY_SEGMENT, epcoll_segment_size(count, fan), &memory);
+        EPCOLL_KEY_SEGMENT, epcoll_segment_size(count, fanout), &memory);
 
     if (MPI_SUCCESS == rc) {
-        epcoll_member_init(&handle->member, memory->base, count, (uint32_t) here->index, fan);
+        epcoll_member_init(&handle->member, memory->base, count, (uint32_t) here->index, fanout);
         handle->member.oversubscribed = mca_coll_epcoll_component.engine->is_oversubscribed();
         /* Relaxed: it is the same for all members, and each has stored it. */
         atomic_store_explicit(&handle->member.segment->memory, memory, memory_order_relaxed);
@@ -54,16 +54,16 @@ static int block_get(mca_coll_epcoll_handle_t *handle, const mpix_endpoints_memb
 }
 
 /** What has been made in calls. */
-static void more_release(mca_coll_epcoll_handle_t *handle)
+static void lazy_release(mca_coll_epcoll_handle_t *handle)
 {
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_has_more(handle);
+    mca_coll_epcoll_lazy_t *lazy = mca_coll_epcoll_lazy_if_made(handle);
 
-    if (NULL != more) {
-        mca_coll_epcoll_double_buffers_put(more);
+    if (NULL != lazy) {
+        mca_coll_epcoll_double_buffers_put(lazy);
         for (uint32_t i = 0; i < EPCOLL_SCHEDULE_SCRATCHES; ++i) {
-            free(more->scratch[i].memory);
+            free(lazy->scratch[i].memory);
         }
-        free(more);
+        free(lazy);
     }
 }
 
@@ -73,7 +73,7 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     mca_coll_epcoll_hier_t *hier = mca_coll_epcoll_hier(handle);
 
-    if (!handle->is_asked && NULL != handle->module) {
+    if (!handle->is_selected && NULL != handle->module) {
         OBJ_RELEASE(handle->module);
     }
     if (handle->is_hier) {
@@ -87,7 +87,7 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
         engine->memory_put(atomic_load_explicit(&handle->member.segment->memory,
                                                 memory_order_relaxed));
     }
-    more_release(handle);
+    lazy_release(handle);
     free(handle);
 }
 
@@ -188,7 +188,7 @@ static void handle_free(ompi_communicator_t *comm, void *object)
 static const mpix_endpoints_client_t client = {.name = "coll/epcoll",
                                                .make = handle_make,
                                                .free = handle_free,
-                                               .am_handler = mca_coll_epcoll_arrived,
+                                               .am_handler = mca_coll_epcoll_am_handler,
                                                .describe = mca_coll_epcoll_describe};
 
 /* ---- the component --------------------------------------------------------------------------- */
@@ -230,15 +230,15 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
 }
 
 /** A handle's module, which is libmpi's from then on.  @return NULL: none, or it has it */
-static mca_coll_base_module_t *module_ask(mca_coll_epcoll_handle_t *handle)
+static mca_coll_base_module_t *module_query(mca_coll_epcoll_handle_t *handle)
 {
     mca_coll_base_module_t *module;
 
-    if (NULL == handle || handle->is_asked) {
+    if (NULL == handle || handle->is_selected) {
         return NULL;
     }
     module = handle->module;
-    handle->is_asked = true;
+    handle->is_selected = true;
     handle->run = handle->is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_hier_run;
     return module;
 }
@@ -252,7 +252,7 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
     if (!mca_coll_epcoll_component.engine->locality(comm, 0, &place)) {
         return NULL; /* not of endpoints */
     }
-    module = module_ask(
+    module = module_query(
         mca_coll_epcoll_component.engine->client_object(comm, mca_coll_epcoll_component.client));
     if (NULL != mca_coll_epcoll_component.engine->accelerator()) {
         mca_coll_base_module_t *guard = mca_coll_epcoll_guard_new(module);

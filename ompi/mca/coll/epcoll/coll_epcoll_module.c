@@ -29,12 +29,12 @@
 static void module_construct(mca_coll_epcoll_module_t *module)
 {
     module->handle = NULL;
-    module->below = NULL;
+    module->fallback = NULL;
 }
 
-#define RELEASE_FORM(name)                         \
-    if (NULL != module->below->name##_module) {    \
-        OBJ_RELEASE(module->below->name##_module); \
+#define RELEASE_FORM(name)                            \
+    if (NULL != module->fallback->name##_module) {    \
+        OBJ_RELEASE(module->fallback->name##_module); \
     }
 #define RELEASE(name, ...) \
     RELEASE_FORM(name)     \
@@ -44,12 +44,12 @@ static void module_construct(mca_coll_epcoll_module_t *module)
 static void module_destruct(mca_coll_epcoll_module_t *module)
 {
 #if OMPI_MAJOR_VERSION < 6 /* else the framework holds them */
-    if (NULL != module->below) {
+    if (NULL != module->fallback) {
         EPCOLL_FOR_ALL_KINDS(RELEASE)
         EPCOLL_FOR_ALL_NEIGHBORS(RELEASE)
     }
 #endif
-    free(module->below);
+    free(module->fallback);
 }
 
 OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_construct,
@@ -123,20 +123,20 @@ static void agree_set(ompi_communicator_t *comm)
 
 #if OMPI_MAJOR_VERSION >= 6
 
-#    define INSTALL_FORM(name)                                                               \
-        if (NULL != base->coll_##name) {                                                     \
-            MCA_COLL_SAVE_API(comm, name, epcoll->below->name, epcoll->below->name##_module, \
-                              "epcoll");                                                     \
-            MCA_COLL_INSTALL_API(comm, name, base->coll_##name, base, "epcoll");             \
+#    define INSTALL_FORM(name)                                                                     \
+        if (NULL != base->coll_##name) {                                                           \
+            MCA_COLL_SAVE_API(comm, name, epcoll->fallback->name, epcoll->fallback->name##_module, \
+                              "epcoll");                                                           \
+            MCA_COLL_INSTALL_API(comm, name, base->coll_##name, base, "epcoll");                   \
         }
 #    define INSTALL(name, ...) \
         INSTALL_FORM(name)     \
         INSTALL_FORM(i##name)  \
         INSTALL_FORM(name##_init)
-#    define RESTORE_FORM(name)                                                                  \
-        if (base == comm->c_coll->coll_##name##_module) {                                       \
-            MCA_COLL_INSTALL_API(comm, name, epcoll->below->name, epcoll->below->name##_module, \
-                                 "epcoll");                                                     \
+#    define RESTORE_FORM(name)                                               \
+        if (base == comm->c_coll->coll_##name##_module) {                    \
+            MCA_COLL_INSTALL_API(comm, name, epcoll->fallback->name,         \
+                                 epcoll->fallback->name##_module, "epcoll"); \
         }
 #    define RESTORE(name, ...) \
         RESTORE_FORM(name)     \
@@ -164,13 +164,13 @@ static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *com
 
 #else
 
-/* What is there comes from the components below; the framework puts ours over it when this returns,
- * and gives up its hold of theirs. */
-#    define SAVE_FORM(name)                                                    \
-        if (NULL != base->coll_##name && NULL != comm->c_coll->coll_##name) {  \
-            epcoll->below->name = comm->c_coll->coll_##name;                   \
-            epcoll->below->name##_module = comm->c_coll->coll_##name##_module; \
-            OBJ_RETAIN(epcoll->below->name##_module);                          \
+/* What is there comes from the fallback components; the framework puts ours over it when this
+ * returns, and gives up its hold of theirs. */
+#    define SAVE_FORM(name)                                                       \
+        if (NULL != base->coll_##name && NULL != comm->c_coll->coll_##name) {     \
+            epcoll->fallback->name = comm->c_coll->coll_##name;                   \
+            epcoll->fallback->name##_module = comm->c_coll->coll_##name##_module; \
+            OBJ_RETAIN(epcoll->fallback->name##_module);                          \
         }
 #    define SAVE(name, kind) \
         SAVE_FORM(name)      \
@@ -181,7 +181,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
 {
     mca_coll_epcoll_module_t *epcoll = (mca_coll_epcoll_module_t *) base;
 
-    if (NULL != epcoll->below) {
+    if (NULL != epcoll->fallback) {
         EPCOLL_FOR_ALL_KINDS(SAVE)
     }
     agree_set(comm);
@@ -232,7 +232,7 @@ static void set_functions(mca_coll_epcoll_module_t *module, const mca_coll_epcol
 
 /** Do calls go below, or, with Open MPI 6.0, functions that we put back?  Where each process's
  * ranks follow each other all calls have schedules. */
-static bool needs_below(const mca_coll_epcoll_handle_t *handle)
+static bool needs_fallback(const mca_coll_epcoll_handle_t *handle)
 {
     return OMPI_MAJOR_VERSION >= 6
            || (NULL != mca_coll_epcoll_layout(handle)
@@ -247,9 +247,9 @@ mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *han
         return NULL;
     }
     module->handle = handle;
-    if (needs_below(handle)) {
-        module->below = calloc(1, sizeof(*module->below));
-        if (NULL == module->below) {
+    if (needs_fallback(handle)) {
+        module->fallback = calloc(1, sizeof(*module->fallback));
+        if (NULL == module->fallback) {
             OBJ_RELEASE(module);
             return NULL;
         }

@@ -83,8 +83,8 @@ our @ENTRIES = (
     (map { +{ program => 'coll_pending', variant => $_->[0], configs => [$_->[1]], quick => [],
               plain => 0, long => 'lines' eq $_->[0], args => '--seed 5', mca => $_->[2] } }
         ['lines', '1x4', 'coll_epcoll_inline_limit 0'],
-        ['shares', '1x4', 'coll_epcoll_share_size 64'],
-        ['fan', '1x7', 'coll_epcoll_fan 2']),
+        ['shares', '1x4', 'coll_epcoll_chunk_size 64'],
+        ['fan', '1x7', 'coll_epcoll_fanout 2']),
     { program => 'coll_pending', variant => 'different', configs => ['1x4'], longer => ['1x2'], quick => [],
       plain => 0, args => '--different 1', says => 'have called different' },
     { program => 'coll_pending', variant => 'long', configs => [qw(1x3 1x7)], long => 1,

@@ -28,9 +28,9 @@ my $FEW = join ' ', 'btl_epshm_ring_cells 16', 'btl_epshm_eager_frags_max 1',
 # without our component, nothing in lines, shares of a line or of everything, many levels.
 my %COLL = (below => 'pml_epml_coll tuned,basic,libnbc,inter,self',
             lines => 'coll_epcoll_inline_limit 0',
-            shares => 'coll_epcoll_share_size 64',
-            whole => 'coll_epcoll_share_size 1073741824',
-            fan => 'coll_epcoll_fan 2');
+            shares => 'coll_epcoll_chunk_size 64',
+            whole => 'coll_epcoll_chunk_size 1073741824',
+            fan => 'coll_epcoll_fanout 2');
 
 # All that may go through the node's memory does, in small sections.
 my $BOUNCE = join ' ', 'coll_epcoll_bounce_size 65536', 'coll_epcoll_bounce_min 1',
@@ -104,12 +104,12 @@ our @ENTRIES = (
               configs => [qw(1x2 1x4 1x7 2x2/node 3x3/tcp 3x3/node)], long => 1, plain => 0,
               args => "--steps 3000 --seed 10$_", timeout => 300 } } 1 .. 3),
     # Members that call different things.
-    { program => 'coll_different', configs => ['1x4'], longer => [qw(1x2 1x7 1x16)],
+    { program => 'coll_mismatch', configs => ['1x4'], longer => [qw(1x2 1x7 1x16)],
       quick => ['1x4'], plain => 0, says => 'have called different' },
-    { program => 'coll_different', variant => 'node', configs => ['2x2/node'],
+    { program => 'coll_mismatch', variant => 'node', configs => ['2x2/node'],
       longer => ['2x3/node'], quick => [], plain => 0, args => '--node 1',
       says => 'have called different' },
-    (map { +{ program => 'coll_different', variant => $_->[0], configs => [$_->[1]], quick => [],
+    (map { +{ program => 'coll_mismatch', variant => $_->[0], configs => [$_->[1]], quick => [],
               plain => 0, long => 'lines' eq $_->[0], says => 'have called different',
               mca => $COLL{ $_->[0] } } }
         [qw(lines 1x4)], [qw(fan 1x7)]),

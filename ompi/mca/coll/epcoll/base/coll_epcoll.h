@@ -54,8 +54,8 @@ typedef struct mca_coll_epcoll_component_t {
     bool serves[EPCOLL_KINDS];
     bool serves_neighbors;
     size_t inline_limit;
-    size_t share_size;
-    unsigned int fan;
+    size_t chunk_size;
+    unsigned int fanout;
     unsigned int slices;
     size_t slice_size;
     size_t bounce_size;
@@ -63,12 +63,12 @@ typedef struct mca_coll_epcoll_component_t {
 } mca_coll_epcoll_component_t;
 
 /** Ways that a call may go. */
-typedef enum mca_coll_epcoll_way_t {
-    EPCOLL_WAY_SMALL,   /**< in slots */
-    EPCOLL_WAY_PIECES,  /**< in shares of pieces */
-    EPCOLL_WAY_BETWEEN, /**< of several processes, but for those in slots of the node */
-    EPCOLL_WAYS
-} mca_coll_epcoll_way_t;
+typedef enum mca_coll_epcoll_path_t {
+    EPCOLL_PATH_SLOTS,  /**< in slots */
+    EPCOLL_PATH_CHUNKS, /**< in chunks of partitions */
+    EPCOLL_PATH_HIER,   /**< of several processes, but for those in slots of the node */
+    EPCOLL_PATHS
+} mca_coll_epcoll_path_t;
 /** Keys of memory that is got from the engine. */
 enum {
     EPCOLL_KEY_SEGMENT,
@@ -89,10 +89,10 @@ typedef struct mca_coll_epcoll_scratch_t {
 #define EPCOLL_SCHEDULE_SCRATCHES 3
 
 /** What most handles never need.  Made with the first call that is nonblocking or persistent, or
- * that does not fit in slots (mca_coll_epcoll_more). */
-typedef struct mca_coll_epcoll_more_t {
+ * that does not fit in slots (mca_coll_epcoll_lazy). */
+typedef struct mca_coll_epcoll_lazy_t {
     /** Calls by other ways than slots, and 2^32 of those in slots; see coll_epcoll_count.h. */
-    _Atomic uint64_t calls[EPCOLL_WAYS - 1][EPCOLL_KINDS];
+    _Atomic uint64_t calls[EPCOLL_PATHS - 1][EPCOLL_KINDS];
     uint32_t carried[EPCOLL_KINDS_IN_SLOTS];
     struct mca_coll_epcoll_pending_t
         *pending;                   /**< what is under way; NULL: nothing has been, yet */
@@ -101,7 +101,7 @@ typedef struct mca_coll_epcoll_more_t {
         *double_buffers;          /**< of the process: coll_epcoll_hier_small.c; NULL: none yet */
     uint32_t double_buffer_calls; /**< that have used them: the same at all members */
     uint32_t direct_inits; /**< persistent ones of the layer direct: the same at all members */
-} mca_coll_epcoll_more_t;
+} mca_coll_epcoll_lazy_t;
 
 /**
  * Of a communicator, one per member; used by the member's thread alone.  What it takes is counted
@@ -120,13 +120,13 @@ struct mca_coll_epcoll_handle_t {
         /** From then on: how a call is run.  @return MPI_SUCCESS or an error code */
         int (*run)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
     };
-    mca_coll_epcoll_more_t *_Atomic more; /**< NULL: not yet */
+    mca_coll_epcoll_lazy_t *_Atomic lazy; /**< NULL: not yet */
     /** Calls in slots; see coll_epcoll_count.h. */
     _Atomic uint32_t small[EPCOLL_KINDS_IN_SLOTS];
     bool is_local;   /**< all members are in this process, and nothing has failed */
     bool is_hier;    /**< it is a mca_coll_epcoll_hier_t */
-    bool is_asked;   /**< libmpi has the module */
-    bool has_waited; /**< in the call that we are in the engine has been turned */
+    bool is_selected;    /**< libmpi has the module */
+    bool has_progressed; /**< in the call that we are in the engine has been turned */
     uint8_t yields;  /**< of waits, where threads share cores */
 };
 
@@ -182,26 +182,26 @@ _Static_assert(EPCOLL_HANDLE_BYTES == sizeof(mca_coll_epcoll_handle_t)
                    && EPCOLL_HANDLE_BYTES + 48 >= sizeof(mca_coll_epcoll_hier_t),
                "what a member takes: docs/comparison.md");
 
-/** The functions of the components below us, for what we do not serve. */
-typedef struct mca_coll_epcoll_below_t {
-#define EPCOLL_BELOW_FORM(name)                                      \
+/** The functions of the fallback components us, for what we do not serve. */
+typedef struct mca_coll_epcoll_fallback_t {
+#define EPCOLL_FALLBACK_FORM(name)                                   \
     __typeof__(((mca_coll_base_module_t *) NULL)->coll_##name) name; \
     mca_coll_base_module_t *name##_module;
-#define EPCOLL_BELOW(name, ...) \
-    EPCOLL_BELOW_FORM(name)     \
-    EPCOLL_BELOW_FORM(i##name)  \
-    EPCOLL_BELOW_FORM(name##_init)
-    EPCOLL_FOR_ALL_KINDS(EPCOLL_BELOW)
-    EPCOLL_FOR_ALL_NEIGHBORS(EPCOLL_BELOW)
-#undef EPCOLL_BELOW
-#undef EPCOLL_BELOW_FORM
-} mca_coll_epcoll_below_t;
+#define EPCOLL_FALLBACK(name, ...) \
+    EPCOLL_FALLBACK_FORM(name)     \
+    EPCOLL_FALLBACK_FORM(i##name)  \
+    EPCOLL_FALLBACK_FORM(name##_init)
+    EPCOLL_FOR_ALL_KINDS(EPCOLL_FALLBACK)
+    EPCOLL_FOR_ALL_NEIGHBORS(EPCOLL_FALLBACK)
+#undef EPCOLL_FALLBACK
+#undef EPCOLL_FALLBACK_FORM
+} mca_coll_epcoll_fallback_t;
 
 typedef struct mca_coll_epcoll_module_t {
     mca_coll_base_module_t super;
     mca_coll_epcoll_handle_t *handle;
     /** From enable on.  NULL: we serve all there is; from Open MPI 6.0 on it is never NULL. */
-    mca_coll_epcoll_below_t *below;
+    mca_coll_epcoll_fallback_t *fallback;
 } mca_coll_epcoll_module_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_epcoll_module_t);
@@ -253,23 +253,23 @@ static inline bool mca_coll_epcoll_uses_node_segment(const mca_coll_epcoll_hier_
 }
 
 /** Of the handle's own thread.  @return NULL: there is none yet */
-static inline mca_coll_epcoll_more_t *mca_coll_epcoll_has_more(mca_coll_epcoll_handle_t *handle)
+static inline mca_coll_epcoll_lazy_t *mca_coll_epcoll_lazy_if_made(mca_coll_epcoll_handle_t *handle)
 {
     /* Relaxed: it was made by this thread.  Of others: mca_coll_epcoll_counted. */
-    return atomic_load_explicit(&handle->more, memory_order_relaxed);
+    return atomic_load_explicit(&handle->lazy, memory_order_relaxed);
 }
 
 /** Likewise; made if there is none yet.  @return NULL: no memory */
-static inline mca_coll_epcoll_more_t *mca_coll_epcoll_more(mca_coll_epcoll_handle_t *handle)
+static inline mca_coll_epcoll_lazy_t *mca_coll_epcoll_lazy(mca_coll_epcoll_handle_t *handle)
 {
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_has_more(handle);
+    mca_coll_epcoll_lazy_t *lazy = mca_coll_epcoll_lazy_if_made(handle);
 
-    if (OPAL_UNLIKELY(NULL == more)) {
-        more = calloc(1, sizeof(*more));
+    if (OPAL_UNLIKELY(NULL == lazy)) {
+        lazy = calloc(1, sizeof(*lazy));
         /* Release: that it is 0; partner: the acquire in mca_coll_epcoll_counted. */
-        atomic_store_explicit(&handle->more, more, memory_order_release);
+        atomic_store_explicit(&handle->lazy, lazy, memory_order_release);
     }
-    return more;
+    return lazy;
 }
 
 static inline mca_coll_epcoll_handle_t *mca_coll_epcoll_handle(mca_coll_base_module_t *module)
@@ -277,9 +277,10 @@ static inline mca_coll_epcoll_handle_t *mca_coll_epcoll_handle(mca_coll_base_mod
     return ((mca_coll_epcoll_module_t *) module)->handle;
 }
 
-static inline const mca_coll_epcoll_below_t *mca_coll_epcoll_below(mca_coll_base_module_t *module)
+static inline const mca_coll_epcoll_fallback_t *mca_coll_epcoll_fallback(
+    mca_coll_base_module_t *module)
 {
-    return ((mca_coll_epcoll_module_t *) module)->below;
+    return ((mca_coll_epcoll_module_t *) module)->fallback;
 }
 
 END_C_DECLS

@@ -79,7 +79,7 @@ typedef enum mca_coll_epcoll_kind_t {
 
 /** How a blocking call of several processes goes: what the layer hier has chosen. */
 typedef enum mca_coll_epcoll_algorithm_t {
-    EPCOLL_ALGORITHM_FALLBACK,       /**< by the components below */
+    EPCOLL_ALGORITHM_FALLBACK,       /**< by the fallback components */
     EPCOLL_ALGORITHM_NODE_SLOTS,     /**< in slots of the node's memory */
     EPCOLL_ALGORITHM_NODE_RINGS,     /**< in rings there */
     EPCOLL_ALGORITHM_LEADER_SLOTS,   /**< by leaders, in slots of each process's block */
@@ -111,7 +111,7 @@ typedef struct mca_coll_epcoll_call_t {
     /* Of a part of what spans processes (layer hier). */
     const struct mca_coll_epcoll_plan_t *plan;
     const uint32_t *ranks; /**< of the process's members, by index; NULL: those are the same */
-    uint64_t said;         /**< the word of the whole, which members say; 0: it is no part */
+    uint64_t signature;    /**< the word of the whole, which members say; 0: it is no part */
 } mca_coll_epcoll_call_t;
 
 /**
@@ -130,22 +130,23 @@ static inline void mca_coll_epcoll_call_of_kind(mca_coll_epcoll_call_t *call,
 }
 
 /** A call as a word, to be compared: kind, root, in place (of alltoalls) and length. */
-static inline uint64_t mca_coll_epcoll_word(mca_coll_epcoll_kind_t kind, int root, bool in_place,
-                                            size_t bytes)
+static inline uint64_t mca_coll_epcoll_signature(mca_coll_epcoll_kind_t kind, int root,
+                                                 bool in_place, size_t bytes)
 {
     return (uint64_t) (kind + 1) << 57 | (uint64_t) in_place << 56
            | (uint64_t) ((unsigned int) root & 0xffffff) << 32 | (bytes & UINT32_MAX);
 }
 
 /** What a member says that it calls: of a part, the whole. */
-static inline uint64_t mca_coll_epcoll_word_of(const mca_coll_epcoll_call_t *call)
+static inline uint64_t mca_coll_epcoll_signature_of(const mca_coll_epcoll_call_t *call)
 {
     /* In place it is for all or for none, but at roots, and at those that gather or reduce. */
     const bool in_place = EPCOLL_ALLTOALL <= call->kind && EPCOLL_ALLTOALLW >= call->kind
                           && call->in_place;
 
-    return 0 != call->said ? call->said
-                           : mca_coll_epcoll_word(call->kind, call->root, in_place, call->bytes);
+    return 0 != call->signature
+               ? call->signature
+               : mca_coll_epcoll_signature(call->kind, call->root, in_place, call->bytes);
 }
 
 END_C_DECLS

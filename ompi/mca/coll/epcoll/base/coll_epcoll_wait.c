@@ -8,12 +8,12 @@
  *
  * Turns of the engine while an operation waits, and what its end means to the user.
  *
- * Tests: coll_move, coll_reduce, coll_different, death_coll
+ * Tests: coll_move, coll_reduce, coll_mismatch, death_coll
  */
 
 #include "ompi_config.h"
 
-#include "coll_epcoll_different.h"
+#include "coll_epcoll_mismatch.h"
 #include "coll_epcoll_wait.h"
 
 #include <sched.h>
@@ -33,7 +33,7 @@ static _Thread_local mpix_endpoints_wait_t waiting;
 
 int mca_coll_epcoll_wait_progress(mca_coll_epcoll_handle_t *handle)
 {
-    handle->has_waited = true;
+    handle->has_progressed = true;
     return mca_coll_epcoll_component.engine->wait_progress(handle->comm, MPIX_ENDPOINTS_ANY_RANK,
                                                            &waiting);
 }
@@ -70,9 +70,9 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
         }
         return rc;
     }
-    rc = mca_coll_epcoll_different(member);
+    rc = mca_coll_epcoll_mismatch_error(member);
     if (epcoll_break(member, rc)) {
-        mca_coll_epcoll_tell_different(handle, member); /* the first one does */
+        mca_coll_epcoll_mismatch_report(handle, member); /* the first one does */
     }
     return rc;
 }
@@ -80,7 +80,7 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
 /** All members of other processes are told: else they would wait for messages that do not come. 
  * One member of each process would break what all of it share, but a member that only gives may
  * have freed its handle already. */
-static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
+static void notify_others(const mca_coll_epcoll_handle_t *handle, int why)
 {
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle); /* NULL: bare */
     const uint32_t members = mca_coll_epcoll_size(handle),
@@ -139,7 +139,7 @@ void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
 {
     if (mca_coll_epcoll_is_bare(handle)) {
         if (epcoll_break(&handle->member, why) && MPI_ERR_PROC_FAILED != why) {
-            tell_others(handle, why);
+            notify_others(handle, why);
         }
         return;
     }
@@ -149,11 +149,11 @@ void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
         && 0
                == atomic_exchange_explicit(&handle->member.segment->notified, 1,
                                            memory_order_relaxed)) {
-        tell_others(handle, why);
+        notify_others(handle, why);
     }
 }
 
-bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t size)
+bool mca_coll_epcoll_am_handler(void *object, int rank, const void *data, size_t size)
 {
     mca_coll_epcoll_handle_t *handle = object;
     int32_t word = 0;
@@ -188,7 +188,7 @@ static int run_broken(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_ca
 }
 
 /** Likewise of a loss that is known to be one elsewhere: let it come here. */
-static void see_loss(const mca_coll_epcoll_handle_t *handle)
+static void wait_for_loss(const mca_coll_epcoll_handle_t *handle)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
 
@@ -202,7 +202,7 @@ static void see_loss(const mca_coll_epcoll_handle_t *handle)
 
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
 {
-    handle->has_waited = false;
+    handle->has_progressed = false;
     if (0 != waiting.words[0]) {
         mca_coll_epcoll_component.engine->wait_end(&waiting);
     }
@@ -217,7 +217,7 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
     handle->run = run_broken;
     rc = run_broken(handle, NULL);
     if (MPI_ERR_PROC_FAILED == rc) {
-        see_loss(handle);
+        wait_for_loss(handle);
     }
     return mca_coll_epcoll_loss_error(handle->comm, rc);
 }

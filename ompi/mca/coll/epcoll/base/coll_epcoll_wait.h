@@ -40,7 +40,7 @@ void mca_coll_epcoll_break_late(const mca_coll_epcoll_handle_t *handle,
                                 mca_coll_epcoll_handle_t *made);
 
 /** What a client's arrived is: another process tells that it has failed. */
-bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t size);
+bool mca_coll_epcoll_am_handler(void *object, int rank, const void *data, size_t size);
 
 /** The error of a call as libmpi is to have it: of a revoked communicator it is no loss. */
 static inline int mca_coll_epcoll_loss_error(const ompi_communicator_t *comm, int rc)
@@ -63,8 +63,8 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);
  * The block is broken if it was an error.  @return MPI_SUCCESS or an error code */
 static inline int mca_coll_epcoll_ended(mca_coll_epcoll_handle_t *handle, int rc)
 {
-    return OPAL_LIKELY(0 == rc && !handle->has_waited) ? MPI_SUCCESS
-                                                       : mca_coll_epcoll_ended_slow(handle, rc);
+    return OPAL_LIKELY(0 == rc && !handle->has_progressed) ? MPI_SUCCESS
+                                                           : mca_coll_epcoll_ended_slow(handle, rc);
 }
 
 END_C_DECLS

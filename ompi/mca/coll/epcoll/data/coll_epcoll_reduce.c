@@ -14,7 +14,7 @@
  * kernels of three buffers), the others go on in it; the other receivers get copies, from the first
  * cache.
  *
- * Called by each thread that has taken a share of a collective's work.
+ * Called by each thread that has taken a chunk of a collective's work.
  *
  * Tests: unit/test_epcoll_reduce, coll_late
  */

@@ -346,8 +346,8 @@ int mca_coll_epcoll_direct_init(mca_coll_epcoll_handle_t *handle,
                                 ompi_request_t **request_p)
 {
     static const mpix_endpoints_request_ops_t ops = {.start = direct_start, .free = direct_free};
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
-    direct_t *direct = NULL == more ? NULL : direct_new(handle, call);
+    mca_coll_epcoll_lazy_t *lazy = mca_coll_epcoll_lazy(handle);
+    direct_t *direct = NULL == lazy ? NULL : direct_new(handle, call);
 
     if (NULL == direct
         || MPI_SUCCESS
@@ -358,7 +358,7 @@ int mca_coll_epcoll_direct_init(mca_coll_epcoll_handle_t *handle,
         }
         return direct_fail(handle, MPI_ERR_NO_MEM);
     }
-    direct->tag = EPCOLL_TAGS_DIRECT + 1 + (int) (more->direct_inits++ % EPCOLL_TAGS_EACH);
+    direct->tag = EPCOLL_TAGS_DIRECT + 1 + (int) (lazy->direct_inits++ % EPCOLL_TAGS_EACH);
     direct->is_persistent = true;
     direct_hold(direct, true);
     *request_p = direct->request;

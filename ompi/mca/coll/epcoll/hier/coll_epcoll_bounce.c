@@ -22,7 +22,7 @@
 
 #include <stdlib.h>
 
-/** Bytes of a member's share of a section, at least. */
+/** Bytes of a member's chunk of a section, at least. */
 #define BOUNCE_SECTION_MIN ((size_t) 1024)
 
 /** Members, at most: each reads a line of each other in a round, and has a bounce buffer. */
@@ -32,7 +32,7 @@
 static size_t block_size(const mca_coll_epcoll_handle_t *handle)
 {
     const size_t size = epcoll_segment_size(mca_coll_epcoll_size(handle),
-                                            mca_coll_epcoll_component.fan);
+                                            mca_coll_epcoll_component.fanout);
 
     return (size + 4095) & ~(size_t) 4095;
 }
@@ -74,7 +74,7 @@ bool mca_coll_epcoll_bounce_fits(const mca_coll_epcoll_handle_t *handle,
         return BOUNCE_SCAN_MEMBERS >= mca_coll_epcoll_size(handle)
                && section >= call->recv_type->super.size
                && mca_coll_epcoll_is_as_packed(call->recv_type)
-               && (!mca_coll_epcoll_shows_order(call)
+               && (!mca_coll_epcoll_order_matters(call)
                    || (!is_maximum(call)
                        && mca_coll_epcoll_order_serves(mca_coll_epcoll_layout(handle), call)));
     default:
@@ -88,7 +88,7 @@ bool mca_coll_epcoll_bounce_is_chain(const mca_coll_epcoll_handle_t *handle,
     if (EPCOLL_EXSCAN != call->kind && EPCOLL_SCAN != call->kind) {
         return false;
     }
-    return !mca_coll_epcoll_shows_order(call)
+    return !mca_coll_epcoll_order_matters(call)
            || (!is_maximum(call) && mca_coll_epcoll_order_is_chain(mca_coll_epcoll_layout(handle)));
 }
 
@@ -120,7 +120,7 @@ void mca_coll_epcoll_bounce_begin(mca_coll_epcoll_hier_t *hier)
     }
     bounce->super.comm = handle->comm;
     epcoll_member_init(&bounce->super.member, bounce->memory->base, members,
-                       (uint32_t) mca_coll_epcoll_rank(handle), mca_coll_epcoll_component.fan);
+                       (uint32_t) mca_coll_epcoll_rank(handle), mca_coll_epcoll_component.fanout);
     bounce->super.member.oversubscribed = engine->is_oversubscribed();
     bounce->super.member.aux = &hier->layout->aux;
     hier->bounce = bounce; /* sequentially consistent; partner: break_shared */

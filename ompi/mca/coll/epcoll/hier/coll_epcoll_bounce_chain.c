@@ -28,7 +28,7 @@
  *
  * Called by coll_epcoll_bounce_run.c.
  *
- * Tests: coll_layout, coll_late, coll_order, coll_different, death_coll
+ * Tests: coll_layout, coll_late, coll_order, coll_mismatch, death_coll
  */
 
 #include "ompi_config.h"
@@ -39,16 +39,16 @@
 #include "mpi.h"
 
 /** Bytes of a round, at least, if there is room.  Each round is a word of each member, and where
- * threads share cores perhaps a core handed on: 1 MiB of four members on two cores, rounds of 64,
+ * threads chunk cores perhaps a core handed on: 1 MiB of four members on two cores, rounds of 64,
  * 128 and 256 KiB against ob1 in turns: 1.0, 1.2 and 1.5 times as fast. */
-#define CHUNK_LEAST ((size_t) 64 * 1024)
+#define FRAGMENT_MIN ((size_t) 64 * 1024)
 
 /** A call, as a member has it. */
 typedef struct chain_op_t {
     const mca_coll_epcoll_handle_t *bounce;
     const mca_coll_epcoll_call_t *call;
     epcoll_member_t *member;
-    uint64_t word;   /**< of the call */
+    uint64_t signature; /**< of the call */
     uint64_t before; /**< the word's number is one more, and that of round 0 two */
     size_t elements; /**< of a round */
     uint32_t own;    /**< our rank */
@@ -60,14 +60,15 @@ static void bounce_chain_begin(chain_op_t *op, mca_coll_epcoll_handle_t *bounce,
 {
     const size_t section = mca_coll_epcoll_bounce_section(mca_coll_epcoll_size(bounce)),
                  least = call->bytes / EPCOLL_WINDOW + 1,
-                 wanted = least < CHUNK_LEAST ? CHUNK_LEAST : least,
+                 wanted = least < FRAGMENT_MIN ? FRAGMENT_MIN : least,
                  size = call->recv_type->super.size;
     const uint32_t own = (uint32_t) mca_coll_epcoll_rank(bounce);
 
     *op = (chain_op_t){.bounce = bounce,
                        .call = call,
                        .member = &bounce->member,
-                       .word = mca_coll_epcoll_word(call->kind, call->root, false, call->bytes),
+                       .signature = mca_coll_epcoll_signature(call->kind, call->root, false,
+                                                              call->bytes),
                        .before = bounce->member.seq,
                        .elements = (wanted < size || section < wanted ? section : wanted) / size,
                        .own = own,
@@ -110,8 +111,9 @@ static int has_come(const chain_op_t *op, uint64_t seq)
     }
     memcpy(&at, slot->data, sizeof(at));
     /* With the word goes 0. */
-    return op->word == slot->call && (op->before + 1 == seq ? 0 : seq) == at ? EPCOLL_SOME
-                                                                             : EPCOLL_MISMATCH;
+    return op->signature == slot->signature && (op->before + 1 == seq ? 0 : seq) == at
+               ? EPCOLL_SOME
+               : EPCOLL_MISMATCH;
 }
 
 /** Until one of them is so. */
@@ -185,7 +187,7 @@ static int round_of(chain_op_t *op, uint64_t round)
         return rc;
     }
     if (!op->is_last) {
-        epcoll_publish(epcoll_slot(op->member, op->own), seq, op->word, &seq, sizeof(seq));
+        epcoll_publish(epcoll_slot(op->member, op->own), seq, op->signature, &seq, sizeof(seq));
     }
     epcoll_end(op->member);
     return 0;
@@ -205,7 +207,7 @@ int mca_coll_epcoll_bounce_chain(mca_coll_epcoll_hier_t *hier, const mca_coll_ep
     bounce->member.seq = op.before + 1;
     rc = 0 == rc ? wait_until(&op, is_reusable, op.before + 1) : rc;
     if (0 == rc) {
-        epcoll_publish(epcoll_slot(op.member, op.own), op.before + 1, op.word, &nothing,
+        epcoll_publish(epcoll_slot(op.member, op.own), op.before + 1, op.signature, &nothing,
                        sizeof(nothing));
         /* Behind our own word, as two may wait for each other; and before we are through with that
          * number: a member that has called something of one round says no more than that. */
@@ -218,7 +220,7 @@ int mca_coll_epcoll_bounce_chain(mca_coll_epcoll_hier_t *hier, const mca_coll_ep
         rc = round_of(&op, round);
     }
     if (OPAL_UNLIKELY(EPCOLL_MISMATCH == rc)) {
-        epcoll_publish_call(op.member, op.word);
+        epcoll_publish_signature(op.member, op.signature);
     }
     return mca_coll_epcoll_ended(bounce, rc);
 }

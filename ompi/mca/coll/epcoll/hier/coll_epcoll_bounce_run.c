@@ -33,20 +33,20 @@
 #include "mpi.h"
 
 /** Bytes of a block in a round, at least, if there is room: less is not worth a word of each. */
-#define CHUNK_LEAST ((size_t) 32 * 1024)
+#define FRAGMENT_MIN ((size_t) 32 * 1024)
 
 /** A call, as a member has it. */
 typedef struct bounce_op_t {
     const mca_coll_epcoll_handle_t *bounce;
     const mca_coll_epcoll_call_t *call;
     epcoll_member_t *member;
-    uint64_t word;   /**< of the call */
+    uint64_t signature; /**< of the call */
     uint64_t before; /**< the number of round 0 is one more */
     uint64_t rounds;
     const mca_coll_epcoll_layout_t *layout;
     uint32_t process; /**< ours */
     size_t bytes;     /**< of a block */
-    size_t chunk;     /**< of that, in a round */
+    size_t fragment;  /**< of that, in a round */
     uint32_t sources; /**< members that we take from */
     uint64_t put;     /**< rounds that we have put, or all: we put nothing */
     uint64_t taken;   /**< likewise */
@@ -136,23 +136,23 @@ static uint32_t blocks_of(const bounce_op_t *op)
 
 /** Bytes of a block in a round: in as many rounds as may be under way, so that all work at the same
  * time, if they do not become too short. */
-static size_t chunk_of(const bounce_op_t *op)
+static size_t fragment_of(const bounce_op_t *op)
 {
     const uint32_t members = mca_coll_epcoll_size(op->bounce);
     const size_t section = mca_coll_epcoll_bounce_section(members);
     /* Whole lines, as a chunk is: they are to fit when it has been rounded up. */
     const size_t most = section / blocks_of(op) & ~(size_t) 63;
-    size_t chunk = op->bytes / EPCOLL_WINDOW + 1;
+    size_t fragment = op->bytes / EPCOLL_WINDOW + 1;
 
-    chunk = chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk;
-    chunk = (chunk < most ? chunk + 63 : most) & ~(size_t) 63;
+    fragment = fragment < FRAGMENT_MIN ? FRAGMENT_MIN : fragment;
+    fragment = (fragment < most ? fragment + 63 : most) & ~(size_t) 63;
     if (is_scan(op->call)) { /* whole elements */
         const size_t each = op->call->recv_type->super.size;
 
-        chunk = chunk < each ? most : chunk;
-        chunk -= chunk % each;
+        fragment = fragment < each ? most : fragment;
+        fragment -= fragment % each;
     }
-    return chunk;
+    return fragment;
 }
 
 /** Nothing is said, or put, yet. */
@@ -164,30 +164,30 @@ static void bounce_run_begin(bounce_op_t *op, mca_coll_epcoll_handle_t *bounce,
     *op = (bounce_op_t){.bounce = bounce,
                         .call = call,
                         .member = &bounce->member,
-                        .word = mca_coll_epcoll_word_of(call),
+                        .signature = mca_coll_epcoll_signature_of(call),
                         .before = bounce->member.seq,
                         .layout = bounce->member.aux->order,
                         .bytes = call->bytes};
     op->process = op->layout->process_of[mca_coll_epcoll_rank(bounce)];
     puts = find_sources(op);
-    op->chunk = chunk_of(op);
-    op->rounds = (op->bytes + op->chunk - 1) / op->chunk;
+    op->fragment = fragment_of(op);
+    op->rounds = (op->bytes + op->fragment - 1) / op->fragment;
     op->put = puts ? 0 : op->rounds;
     op->taken = 0 < op->sources ? 0 : op->rounds;
 }
 
 static size_t size_of(const bounce_op_t *op, uint64_t round)
 {
-    const size_t left = op->bytes - round * op->chunk;
+    const size_t left = op->bytes - round * op->fragment;
 
-    return left < op->chunk ? left : op->chunk;
+    return left < op->fragment ? left : op->fragment;
 }
 
 /** A section, or a part of it, as if it had all of a block. */
 static mca_coll_epcoll_buffer_t as_block(const bounce_op_t *op, uint32_t index, uint64_t round,
                                          size_t away)
 {
-    const size_t first = round * op->chunk;
+    const size_t first = round * op->fragment;
 
     return (mca_coll_epcoll_buffer_t){.address = mca_coll_epcoll_bounce_at(op->bounce, index,
                                                                            op->before + 1 + round)
@@ -204,13 +204,13 @@ static size_t away_of(const bounce_op_t *op, uint32_t from, uint32_t to)
     uint32_t before;
 
     if (EPCOLL_ALLTOALL != op->call->kind) {
-        return is_divided(op->call) ? (to < from ? to : to - 1) * op->chunk : 0;
+        return is_divided(op->call) ? (to < from ? to : to - 1) * op->fragment : 0;
     }
     before = layout->first[layout->process_of[to]] + layout->index_of[to];
     return (layout->process_of[to] < process
                 ? before
                 : before - mca_coll_epcoll_layout_count(layout, process))
-           * op->chunk;
+           * op->fragment;
 }
 
 /** What we have for a member, or for all. */
@@ -244,14 +244,15 @@ static int bounce_run_put(bounce_op_t *op)
         const uint32_t to = is_alltoall ? member_beyond(op, i) : next;
         const mca_coll_epcoll_buffer_t from = bounce_run_sent(op, to);
         const mca_coll_epcoll_buffer_t into = as_block(op, own, op->put, away_of(op, own, to));
-        const int rc = mca_coll_epcoll_copy_part(&into, &from, op->put * op->chunk,
+        const int rc = mca_coll_epcoll_copy_part(&into, &from, op->put * op->fragment,
                                                  size_of(op, op->put));
 
         if (MPI_SUCCESS != rc) {
             return rc;
         }
     }
-    epcoll_publish(&epcoll_ctrl(op->member, own)->slot[seq % EPCOLL_WINDOW], seq, op->word, "", 0);
+    epcoll_publish(&epcoll_ctrl(op->member, own)->slot[seq % EPCOLL_WINDOW], seq, op->signature, "",
+                   0);
     ++op->put;
     if (0 == op->sources) {
         epcoll_end_at(op->member, seq);
@@ -281,7 +282,7 @@ static int bounce_combine(const bounce_op_t *op)
 {
     const mca_coll_epcoll_call_t *call = op->call;
     const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->bounce);
-    const ptrdiff_t first = (ptrdiff_t) (op->taken * op->chunk);
+    const ptrdiff_t first = (ptrdiff_t) (op->taken * op->fragment);
     const void *vector[BOUNCE_SCAN_MEMBERS];
     void *recv = mca_coll_epcoll_away(call->recv, first);
     const mca_coll_epcoll_reduction_t reduction = {.op = call->op,
@@ -293,13 +294,13 @@ static int bounce_combine(const bounce_op_t *op)
         vector[i] = mca_coll_epcoll_bounce_at(op->bounce, i, op->before + 1 + op->taken);
     }
     vector[own] = mca_coll_epcoll_away(bounce_run_sent(op, own).address, first);
-    if (mca_coll_epcoll_shows_order(call)) {
+    if (mca_coll_epcoll_order_matters(call)) {
         mca_coll_epcoll_order_t order = {.layout = op->bounce->member.aux->order,
                                          .rank = own,
                                          .count = size_of(op, op->taken)
                                                   / call->recv_type->super.size};
 
-        memcpy(order.said, vector, reduction.count * sizeof(*vector));
+        memcpy(order.vector, vector, reduction.count * sizeof(*vector));
         mca_coll_epcoll_order_run(&order, call, recv);
         return MPI_SUCCESS;
     }
@@ -319,7 +320,8 @@ static int bounce_run_take(bounce_op_t *op, uint32_t source)
                                                        away_of(op, source, own));
         const mca_coll_epcoll_buffer_t into = mca_coll_epcoll_received(op->call, source);
 
-        rc = mca_coll_epcoll_copy_part(&into, &from, op->taken * op->chunk, size_of(op, op->taken));
+        rc = mca_coll_epcoll_copy_part(&into, &from, op->taken * op->fragment,
+                                       size_of(op, op->taken));
     }
     if (++op->seen < op->sources || MPI_SUCCESS != rc) {
         return rc;
@@ -342,7 +344,7 @@ static int bounce_run_poll(const bounce_op_t *op, uint32_t source)
     if (atomic_load_explicit(&slot->seq, memory_order_acquire) < seq) {
         return EPCOLL_NOTHING;
     }
-    return op->word == slot->call ? EPCOLL_SOME : EPCOLL_MISMATCH;
+    return op->signature == slot->signature ? EPCOLL_SOME : EPCOLL_MISMATCH;
 }
 
 /** Our own block: while there is nothing else to do. */
@@ -399,7 +401,7 @@ static int wait_for_it(bounce_op_t *op, uint32_t *polls)
         return rc;
     }
     member->seq = op->before + 1 + op->taken;
-    epcoll_publish_call(member, op->word);
+    epcoll_publish_signature(member, op->signature);
     return epcoll_has_left(member, source_of(op, op->seen)) ? EPCOLL_MISMATCH : MPI_SUCCESS;
 }
 
@@ -411,7 +413,7 @@ static int run_within(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t
 
     part.ranks = layout->member + layout->first[layout->own];
     return 1 == hier->super.member.count ? MPI_SUCCESS
-                                         : mca_coll_epcoll_pieces_run(&hier->super, &part);
+                                         : mca_coll_epcoll_chunks_run(&hier->super, &part);
 }
 
 int mca_coll_epcoll_bounce_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
@@ -438,7 +440,7 @@ int mca_coll_epcoll_bounce_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epco
     if (OPAL_UNLIKELY(0 != rc)) {
         bounce->member.seq = op.before + 1 + op.taken;
         if (EPCOLL_MISMATCH == rc) {
-            epcoll_publish_call(&bounce->member, op.word);
+            epcoll_publish_signature(&bounce->member, op.signature);
         }
         return mca_coll_epcoll_ended(bounce, rc);
     }

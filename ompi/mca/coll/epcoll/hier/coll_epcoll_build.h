@@ -26,7 +26,7 @@ extern const mca_coll_epcoll_builder_t mca_coll_epcoll_build_allgatherv,
 
 /** Moves blocks of different lengths among the members of a process
  * (coll_epcoll_build_gatherv.c). */
-extern const mca_coll_epcoll_family_t mca_coll_epcoll_carry_blocks;
+extern const mca_coll_epcoll_chunk_ops_t mca_coll_epcoll_copy_blocks_ops;
 
 static inline mca_coll_epcoll_vector_t mca_coll_epcoll_vector_of(
     const mca_coll_epcoll_buffer_t *buffer)

@@ -70,7 +70,7 @@ static void build_direct_local(mca_coll_epcoll_schedule_t *schedule)
 
 /* ---- with a root ----------------------------------------------------------------------------- */
 
-/** The root exchanges messages with all that are elsewhere, those of its process share memory. */
+/** The root exchanges messages with all that are elsewhere, those of its process chunk memory. */
 static int rooted_begin(mca_coll_epcoll_schedule_t *schedule)
 {
     const mca_coll_epcoll_handle_t *handle = schedule->handle;

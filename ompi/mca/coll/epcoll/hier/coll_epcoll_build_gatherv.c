@@ -51,7 +51,7 @@ typedef struct parts_t {
 static parts_t parts_of(const mca_coll_epcoll_running_t *running, uint64_t longest)
 {
     const uint64_t most = EPCOLL_CHUNKS_MAX / 2 / running->call->plan->blocks;
-    parts_t parts = {.size = running->least_share};
+    parts_t parts = {.size = running->chunk_min};
 
     while (longest > most * parts.size) {
         parts.size *= 2;
@@ -60,24 +60,24 @@ static parts_t parts_of(const mca_coll_epcoll_running_t *running, uint64_t longe
     return parts;
 }
 
-static uint32_t build_gatherv_shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
+static uint32_t build_gatherv_chunks(const mca_coll_epcoll_running_t *running, uint32_t partition)
 {
-    return parts_of(running, mca_coll_epcoll_longest_of(running, piece)).count
+    return parts_of(running, mca_coll_epcoll_longest_of(running, partition)).count
            * running->call->plan->blocks;
 }
 
-static int build_gatherv_carry(const mca_coll_epcoll_running_t *running, uint32_t piece,
-                               uint32_t share)
+static int build_gatherv_copy(const mca_coll_epcoll_running_t *running, uint32_t partition,
+                              uint32_t chunk)
 {
-    const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece));
-    const mca_coll_epcoll_call_t *receiver = mca_coll_epcoll_call_of(running, piece), *sender;
-    const uint32_t rank = share / parts.count;
-    const uint64_t offset = share % parts.count * parts.size;
+    const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, partition));
+    const mca_coll_epcoll_call_t *receiver = mca_coll_epcoll_call_of(running, partition), *sender;
+    const uint32_t rank = chunk / parts.count;
+    const uint64_t offset = chunk % parts.count * parts.size;
     const uint32_t holder = holder_of(running->call->plan->layout, rank, running->member->count);
     mca_coll_epcoll_buffer_t from, into;
     size_t bytes;
 
-    if (holder == piece) {
+    if (holder == partition) {
         return MPI_SUCCESS;
     }
     sender = mca_coll_epcoll_call_of(running, holder);
@@ -93,8 +93,8 @@ static int build_gatherv_carry(const mca_coll_epcoll_running_t *running, uint32_
                                                                                    : parts.size);
 }
 
-const mca_coll_epcoll_family_t mca_coll_epcoll_carry_blocks = {.shares = build_gatherv_shares,
-                                                               .work = build_gatherv_carry};
+const mca_coll_epcoll_chunk_ops_t mca_coll_epcoll_copy_blocks_ops = {.chunks = build_gatherv_chunks,
+                                                                     .work = build_gatherv_copy};
 
 /* ---- between processes ----------------------------------------------------------------------- */
 
@@ -251,7 +251,7 @@ static void put_own(mca_coll_epcoll_schedule_t *schedule)
 static void build_gatherv_spread(mca_coll_epcoll_schedule_t *schedule)
 {
     const gatherv_t *state = state_of(schedule);
-    const mca_coll_epcoll_plan_t plan = {.family = &mca_coll_epcoll_carry_blocks,
+    const mca_coll_epcoll_plan_t plan = {.ops = &mca_coll_epcoll_copy_blocks_ops,
                                          .blocks = mca_coll_epcoll_size(schedule->handle),
                                          .layout = mca_coll_epcoll_layout(schedule->handle),
                                          .wants = state->longest};

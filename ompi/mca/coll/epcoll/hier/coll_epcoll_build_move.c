@@ -29,7 +29,7 @@ static mca_coll_epcoll_slicing_t *slices_of(mca_coll_epcoll_schedule_t *schedule
     return (mca_coll_epcoll_slicing_t *) schedule->state;
 }
 
-static bool build_move_shares(const mca_coll_epcoll_schedule_t *schedule)
+static bool build_move_has_several(const mca_coll_epcoll_schedule_t *schedule)
 {
     return 1 < schedule->handle->member.count;
 }
@@ -39,7 +39,7 @@ static bool build_move_shares(const mca_coll_epcoll_schedule_t *schedule)
 static int begin_barrier(mca_coll_epcoll_schedule_t *schedule)
 {
     mca_coll_epcoll_slicing_begin(slices_of(schedule), schedule->handle, schedule->call, 0);
-    schedule->locals = build_move_shares(schedule) ? 2 : 0;
+    schedule->locals = build_move_has_several(schedule) ? 2 : 0;
     return MPI_SUCCESS;
 }
 
@@ -52,13 +52,13 @@ static void append_barrier(mca_coll_epcoll_schedule_t *schedule)
                                    .send_type = MPI_BYTE,
                                    .recv_type = MPI_BYTE};
 
-    if (build_move_shares(schedule)) {
+    if (build_move_has_several(schedule)) {
         mca_coll_epcoll_schedule_local(schedule, &part, NULL);
     }
     if (slices->has_slice) {
         mca_coll_epcoll_phase_barrier(schedule, &slices->partners);
     }
-    if (build_move_shares(schedule)) {
+    if (build_move_has_several(schedule)) {
         part.kind = EPCOLL_BCAST;
         mca_coll_epcoll_schedule_local(schedule, &part, NULL);
     }
@@ -73,7 +73,7 @@ static int begin_bcast(mca_coll_epcoll_schedule_t *schedule)
 {
     mca_coll_epcoll_slicing_begin(slices_of(schedule), schedule->handle, schedule->call,
                                   schedule->call->bytes);
-    schedule->locals = build_move_shares(schedule) ? 1 : 0;
+    schedule->locals = build_move_has_several(schedule) ? 1 : 0;
     return MPI_SUCCESS;
 }
 
@@ -106,7 +106,7 @@ static void append_within(mca_coll_epcoll_schedule_t *schedule)
         part.recv_count = buffer.count;
         part.recv_type = buffer.type;
     }
-    if (build_move_shares(schedule)) {
+    if (build_move_has_several(schedule)) {
         mca_coll_epcoll_schedule_local(schedule, &part, NULL);
     }
 }
@@ -190,7 +190,7 @@ static int begin_allgather(mca_coll_epcoll_schedule_t *schedule)
                                   (uint64_t) schedule->call->bytes
                                       * mca_coll_epcoll_size(schedule->handle));
     schedule->locals = (slices->slices < schedule->handle->member.count)
-                       + build_move_shares(schedule);
+                       + build_move_has_several(schedule);
     return MPI_SUCCESS;
 }
 
@@ -230,7 +230,7 @@ static void append_allgather(mca_coll_epcoll_schedule_t *schedule)
         mca_coll_epcoll_phase_allgather(schedule, &slices->partners, call->recv, call->recv_count,
                                         call->recv_type, slices->slices);
     }
-    if (build_move_shares(schedule)) {
+    if (build_move_has_several(schedule)) {
         plan = mca_coll_epcoll_slicing_spread(slices);
         mca_coll_epcoll_schedule_local(schedule, &part, &plan);
     }

@@ -28,23 +28,23 @@
 /** Scratch buffers: of what comes in messages, and of what a slice puts together. */
 enum { SCRATCH_RECV, SCRATCH_RESULT };
 
-typedef struct fold_t {
+typedef struct reduce_state_t {
     mca_coll_epcoll_slicing_t slices;
     size_t most; /**< elements of a round */
     bool is_small;
-} fold_t;
+} reduce_state_t;
 
-_Static_assert(sizeof(fold_t) <= EPCOLL_SCHEDULE_STATE, "a builder's state");
+_Static_assert(sizeof(reduce_state_t) <= EPCOLL_SCHEDULE_STATE, "a builder's state");
 
-static fold_t *fold_of(mca_coll_epcoll_schedule_t *schedule)
+static reduce_state_t *reduce_state(mca_coll_epcoll_schedule_t *schedule)
 {
-    return (fold_t *) schedule->state;
+    return (reduce_state_t *) schedule->state;
 }
 
 static void partners_reduce(mca_coll_epcoll_schedule_t *schedule,
                             const mca_coll_epcoll_vector_t *vector)
 {
-    const mca_coll_epcoll_partners_t *partners = &fold_of(schedule)->slices.partners;
+    const mca_coll_epcoll_partners_t *partners = &reduce_state(schedule)->slices.partners;
 
     if (EPCOLL_REDUCE == schedule->call->kind) {
         mca_coll_epcoll_phase_reduce(schedule, partners, vector, SCRATCH_RECV);
@@ -57,13 +57,13 @@ static void partners_reduce(mca_coll_epcoll_schedule_t *schedule,
 /* ---- what fits in a slot --------------------------------------------------------------------- */
 
 /** From the leader to all of the process. */
-static void build_fold_broadcast(mca_coll_epcoll_schedule_t *schedule)
+static void build_reduce_bcast(mca_coll_epcoll_schedule_t *schedule)
 {
     const mca_coll_epcoll_call_t *call = schedule->call;
-    const fold_t *fold = fold_of(schedule);
-    const bool leads = fold->slices.leader == schedule->handle->member.index;
+    const reduce_state_t *state = reduce_state(schedule);
+    const bool leads = state->slices.leader == schedule->handle->member.index;
     const mca_coll_epcoll_call_t part = {.kind = EPCOLL_BCAST,
-                                         .root = (int) fold->slices.leader,
+                                         .root = (int) state->slices.leader,
                                          .bytes = call->bytes,
                                          .send = leads ? call->recv : NULL,
                                          .send_count = leads ? call->recv_count : 0,
@@ -79,11 +79,11 @@ static void small_round(mca_coll_epcoll_schedule_t *schedule)
 {
     const mca_coll_epcoll_handle_t *handle = schedule->handle;
     const mca_coll_epcoll_call_t *call = schedule->call;
-    const fold_t *fold = fold_of(schedule);
-    const bool leads = fold->slices.leader == handle->member.index;
+    const reduce_state_t *state = reduce_state(schedule);
+    const bool leads = state->slices.leader == handle->member.index;
     const bool keeps = EPCOLL_ALLREDUCE == call->kind || mca_coll_epcoll_rank(handle) == call->root;
     mca_coll_epcoll_call_t part = {.kind = EPCOLL_REDUCE,
-                                   .root = (int) fold->slices.leader,
+                                   .root = (int) state->slices.leader,
                                    .send = call->in_place ? call->recv : call->send,
                                    .recv_count = call->recv_count,
                                    .recv_type = call->recv_type,
@@ -107,15 +107,15 @@ static void small_round(mca_coll_epcoll_schedule_t *schedule)
         partners_reduce(schedule, &vector);
     }
     if (EPCOLL_ALLREDUCE == call->kind && 1 < handle->member.count) {
-        build_fold_broadcast(schedule);
+        build_reduce_bcast(schedule);
     }
 }
 
 /* ---- what is longer -------------------------------------------------------------------------- */
 
 /** Do members get their result from the slices? */
-static bool build_fold_spreads(const mca_coll_epcoll_schedule_t *schedule,
-                               const mca_coll_epcoll_slicing_t *slices)
+static bool build_reduce_spreads(const mca_coll_epcoll_schedule_t *schedule,
+                                 const mca_coll_epcoll_slicing_t *slices)
 {
     return EPCOLL_ALLREDUCE == schedule->call->kind
                ? 1 < schedule->handle->member.count
@@ -125,11 +125,11 @@ static bool build_fold_spreads(const mca_coll_epcoll_schedule_t *schedule,
 
 /** Where a member's part of a round is put together, as if all of the round's elements were
  * there. */
-static char *build_fold_place(mca_coll_epcoll_schedule_t *schedule,
-                              const mca_coll_epcoll_plan_t *plan, ptrdiff_t away)
+static char *build_reduce_place(mca_coll_epcoll_schedule_t *schedule,
+                                const mca_coll_epcoll_plan_t *plan, ptrdiff_t away)
 {
     const mca_coll_epcoll_call_t *call = schedule->call;
-    const mca_coll_epcoll_slicing_t *slices = &fold_of(schedule)->slices;
+    const mca_coll_epcoll_slicing_t *slices = &reduce_state(schedule)->slices;
     mca_coll_epcoll_vector_t slice;
 
     if (EPCOLL_ALLREDUCE == call->kind || mca_coll_epcoll_rank(schedule->handle) == call->root) {
@@ -147,14 +147,14 @@ static char *build_fold_place(mca_coll_epcoll_schedule_t *schedule,
 static void long_round(mca_coll_epcoll_schedule_t *schedule)
 {
     const mca_coll_epcoll_call_t *call = schedule->call;
-    const fold_t *fold = fold_of(schedule);
-    const mca_coll_epcoll_slicing_t *slices = &fold->slices;
+    const reduce_state_t *state = reduce_state(schedule);
+    const mca_coll_epcoll_slicing_t *slices = &state->slices;
     ompi_datatype_t *type = call->recv_type;
-    const size_t done = schedule->round * fold->most, left = call->recv_count - done;
-    const size_t count = left < fold->most ? left : fold->most;
+    const size_t done = schedule->round * state->most, left = call->recv_count - done;
+    const size_t count = left < state->most ? left : state->most;
     const ptrdiff_t away = (ptrdiff_t) done * mca_coll_epcoll_extent(type);
     mca_coll_epcoll_plan_t plan = mca_coll_epcoll_slicing_plan(slices, type->super.size, count);
-    char *recv = build_fold_place(schedule, &plan, away);
+    char *recv = build_reduce_place(schedule, &plan, away);
     mca_coll_epcoll_call_t part = {.kind = call->kind,
                                    .root = call->root,
                                    .send = (const char *) (call->in_place ? call->recv : call->send)
@@ -165,17 +165,17 @@ static void long_round(mca_coll_epcoll_schedule_t *schedule)
                                    .op = call->op,
                                    .bytes = count * type->super.size};
 
-    plan.family = &mca_coll_epcoll_fold;
+    plan.ops = &mca_coll_epcoll_reduce_ops;
     mca_coll_epcoll_schedule_local(schedule, &part, &plan);
     if (slices->has_slice) {
         const mca_coll_epcoll_vector_t slice = mca_coll_epcoll_own_slice(slices, &plan, recv, type);
 
         partners_reduce(schedule, &slice);
     }
-    if (!build_fold_spreads(schedule, slices)) {
+    if (!build_reduce_spreads(schedule, slices)) {
         return;
     }
-    plan.family = &mca_coll_epcoll_plan_copy;
+    plan.ops = &mca_coll_epcoll_plan_copy_ops;
     plan.wants = EPCOLL_ALLREDUCE == call->kind
                  || mca_coll_epcoll_rank(schedule->handle) == call->root;
     plan.from = plan.into = recv;
@@ -189,43 +189,43 @@ static void long_round(mca_coll_epcoll_schedule_t *schedule)
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-static bool build_fold_serves(const mca_coll_epcoll_handle_t *handle,
-                              const mca_coll_epcoll_call_t *call)
+static bool build_reduce_serves(const mca_coll_epcoll_handle_t *handle,
+                                const mca_coll_epcoll_call_t *call)
 {
     return mca_coll_epcoll_layout(handle)->is_ordered || ompi_op_is_commute(call->op);
 }
 
-static int build_fold_begin(mca_coll_epcoll_schedule_t *schedule)
+static int build_reduce_begin(mca_coll_epcoll_schedule_t *schedule)
 {
     const mca_coll_epcoll_call_t *call = schedule->call;
     const bool shares = 1 < schedule->handle->member.count;
-    fold_t *fold = fold_of(schedule);
+    reduce_state_t *state = reduce_state(schedule);
 
-    fold->is_small = mca_coll_epcoll_is_hier_small(call);
-    mca_coll_epcoll_slicing_begin(&fold->slices, schedule->handle, call,
-                                  fold->is_small ? 0 : call->bytes);
-    if (fold->is_small) {
+    state->is_small = mca_coll_epcoll_is_hier_small(call);
+    mca_coll_epcoll_slicing_begin(&state->slices, schedule->handle, call,
+                                  state->is_small ? 0 : call->bytes);
+    if (state->is_small) {
         schedule->locals = shares ? (EPCOLL_ALLREDUCE == call->kind ? 2 : 1) : 0;
         return MPI_SUCCESS;
     }
-    fold->most = mca_coll_epcoll_scratch_elements(call->recv_type) * fold->slices.slices;
-    schedule->rounds = (call->recv_count + fold->most - 1) / fold->most;
-    schedule->locals = schedule->rounds * (1 + build_fold_spreads(schedule, &fold->slices));
+    state->most = mca_coll_epcoll_scratch_elements(call->recv_type) * state->slices.slices;
+    schedule->rounds = (call->recv_count + state->most - 1) / state->most;
+    schedule->locals = schedule->rounds * (1 + build_reduce_spreads(schedule, &state->slices));
     return MPI_SUCCESS;
 }
 
 static void append_round(mca_coll_epcoll_schedule_t *schedule)
 {
-    if (fold_of(schedule)->is_small) {
+    if (reduce_state(schedule)->is_small) {
         small_round(schedule);
     } else {
         long_round(schedule);
     }
 }
 
-const mca_coll_epcoll_builder_t mca_coll_epcoll_build_allreduce = {.serves = build_fold_serves,
-                                                                   .begin = build_fold_begin,
+const mca_coll_epcoll_builder_t mca_coll_epcoll_build_allreduce = {.serves = build_reduce_serves,
+                                                                   .begin = build_reduce_begin,
                                                                    .round = append_round};
-const mca_coll_epcoll_builder_t mca_coll_epcoll_build_reduce = {.serves = build_fold_serves,
-                                                                .begin = build_fold_begin,
+const mca_coll_epcoll_builder_t mca_coll_epcoll_build_reduce = {.serves = build_reduce_serves,
+                                                                .begin = build_reduce_begin,
                                                                 .round = append_round};

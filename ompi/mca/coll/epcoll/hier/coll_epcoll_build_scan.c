@@ -141,7 +141,7 @@ static void round_of(mca_coll_epcoll_schedule_t *schedule)
     part.send = part.in_place ? NULL : mca_coll_epcoll_away(part.send, away);
     plan = mca_coll_epcoll_slicing_plan(&state->slices, part.recv_type->super.size,
                                         part.recv_count);
-    plan.family = &mca_coll_epcoll_fold;
+    plan.ops = &mca_coll_epcoll_reduce_ops;
     if (state->slices.has_slice) { /* address: how far from the part's beginning */
         slice = mca_coll_epcoll_own_slice(&state->slices, &plan, NULL, part.recv_type);
     }

@@ -94,11 +94,12 @@ static int stood_for(const mca_coll_epcoll_layout_t *layout, uint32_t process, u
                : -1;
 }
 
-/** What a piece is of the vector: see mca_coll_epcoll_plan_t. */
-static mca_coll_epcoll_range_t piece_of(const mca_coll_epcoll_running_t *running, uint32_t piece)
+/** What a partition is of the vector: see mca_coll_epcoll_plan_t. */
+static mca_coll_epcoll_range_t partition_of(const mca_coll_epcoll_running_t *running,
+                                            uint32_t partition)
 {
     const mca_coll_epcoll_plan_t *plan = running->call->plan;
-    const int rank = stood_for(plan->layout, plan->process, plan->turn, piece);
+    const int rank = stood_for(plan->layout, plan->process, plan->turn, partition);
 
     return 0 > rank ? (mca_coll_epcoll_range_t){0, 0}
                     : range_in(running->call, (uint32_t) rank, plan->part);
@@ -163,9 +164,9 @@ static int build_scatter_begin(mca_coll_epcoll_schedule_t *schedule)
 static void build_scatter_local(mca_coll_epcoll_schedule_t *schedule, uint32_t process,
                                 uint32_t turn, mca_coll_epcoll_range_t part, void *recv)
 {
-    const mca_coll_epcoll_plan_t plan = {.family = &mca_coll_epcoll_fold,
+    const mca_coll_epcoll_plan_t plan = {.ops = &mca_coll_epcoll_reduce_ops,
                                          .layout = mca_coll_epcoll_layout(schedule->handle),
-                                         .range = piece_of,
+                                         .range = partition_of,
                                          .process = process,
                                          .turn = turn,
                                          .part = part};

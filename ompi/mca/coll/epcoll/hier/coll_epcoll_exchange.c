@@ -133,8 +133,8 @@ mca_coll_epcoll_vector_t mca_coll_epcoll_part_of(const mca_coll_epcoll_vector_t 
                                       .type = vector->type};
 }
 
-mca_coll_epcoll_vector_t mca_coll_epcoll_share_of(const mca_coll_epcoll_vector_t *vector,
-                                                  uint32_t process, uint32_t processes)
+mca_coll_epcoll_vector_t mca_coll_epcoll_process_part(const mca_coll_epcoll_vector_t *vector,
+                                                      uint32_t process, uint32_t processes)
 {
     const size_t first = vector->count / processes * process
                          + vector->count % processes * process / processes;

@@ -91,8 +91,8 @@ mca_coll_epcoll_vector_t mca_coll_epcoll_part_of(const mca_coll_epcoll_vector_t 
                                                  size_t first, size_t count);
 
 /** The part of a process, of a vector that is divided among all. */
-mca_coll_epcoll_vector_t mca_coll_epcoll_share_of(const mca_coll_epcoll_vector_t *vector,
-                                                  uint32_t process, uint32_t processes);
+mca_coll_epcoll_vector_t mca_coll_epcoll_process_part(const mca_coll_epcoll_vector_t *vector,
+                                                      uint32_t process, uint32_t processes);
 
 END_C_DECLS
 

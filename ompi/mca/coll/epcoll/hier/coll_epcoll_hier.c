@@ -126,7 +126,7 @@ int mca_coll_epcoll_hier_run(mca_coll_epcoll_handle_t *handle, const mca_coll_ep
 
     if (EPCOLL_ALGORITHM_NODE_SLOTS == call->algorithm
         || EPCOLL_ALGORITHM_NODE_RINGS == call->algorithm) {
-        mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_SMALL);
+        mca_coll_epcoll_count(handle, call->kind, EPCOLL_PATH_SLOTS);
         rc = mca_coll_epcoll_node_segment_run(hier, call);
         if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) { /* the others may come another way next */
             rc = mca_coll_epcoll_ended(handle, rc);
@@ -134,7 +134,7 @@ int mca_coll_epcoll_hier_run(mca_coll_epcoll_handle_t *handle, const mca_coll_ep
         }
         return rc;
     }
-    mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_BETWEEN);
+    mca_coll_epcoll_count(handle, call->kind, EPCOLL_PATH_HIER);
     if (uses_bounce(hier, call, &rc)) {
         rc = MPI_SUCCESS == rc ? mca_coll_epcoll_bounce_run(hier, call) : rc;
         if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {

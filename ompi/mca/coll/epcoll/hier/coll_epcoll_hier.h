@@ -30,7 +30,7 @@ BEGIN_C_DECLS
 bool mca_coll_epcoll_hier_has(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind);
 
 /** A call of such a kind begins: do we serve it?  The same answer at all members.  If not: the
- * components below.  Once in a call. */
+ * fallback components.  Once in a call. */
 bool mca_coll_epcoll_hier_serves(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_call_t *call);
 
 /** All of a call.  @return MPI_SUCCESS or an error code */
@@ -44,7 +44,7 @@ bool mca_coll_epcoll_is_hier_small(const mca_coll_epcoll_call_t *call);
 bool mca_coll_epcoll_is_double_buffered(const mca_coll_epcoll_handle_t *handle,
                                         const mca_coll_epcoll_call_t *call);
 /** A handle goes, and its double buffers. */
-void mca_coll_epcoll_double_buffers_put(mca_coll_epcoll_more_t *more);
+void mca_coll_epcoll_double_buffers_put(mca_coll_epcoll_lazy_t *lazy);
 int mca_coll_epcoll_hier_small_run(mca_coll_epcoll_handle_t *handle,
                                    const mca_coll_epcoll_call_t *call);
 
@@ -70,7 +70,7 @@ static inline bool mca_coll_epcoll_has_root(mca_coll_epcoll_kind_t kind)
 }
 
 /** Moves data as a plan says (coll_epcoll_plan_copy.c). */
-extern const mca_coll_epcoll_family_t mca_coll_epcoll_plan_copy;
+extern const mca_coll_epcoll_chunk_ops_t mca_coll_epcoll_plan_copy_ops;
 
 END_C_DECLS
 

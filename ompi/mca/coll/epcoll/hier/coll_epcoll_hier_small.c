@@ -32,12 +32,12 @@
 typedef struct hier_small_t {
     mca_coll_epcoll_handle_t *handle;
     const mca_coll_epcoll_call_t *call;
-    uint64_t word;
+    uint64_t signature;
     mca_coll_epcoll_partners_t partners;
     mca_coll_epcoll_node_leaders_t node_leaders; /**< of the leaders on our node */
     uint32_t leader;                             /**< of our process */
     bool is_double_buffered;                     /**< data travel in double buffers */
-    mca_coll_epcoll_more_t *more;                /**< that has them */
+    mca_coll_epcoll_lazy_t *lazy;                /**< that has them */
     unsigned char *data; /**< ours, then the result; of a leader with double buffers: the result */
     alignas(16) unsigned char slot[EPCOLL_INLINE];
 } hier_small_t;
@@ -69,8 +69,8 @@ bool mca_coll_epcoll_is_double_buffered(const mca_coll_epcoll_handle_t *handle,
 /** A member's double buffer of the call that we are in. */
 static unsigned char *double_buffer(const hier_small_t *op, uint32_t index)
 {
-    return (unsigned char *) op->more->double_buffers->base
-           + (2 * index + op->more->double_buffer_calls % 2) * DOUBLE_BUFFER_SIZE;
+    return (unsigned char *) op->lazy->double_buffers->base
+           + (2 * index + op->lazy->double_buffer_calls % 2) * DOUBLE_BUFFER_SIZE;
 }
 
 /** A call begins that goes by double buffers.  @return MPI_SUCCESS or an error code */
@@ -78,28 +78,28 @@ static int double_buffers_begin(hier_small_t *op)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     mca_coll_epcoll_handle_t *handle = op->handle;
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
-    int rc = NULL == more ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    mca_coll_epcoll_lazy_t *lazy = mca_coll_epcoll_lazy(handle);
+    int rc = NULL == lazy ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 
-    if (OPAL_UNLIKELY(MPI_SUCCESS == rc && NULL == more->double_buffers)) {
+    if (OPAL_UNLIKELY(MPI_SUCCESS == rc && NULL == lazy->double_buffers)) {
         rc = engine->memory_get(handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS,
                                 mca_coll_epcoll_component.client, EPCOLL_KEY_DOUBLE_BUFFERS,
                                 2 * DOUBLE_BUFFER_SIZE * handle->member.count,
-                                &more->double_buffers);
+                                &lazy->double_buffers);
     }
     if (MPI_SUCCESS == rc) {
-        ++more->double_buffer_calls;
-        op->more = more;
+        ++lazy->double_buffer_calls;
+        op->lazy = lazy;
         op->data = double_buffer(op, handle->member.index);
     }
     return rc;
 }
 
-void mca_coll_epcoll_double_buffers_put(mca_coll_epcoll_more_t *more)
+void mca_coll_epcoll_double_buffers_put(mca_coll_epcoll_lazy_t *lazy)
 {
-    if (NULL != more->double_buffers) {
-        mca_coll_epcoll_component.engine->memory_put(more->double_buffers);
-        more->double_buffers = NULL;
+    if (NULL != lazy->double_buffers) {
+        mca_coll_epcoll_component.engine->memory_put(lazy->double_buffers);
+        lazy->double_buffers = NULL;
     }
 }
 
@@ -127,7 +127,7 @@ static int hier_small_gather(hier_small_t *op, const epcoll_contribution_t *cont
 
     epcoll_prefetch_slots(member, 0, member->count);
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
-        rc = epcoll_wait_member(member, 0, i, contrib->call);
+        rc = epcoll_wait_member(member, 0, i, contrib->signature);
         if (0 == rc) {
             epcoll_combine(contrib, op->data,
                            !op->is_double_buffered ? epcoll_slot(member, i)->data
@@ -142,7 +142,7 @@ static int hier_small_gather(hier_small_t *op, const epcoll_contribution_t *cont
 /** What one says, and how it is put together. */
 static epcoll_contribution_t all_of(const hier_small_t *op)
 {
-    return (epcoll_contribution_t){.call = op->word,
+    return (epcoll_contribution_t){.signature = op->signature,
                                    .data = op->data,
                                    .size = op->call->bytes,
                                    .combine = NULL == op->call->op ? NULL : hier_small_combine,
@@ -163,7 +163,7 @@ static int hier_small_up(hier_small_t *op)
     if (0 != rc) {
         return rc;
     }
-    epcoll_publish(epcoll_slot(member, member->index), member->seq, contrib.call, contrib.data,
+    epcoll_publish(epcoll_slot(member, member->index), member->seq, contrib.signature, contrib.data,
                    op->is_double_buffered ? 0 : contrib.size);
     if (op->leader == member->index) {
         rc = hier_small_gather(op, &contrib);
@@ -182,7 +182,7 @@ static int hier_small_up(hier_small_t *op)
 static int hier_small_down(hier_small_t *op, bool all_arrived)
 {
     epcoll_member_t *member = &op->handle->member;
-    const int rc = epcoll_bcast(member, op->leader, op->word, op->data,
+    const int rc = epcoll_bcast(member, op->leader, op->signature, op->data,
                                 op->is_double_buffered ? 0 : op->call->bytes);
 
     if (op->is_double_buffered) {
@@ -239,7 +239,7 @@ static int hier_small_by_node_segment(hier_small_t *op)
         rc = hier_small_exchange(op);
     }
     if (0 == rc && all_hear) {
-        rc = epcoll_leaders_bcast(member, node_leader, op->word, op->data, op->call->bytes);
+        rc = epcoll_leaders_bcast(member, node_leader, op->signature, op->data, op->call->bytes);
     }
     return mca_coll_epcoll_ended(op->node_leaders.node_segment, rc);
 }
@@ -303,7 +303,7 @@ static int hier_small_reduce(hier_small_t *op)
 
 /**
  * How far the leaders' part is behind the first members.  Where there is no root it rotates,
- * backwards: the member that publishes a result comes to the next call first, and if threads share
+ * backwards: the member that publishes a result comes to the next call first, and if threads chunk
  * a core, the member before it comes last.  With that one as the next leader the core is handed on
  * one time less in each call; two endpoints in each of two processes, on two cores, over tcp: an
  * allreduce of 8 bytes in 7.7 us instead of 8.9.
@@ -327,7 +327,7 @@ int mca_coll_epcoll_hier_small_run(mca_coll_epcoll_handle_t *handle,
     hier_small_t op = {
         .handle = handle,
         .call = call,
-        .word = mca_coll_epcoll_word(call->kind, call->root, false, call->bytes),
+        .signature = mca_coll_epcoll_signature(call->kind, call->root, false, call->bytes),
         .partners = {.handle = handle,
                      .root_process = mca_coll_epcoll_root_process(handle, call),
                      .root_index = mca_coll_epcoll_layout(handle)->index_of[call->root],

@@ -107,7 +107,7 @@ static int immediate_slots(mca_coll_epcoll_handle_t *handle, const mca_coll_epco
     if (OPAL_UNLIKELY(0 != rc)) {
         return mca_coll_epcoll_ended(handle, rc);
     }
-    mca_coll_epcoll_local_show(&running, member, call);
+    mca_coll_epcoll_local_publish(&running, member, call);
     while (EPCOLL_NOTHING == (rc = mca_coll_epcoll_local_step(&running, UINT32_MAX))
            || EPCOLL_SOME == rc) {
         rc = EPCOLL_SOME == rc ? 0 : epcoll_backoff(member, &polls);
@@ -136,11 +136,11 @@ void mca_coll_epcoll_immediate_local(mca_coll_epcoll_schedule_t *schedule,
     if (OPAL_UNLIKELY(MPI_SUCCESS != schedule->error)) {
         return;
     }
-    part.said = mca_coll_epcoll_word_of(schedule->call);
+    part.signature = mca_coll_epcoll_signature_of(schedule->call);
     part.plan = plan;
     schedule->error = NULL == plan && mca_coll_epcoll_local_fits(&schedule->handle->member, &part)
                           ? immediate_slots(schedule->handle, &part)
-                          : mca_coll_epcoll_pieces_run(schedule->handle, &part);
+                          : mca_coll_epcoll_chunks_run(schedule->handle, &part);
 }
 
 /* ---- what is done alone ---------------------------------------------------------------------- */
@@ -168,7 +168,7 @@ void mca_coll_epcoll_immediate_copy(mca_coll_epcoll_schedule_t *schedule,
 mca_coll_epcoll_scratch_t *mca_coll_epcoll_immediate_scratches(
     const mca_coll_epcoll_schedule_t *schedule)
 {
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(schedule->handle);
+    mca_coll_epcoll_lazy_t *more = mca_coll_epcoll_lazy(schedule->handle);
 
     return NULL == more ? NULL : more->scratch;
 }
@@ -201,7 +201,7 @@ int mca_coll_epcoll_immediate_run(mca_coll_epcoll_handle_t *handle,
 {
     mca_coll_epcoll_immediate_t immediate;
     mca_coll_epcoll_schedule_t *schedule = &immediate.schedule;
-    mca_coll_epcoll_more_t *more;
+    mca_coll_epcoll_lazy_t *more;
     int rc;
 
     mca_coll_epcoll_immediate_begin(&immediate, handle, call);
@@ -215,7 +215,7 @@ int mca_coll_epcoll_immediate_run(mca_coll_epcoll_handle_t *handle,
         mca_coll_epcoll_immediate_wait(schedule);
     }
     rc = mca_coll_epcoll_ended(handle, mca_coll_epcoll_immediate_end(&immediate));
-    more = mca_coll_epcoll_has_more(handle);
+    more = mca_coll_epcoll_lazy_if_made(handle);
     for (uint32_t i = 0; i < EPCOLL_SCHEDULE_SCRATCHES && NULL != more; ++i) {
         mca_coll_epcoll_scratch_trim(&more->scratch[i], 2 * EPCOLL_SCRATCH_MAX);
     }

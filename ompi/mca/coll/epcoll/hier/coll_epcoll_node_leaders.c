@@ -8,7 +8,7 @@
  *
  * Leaders of a node's processes, in its memory: by coll_epcoll_leaders_reduce.h.
  *
- * Up to EPCOLL_FAN processes are put together as the tree of messages does it
+ * Up to EPCOLL_FANOUT processes are put together as the tree of messages does it
  * (coll_epcoll_phase.c).  Of more, what shows in which order it was put together goes by messages.
  *
  * Called by coll_epcoll_hier_small.c.
@@ -39,8 +39,8 @@ mca_coll_epcoll_node_leaders_t mca_coll_epcoll_node_leaders(
     }
     nodes = mca_coll_epcoll_nodes_of(partners->handle, call->op);
     if (nodes.is_flat
-        || (mca_coll_epcoll_component.fan < nodes.size && NULL != call->op
-            && mca_coll_epcoll_shows_order(call))
+        || (mca_coll_epcoll_component.fanout < nodes.size && NULL != call->op
+            && mca_coll_epcoll_order_matters(call))
         || !mca_coll_epcoll_node_segment_has_leaders(hier)) {
         return by_messages;
     }

@@ -63,7 +63,7 @@ static uint32_t node_segment_members(const mca_coll_epcoll_hier_t *hier)
     return members;
 }
 
-/** Does our node have several processes, and are they those with which we share memory?  (Where the
+/** Does our node have several processes, and are they those with which we chunk memory?  (Where the
  * launcher has all on one node, each stands for one.)
  * @param reached  processes whose memory is within reach, ours among them */
 static bool has_node_leaders(const mca_coll_epcoll_hier_t *hier, int reached)
@@ -102,7 +102,7 @@ static size_t node_segment_size(const mca_coll_epcoll_hier_t *hier)
 {
     uint32_t index;
 
-    return epcoll_segment_size(node_segment_count(hier, &index), mca_coll_epcoll_component.fan);
+    return epcoll_segment_size(node_segment_count(hier, &index), mca_coll_epcoll_component.fanout);
 }
 
 /* ---- when it is used ------------------------------------------------------------------------- */
@@ -167,7 +167,7 @@ static void view_of(const mca_coll_epcoll_hier_t *hier, const mpix_endpoints_mem
     const uint32_t count = node_segment_count(hier, &index);
 
     epcoll_member_init(member, base + block * node_segment_size(hier), count, index,
-                       mca_coll_epcoll_component.fan);
+                       mca_coll_epcoll_component.fanout);
     member->broken = &((epcoll_segment_t *) base)->broken;
     member->aux = &hier->layout->aux;
 }
@@ -216,7 +216,7 @@ bool mca_coll_epcoll_node_segment_fits(const mca_coll_epcoll_handle_t *handle,
                                        const mca_coll_epcoll_call_t *call)
 {
     return mca_coll_epcoll_is_small(member, (uint32_t) mca_coll_epcoll_component.inline_limit, call)
-           && (NULL == call->op || !mca_coll_epcoll_shows_order(call)
+           && (NULL == call->op || !mca_coll_epcoll_order_matters(call)
                || (0 == member->levels
                    && mca_coll_epcoll_order_serves(mca_coll_epcoll_layout(handle), call)));
 }

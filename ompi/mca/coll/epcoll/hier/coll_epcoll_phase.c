@@ -387,9 +387,9 @@ static void phase_ring(mca_coll_epcoll_schedule_t *schedule,
     for (uint32_t step = 0; step < 2 * count - 2; ++step) {
         const bool puts_together = step + 1 < count;
         const mca_coll_epcoll_vector_t out
-            = mca_coll_epcoll_share_of(vector, (own + 2 * count - step) % count, count);
+            = mca_coll_epcoll_process_part(vector, (own + 2 * count - step) % count, count);
         const mca_coll_epcoll_vector_t mine
-            = mca_coll_epcoll_share_of(vector, (own + 2 * count - step - 1) % count, count);
+            = mca_coll_epcoll_process_part(vector, (own + 2 * count - step - 1) % count, count);
         mca_coll_epcoll_vector_t in = mine;
 
         if (puts_together) {

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Moves blocks among the members of a process as a plan says: a piece is what a member wants, a
- * share is a range of packed bytes of it, perhaps of several blocks.
+ * Moves blocks among the members of a process as a plan says: a partition is what a member wants, a
+ * chunk is a range of packed bytes of it, perhaps of several blocks.
  *
  * Tests: coll_layout
  */
@@ -30,10 +30,10 @@ static uint64_t bytes_of(const mca_coll_epcoll_plan_t *plan)
     return (uint64_t) plan->unit * plan->units;
 }
 
-/** Bytes of a share. */
-static uint64_t share_size(const mca_coll_epcoll_running_t *running)
+/** Bytes of a chunk. */
+static uint64_t chunk_size(const mca_coll_epcoll_running_t *running)
 {
-    uint64_t size = running->least_share;
+    uint64_t size = running->chunk_min;
 
     while (bytes_of(running->call->plan) > EPCOLL_CHUNKS_MAX / 2 * size) {
         size *= 2;
@@ -41,11 +41,11 @@ static uint64_t share_size(const mca_coll_epcoll_running_t *running)
     return size;
 }
 
-static uint32_t plan_copy_chunks(const mca_coll_epcoll_running_t *running, uint32_t piece)
+static uint32_t plan_copy_chunks(const mca_coll_epcoll_running_t *running, uint32_t partition)
 {
-    const uint64_t size = share_size(running);
+    const uint64_t size = chunk_size(running);
 
-    return 0 != mca_coll_epcoll_longest_of(running, piece)
+    return 0 != mca_coll_epcoll_longest_of(running, partition)
                ? (uint32_t) ((bytes_of(running->call->plan) + size - 1) / size)
                : 0;
 }
@@ -67,20 +67,22 @@ static uint32_t block_at(const mca_coll_epcoll_plan_t *plan, size_t unit)
     return low;
 }
 
-static int plan_copy_run(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
+static int plan_copy_work(const mca_coll_epcoll_running_t *running, uint32_t partition,
+                          uint32_t chunk)
 {
-    const mca_coll_epcoll_plan_t *plan = running->call->plan, *receiver = plan_of(running, piece);
-    const uint64_t size = share_size(running), all = bytes_of(plan);
-    const uint64_t end = (share + 1) * size < all ? (share + 1) * size : all;
+    const mca_coll_epcoll_plan_t *plan = running->call->plan,
+                                 *receiver = plan_of(running, partition);
+    const uint64_t size = chunk_size(running), all = bytes_of(plan);
+    const uint64_t end = (chunk + 1) * size < all ? (chunk + 1) * size : all;
     const mca_coll_epcoll_buffer_t into = {.address = receiver->into,
                                            .count = receiver->into_count,
                                            .type = receiver->into_type};
-    uint64_t at = share * size;
+    uint64_t at = chunk * size;
 
     for (uint32_t block = block_at(plan, at / plan->unit); at < end; ++block) {
         const uint64_t behind = (uint64_t) mca_coll_epcoll_plan_begin(plan, block + 1) * plan->unit;
         const uint64_t until = behind < end ? behind : end;
-        const int source = until <= at ? -1 : plan->source(running, block, piece);
+        const int source = until <= at ? -1 : plan->source(running, block, partition);
 
         if (0 <= source) {
             const mca_coll_epcoll_plan_t *sender = plan_of(running, (uint32_t) source);
@@ -98,5 +100,5 @@ static int plan_copy_run(const mca_coll_epcoll_running_t *running, uint32_t piec
     return MPI_SUCCESS;
 }
 
-const mca_coll_epcoll_family_t mca_coll_epcoll_plan_copy = {.shares = plan_copy_chunks,
-                                                            .work = plan_copy_run};
+const mca_coll_epcoll_chunk_ops_t mca_coll_epcoll_plan_copy_ops = {.chunks = plan_copy_chunks,
+                                                                   .work = plan_copy_work};

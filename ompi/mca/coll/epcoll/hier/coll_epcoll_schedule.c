@@ -95,7 +95,7 @@ void mca_coll_epcoll_append_local(mca_coll_epcoll_schedule_t *schedule,
     step->first = schedule->parts;
     part = &schedule->part[schedule->parts++];
     part->call = *call;
-    part->call.said = mca_coll_epcoll_word_of(schedule->call);
+    part->call.signature = mca_coll_epcoll_signature_of(schedule->call);
     part->has_plan = NULL != plan;
     if (NULL != plan) {
         part->plan = *plan;
@@ -174,7 +174,7 @@ void *mca_coll_epcoll_schedule_scratch(mca_coll_epcoll_schedule_t *schedule, uin
 int mca_coll_epcoll_schedule_begin(mca_coll_epcoll_schedule_t *schedule,
                                    mca_coll_epcoll_handle_t *handle,
                                    const mca_coll_epcoll_call_t *call,
-                                   mca_coll_epcoll_channel_t *channel, int tag)
+                                   mca_coll_epcoll_sequence_t *sequence, int tag)
 {
     int rc;
 
@@ -182,23 +182,23 @@ int mca_coll_epcoll_schedule_begin(mca_coll_epcoll_schedule_t *schedule,
     schedule->handle = handle;
     schedule->call = call;
     schedule->builder = mca_coll_epcoll_builders[call->kind];
-    schedule->channel = channel;
+    schedule->sequence = sequence;
     schedule->member = &schedule->own;
     schedule->tag = tag;
     schedule->round = schedule->locals = 0;
     schedule->rounds = 1;
     schedule->error = MPI_SUCCESS;
     schedule->steps = schedule->parts = schedule->at = schedule->open = 0;
-    schedule->is_shown = false;
+    schedule->is_published = false;
     schedule->done = 0;
     rc = schedule->builder->begin(schedule);
     return MPI_SUCCESS == rc ? schedule->error : rc;
 }
 
-void mca_coll_epcoll_schedule_enter(mca_coll_epcoll_schedule_t *schedule)
+void mca_coll_epcoll_schedule_reserve(mca_coll_epcoll_schedule_t *schedule)
 {
-    schedule->own = schedule->channel->member;
-    schedule->own.seq = mca_coll_epcoll_channel_enter(schedule->channel, schedule->locals);
+    schedule->own = schedule->sequence->member;
+    schedule->own.seq = mca_coll_epcoll_sequence_reserve(schedule->sequence, schedule->locals);
 }
 
 /** It fails: nothing more is begun, and what has begun ends.  @return the error code */
@@ -207,9 +207,9 @@ static void schedule_fail(mca_coll_epcoll_schedule_t *schedule, int rc)
     rc = mca_coll_epcoll_failed(schedule->handle, schedule->member, rc);
     mca_coll_epcoll_break_all(schedule->handle, rc);
     schedule->error = rc;
-    if (schedule->is_shown) {
+    if (schedule->is_published) {
         mca_coll_epcoll_local_close(&schedule->running, rc);
-        schedule->is_shown = false;
+        schedule->is_published = false;
     }
 }
 
@@ -219,7 +219,7 @@ static int schedule_drain(mca_coll_epcoll_schedule_t *schedule)
     int rc;
 
     schedule->at = schedule->steps; /* those that have not begun are as good as over */
-    mca_coll_epcoll_step_withdraw(schedule);
+    mca_coll_epcoll_step_cancel(schedule);
     while (EPCOLL_NOTHING != (rc = mca_coll_epcoll_step_messages(schedule))) {
         if (MPI_SUCCESS == rc) {
             return schedule->error;
@@ -272,7 +272,7 @@ int mca_coll_epcoll_schedule_step(mca_coll_epcoll_schedule_t *schedule, uint32_t
                 return rc;
             }
         } else {
-            rc = mca_coll_epcoll_step_go_on(schedule, most);
+            rc = mca_coll_epcoll_step_progress(schedule, most);
             if (MPI_SUCCESS == rc) {
                 ++schedule->at;
                 schedule->done = 0;

@@ -83,9 +83,9 @@ struct mca_coll_epcoll_schedule_t {
 
     /* the schedule's own */
     const mca_coll_epcoll_builder_t *builder;
-    mca_coll_epcoll_channel_t
-        *channel; /**< where its LOCAL steps have numbers; NULL: it has not entered */
-    epcoll_member_t own, *member; /**< its view of the block; its own, of a channel */
+    mca_coll_epcoll_sequence_t
+        *sequence; /**< where its LOCAL steps have numbers; NULL: it has not entered */
+    epcoll_member_t own, *member; /**< its view of the block; its own, of a sequence */
     int tag;                      /**< of its messages */
     int error;                    /**< why it fails: it only ends what it has begun */
     mca_coll_epcoll_step_t *step;
@@ -94,7 +94,7 @@ struct mca_coll_epcoll_schedule_t {
     uint32_t parts, part_capacity;
     uint32_t at;    /**< the step that we are in */
     uint32_t open;  /**< messages of earlier ones are over */
-    bool is_shown;  /**< the LOCAL one that we are in: others see it */
+    bool is_published; /**< the LOCAL one that we are in: others see it */
     bool is_enough; /**< done in a step */
     size_t done;    /**< of the one that we are in: elements, or bytes */
     mca_coll_epcoll_running_t running;
@@ -241,16 +241,16 @@ bool mca_coll_epcoll_schedule_serves(const mca_coll_epcoll_handle_t *handle,
 int mca_coll_epcoll_schedule_begin(mca_coll_epcoll_schedule_t *schedule,
                                    mca_coll_epcoll_handle_t *handle,
                                    const mca_coll_epcoll_call_t *call,
-                                   mca_coll_epcoll_channel_t *channel, int tag);
+                                   mca_coll_epcoll_sequence_t *sequence, int tag);
 
-/** Give its LOCAL steps their numbers, of a channel: in the order of calls, before the first
+/** Give its LOCAL steps their numbers, of a sequence: in the order of calls, before the first
  * step. */
-void mca_coll_epcoll_schedule_enter(mca_coll_epcoll_schedule_t *schedule);
+void mca_coll_epcoll_schedule_reserve(mca_coll_epcoll_schedule_t *schedule);
 
 /**
  * Go on.
  *
- * @param most  shares to do at most, of LOCAL steps
+ * @param most  chunks to do at most, of LOCAL steps
  *
  * @return EPCOLL_NOTHING: it is up to others; EPCOLL_SOME: go on; MPI_SUCCESS or an error: it is
  * over

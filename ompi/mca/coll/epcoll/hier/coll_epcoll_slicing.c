@@ -59,7 +59,7 @@ static int slice_source(const mca_coll_epcoll_running_t *running, uint32_t block
 mca_coll_epcoll_plan_t mca_coll_epcoll_slicing_plan(const mca_coll_epcoll_slicing_t *slices,
                                                     size_t unit, size_t units)
 {
-    return (mca_coll_epcoll_plan_t){.family = &mca_coll_epcoll_plan_copy,
+    return (mca_coll_epcoll_plan_t){.ops = &mca_coll_epcoll_plan_copy_ops,
                                     .unit = unit,
                                     .units = units,
                                     .blocks = slices->slices,
@@ -112,7 +112,7 @@ static mca_coll_epcoll_plan_t slicing_blocks(const mca_coll_epcoll_slicing_t *sl
     const mca_coll_epcoll_call_t *call = slices->call;
     const uint32_t size = mca_coll_epcoll_size(slices->handle);
 
-    return (mca_coll_epcoll_plan_t){.family = &mca_coll_epcoll_plan_copy,
+    return (mca_coll_epcoll_plan_t){.ops = &mca_coll_epcoll_plan_copy_ops,
                                     .unit = call->bytes,
                                     .units = size,
                                     .blocks = size,

@@ -20,17 +20,17 @@
 #include "mpi.h"
 
 /** Bytes that are copied or reduced before somebody else's thread may go on with its own. */
-#define CHUNK ((size_t) 64 * 1024)
+#define STEP_BYTES ((size_t) 64 * 1024)
 
 /** What is less than that is done beside other steps. */
-#define CHUNK_LITTLE ((size_t) 4096)
+#define STEP_BYTES_LITTLE ((size_t) 4096)
 
 /* ---- among the members of the process -------------------------------------------------------- */
 
 /** May the others see it now? */
-static int may_show(mca_coll_epcoll_schedule_t *schedule)
+static int may_publish(mca_coll_epcoll_schedule_t *schedule)
 {
-    return mca_coll_epcoll_channel_may_begin(schedule->channel, schedule->member->seq)
+    return mca_coll_epcoll_sequence_may_begin(schedule->sequence, schedule->member->seq)
                ? MPI_SUCCESS
                : EPCOLL_NOTHING;
 }
@@ -41,8 +41,8 @@ static void local_over(mca_coll_epcoll_schedule_t *schedule)
     epcoll_member_t *member = schedule->member;
     const bool all_arrived = schedule->running.seen == member->count;
 
-    schedule->is_shown = false;
-    mca_coll_epcoll_channel_over(schedule->channel, member->seq++, all_arrived);
+    schedule->is_published = false;
+    mca_coll_epcoll_sequence_complete(schedule->sequence, member->seq++, all_arrived);
 }
 
 static int step_local(mca_coll_epcoll_schedule_t *schedule, const mca_coll_epcoll_step_t *step,
@@ -51,21 +51,21 @@ static int step_local(mca_coll_epcoll_schedule_t *schedule, const mca_coll_epcol
     mca_coll_epcoll_part_t *part = &schedule->part[step->first];
     int rc;
 
-    if (!schedule->is_shown) {
-        rc = may_show(schedule);
+    if (!schedule->is_published) {
+        rc = may_publish(schedule);
         if (MPI_SUCCESS != rc) {
             return rc;
         }
         part->call.plan = part->has_plan ? &part->plan : NULL;
         if (part->has_plan) {
-            mca_coll_epcoll_pieces_show(&schedule->running, schedule->member, &part->call);
+            mca_coll_epcoll_chunks_publish(&schedule->running, schedule->member, &part->call);
         } else {
-            mca_coll_epcoll_local_show(&schedule->running, schedule->member, &part->call);
+            mca_coll_epcoll_local_publish(&schedule->running, schedule->member, &part->call);
         }
-        schedule->is_shown = true;
+        schedule->is_published = true;
     }
     rc = mca_coll_epcoll_local_step(&schedule->running, most);
-    if (NULL != schedule->running.family && EPCOLL_NOTHING != rc) {
+    if (NULL != schedule->running.ops && EPCOLL_NOTHING != rc) {
         schedule->is_enough = true;
     }
     if (MPI_SUCCESS == rc) {
@@ -107,7 +107,7 @@ int mca_coll_epcoll_step_messages(mca_coll_epcoll_schedule_t *schedule)
     return MPI_SUCCESS;
 }
 
-void mca_coll_epcoll_step_withdraw(mca_coll_epcoll_schedule_t *schedule)
+void mca_coll_epcoll_step_cancel(mca_coll_epcoll_schedule_t *schedule)
 {
     for (uint32_t i = schedule->open; i < schedule->steps; ++i) {
         mca_coll_epcoll_step_t *step = &schedule->step[i];
@@ -124,13 +124,13 @@ void mca_coll_epcoll_step_withdraw(mca_coll_epcoll_schedule_t *schedule)
  * @param each  bytes of one */
 static size_t step_now(mca_coll_epcoll_schedule_t *schedule, size_t all, size_t each, uint32_t most)
 {
-    const size_t left = all - schedule->done, chunk = CHUNK / (0 == each ? 1 : each) + 1;
+    const size_t left = all - schedule->done, limit = STEP_BYTES / (0 == each ? 1 : each) + 1;
 
-    if (left * each < CHUNK_LITTLE) {
+    if (left * each < STEP_BYTES_LITTLE) {
         return left;
     }
     schedule->is_enough = true;
-    return 0 == most ? 0 : left < chunk ? left : chunk;
+    return 0 == most ? 0 : left < limit ? left : limit;
 }
 
 static int step_reduce(mca_coll_epcoll_schedule_t *schedule, const mca_coll_epcoll_step_t *step,
@@ -162,7 +162,7 @@ static int step_copy(mca_coll_epcoll_schedule_t *schedule, const mca_coll_epcoll
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-int mca_coll_epcoll_step_go_on(mca_coll_epcoll_schedule_t *schedule, uint32_t most)
+int mca_coll_epcoll_step_progress(mca_coll_epcoll_schedule_t *schedule, uint32_t most)
 {
     mca_coll_epcoll_step_t *step = &schedule->step[schedule->at];
 

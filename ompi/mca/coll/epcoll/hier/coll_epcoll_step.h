@@ -45,18 +45,18 @@ struct mca_coll_epcoll_part_t {
 /**
  * Go on with the step that a schedule is in.
  *
- * @param most  shares to do at most, of a LOCAL one; 0: nor anything else that takes long
+ * @param most  chunks to do at most, of a LOCAL one; 0: nor anything else that takes long
  *
  * @return MPI_SUCCESS: it is over; EPCOLL_SOME; EPCOLL_NOTHING; EPCOLL_MISMATCH, or an error code
  */
-int mca_coll_epcoll_step_go_on(mca_coll_epcoll_schedule_t *schedule, uint32_t most);
+int mca_coll_epcoll_step_progress(mca_coll_epcoll_schedule_t *schedule, uint32_t most);
 
 /** Are the messages over that have begun?  @return likewise, but EPCOLL_SOME */
 int mca_coll_epcoll_step_messages(mca_coll_epcoll_schedule_t *schedule);
 
 /** The schedule has failed: messages are taken back, as they may never be met.  Again until all are
  * over. */
-void mca_coll_epcoll_step_withdraw(mca_coll_epcoll_schedule_t *schedule);
+void mca_coll_epcoll_step_cancel(mca_coll_epcoll_schedule_t *schedule);
 
 END_C_DECLS
 

@@ -29,11 +29,12 @@ typedef struct work_t {
     const mca_coll_epcoll_order_t *of;
     const mca_coll_epcoll_call_t *call;
     size_t away, bytes, elements;
-    char *value[EPCOLL_FAN]; /**< by process: what its members have together; then what more have */
-    alignas(64) char scratch[EPCOLL_FAN][EPCOLL_ORDER_ELEMENT];
+    char *value
+        [EPCOLL_FANOUT]; /**< by process: what its members have together; then what more have */
+    alignas(64) char scratch[EPCOLL_FANOUT][EPCOLL_ORDER_ELEMENT];
 } work_t;
 
-bool mca_coll_epcoll_shows_order(const mca_coll_epcoll_call_t *call)
+bool mca_coll_epcoll_order_matters(const mca_coll_epcoll_call_t *call)
 {
     const opal_datatype_t *type = &call->recv_type->super;
 
@@ -71,7 +72,7 @@ bool mca_coll_epcoll_order_serves(const mca_coll_epcoll_layout_t *layout,
                && ompi_op_is_commute(call->op));
 }
 
-/* ---- pieces of an order ---------------------------------------------------------------------- */
+/* ---- partitions of an order ------------------------------------------------------------------ */
 
 /** into = from op into */
 static void order_combine(const work_t *work, const void *from, void *into)
@@ -83,11 +84,12 @@ static void order_combine(const work_t *work, const void *from, void *into)
 /** A member's part. */
 static const char *order_part(const work_t *work, uint32_t rank)
 {
-    return (const char *) work->of->said[rank] + work->away;
+    return (const char *) work->of->vector[rank] + work->away;
 }
 
 /** Some members, from the last to the first. */
-static void order_fold(const work_t *work, const uint32_t *rank, uint32_t count, char *into)
+static void order_combine_ranks(const work_t *work, const uint32_t *rank, uint32_t count,
+                                char *into)
 {
     memcpy(into, order_part(work, rank[count - 1]), work->bytes);
     for (uint32_t i = count - 1; i-- > 0;) {
@@ -96,13 +98,13 @@ static void order_fold(const work_t *work, const uint32_t *rank, uint32_t count,
 }
 
 /** The members of a process, in its room. */
-static void fold_process(work_t *work, uint32_t process)
+static void order_combine_process(work_t *work, uint32_t process)
 {
     const mca_coll_epcoll_layout_t *layout = work->of->layout;
 
     work->value[process] = work->scratch[process];
-    order_fold(work, layout->member + layout->first[process],
-               mca_coll_epcoll_layout_count(layout, process), work->value[process]);
+    order_combine_ranks(work, layout->member + layout->first[process],
+                        mca_coll_epcoll_layout_count(layout, process), work->value[process]);
 }
 
 /** One value with that behind it, which it becomes: both keep a scratch buffer. */
@@ -116,7 +118,7 @@ static void order_join(char **before, char **behind, const work_t *work)
 }
 
 /** Neighbours, then neighbours of these, and so on, into the first. */
-static void fold_tree(const work_t *work, char **value, uint32_t count)
+static void order_combine_tree(const work_t *work, char **value, uint32_t count)
 {
     for (uint32_t step = 1; step < count; step *= 2) {
         for (uint32_t i = 0; i + step < count; i += 2 * step) {
@@ -135,7 +137,7 @@ static void put_all(work_t *work, char *result)
     uint32_t places = 1, pairs;
 
     for (uint32_t i = 0; i < processes; ++i) {
-        fold_process(work, i);
+        order_combine_process(work, i);
     }
     while (2 * places <= processes) {
         places *= 2;
@@ -149,7 +151,7 @@ static void put_all(work_t *work, char *result)
             work->value[i] = work->value[pairs + i];
         }
     }
-    fold_tree(work, work->value, places);
+    order_combine_tree(work, work->value, places);
     memcpy(result, work->value[0], work->bytes);
 }
 
@@ -162,15 +164,15 @@ static void put_root(work_t *work, char *result)
     const uint32_t first = ompi_op_is_commute(work->call->op)
                                ? layout->process_of[work->call->root]
                                : 0;
-    char *value[EPCOLL_FAN];
+    char *value[EPCOLL_FANOUT];
 
     for (uint32_t i = 0; i < processes; ++i) {
         const uint32_t process = (first + i) % processes;
 
-        fold_process(work, process);
+        order_combine_process(work, process);
         value[i] = work->value[process];
     }
-    fold_tree(work, value, processes);
+    order_combine_tree(work, value, processes);
     memcpy(result, value[0], work->bytes);
 }
 
@@ -184,7 +186,7 @@ static void put_block(work_t *work, char *result)
     const uint32_t before = commutes ? processes - 1 : own;
 
     for (uint32_t i = 0; i < processes; ++i) {
-        fold_process(work, i);
+        order_combine_process(work, i);
     }
     for (uint32_t away = 1; away <= before; ++away) {
         order_combine(work, work->value[(own + processes - away) % processes], work->value[own]);
@@ -205,7 +207,7 @@ static void put_block(work_t *work, char *result)
 static void before_process(work_t *work, uint32_t process, char *before)
 {
     for (uint32_t i = 0; i < process; ++i) {
-        fold_process(work, i);
+        order_combine_process(work, i);
     }
     memcpy(before, work->value[process - 1], work->bytes);
     for (uint32_t step = 1; step < process; step *= 2) {
@@ -227,11 +229,11 @@ static void put_before(work_t *work, char *result)
     const uint32_t process = layout->process_of[work->of->rank];
     const uint32_t *rank = layout->member + layout->first[process];
     const uint32_t count = layout->index_of[work->of->rank] + (EPCOLL_SCAN == work->call->kind);
-    char *acc = work->scratch[EPCOLL_FAN - 1], *next = work->scratch[0];
+    char *acc = work->scratch[EPCOLL_FANOUT - 1], *next = work->scratch[0];
     uint32_t done = 0;
 
     if (0 == process && work->of->is_small) {
-        order_fold(work, rank, count, result);
+        order_combine_ranks(work, rank, count, result);
         return;
     }
     if (0 == process) {

@@ -16,7 +16,7 @@
 
 #include "../base/base.h"
 #include "../data/data.h"
-#include "coll_epcoll_pieces.h"
+#include "coll_epcoll_chunks.h"
 
 #include "mpi.h"
 
@@ -63,8 +63,8 @@ static inline int mca_coll_epcoll_small_pack(void *packed, const mca_coll_epcoll
 /** What a member has said, call->bytes, to a block of what we receive: of a root's own block of a
  * scatter that may have another length, and ends or is filled as a longer one.  @return MPI_SUCCESS
  * or an error code */
-static inline int mca_coll_epcoll_small_take(const mca_coll_epcoll_call_t *call, const void *packed,
-                                             size_t block)
+static inline int mca_coll_epcoll_small_unpack(const mca_coll_epcoll_call_t *call,
+                                               const void *packed, size_t block)
 {
     const mca_coll_epcoll_buffer_t received = {
         .address = (char *) call->recv
@@ -74,11 +74,11 @@ static inline int mca_coll_epcoll_small_take(const mca_coll_epcoll_call_t *call,
         .type = call->recv_type};
 
     if (OPAL_UNLIKELY(call->bytes != mca_coll_epcoll_bytes(&received))) {
-        const mca_coll_epcoll_buffer_t said = {.address = (void *) (uintptr_t) packed,
-                                               .count = call->bytes,
-                                               .type = MPI_BYTE};
+        const mca_coll_epcoll_buffer_t vector = {.address = (void *) (uintptr_t) packed,
+                                                 .count = call->bytes,
+                                                 .type = MPI_BYTE};
 
-        return mca_coll_epcoll_copy_part(&received, &said, 0, call->bytes);
+        return mca_coll_epcoll_copy_part(&received, &vector, 0, call->bytes);
     }
     return mca_coll_epcoll_unpack(&received, packed);
 }
@@ -90,31 +90,32 @@ bool mca_coll_epcoll_small_has_ring(mca_coll_epcoll_kind_t kind);
 int mca_coll_epcoll_small_ring_run(mca_coll_epcoll_handle_t *handle,
                                    const mca_coll_epcoll_call_t *call);
 
-/** As mca_coll_epcoll_pieces_show and mca_coll_epcoll_pieces_step, of a small call or a barrier. */
-void mca_coll_epcoll_small_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
-                                const mca_coll_epcoll_call_t *call);
+/** As mca_coll_epcoll_chunks_publish and mca_coll_epcoll_chunks_step, of a small call or a
+ * barrier. */
+void mca_coll_epcoll_small_publish(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
+                                   const mca_coll_epcoll_call_t *call);
 int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running);
 
 /** Of one that has been shown: would a step bring something? */
-bool mca_coll_epcoll_small_may_go_on(mca_coll_epcoll_running_t *running);
+bool mca_coll_epcoll_small_may_progress(mca_coll_epcoll_running_t *running);
 
 /* Small or not: coll_epcoll_local.c. */
 
-/** Does a call among the members of a block go in slots?  Else in pieces.  The same answer at all
- * members. */
+/** Does a call among the members of a block go in slots?  Else in partitions.  The same answer at
+ * all members. */
 bool mca_coll_epcoll_local_fits(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call);
 
 /** As what it counts: the same for each start of a persistent one. */
-mca_coll_epcoll_way_t mca_coll_epcoll_local_way(const mca_coll_epcoll_handle_t *handle,
-                                                const mca_coll_epcoll_call_t *call);
+mca_coll_epcoll_path_t mca_coll_epcoll_local_path(const mca_coll_epcoll_handle_t *handle,
+                                                  const mca_coll_epcoll_call_t *call);
 
 /** All of any call but a barrier. */
 int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
 
-/** As mca_coll_epcoll_pieces_show, mca_coll_epcoll_pieces_step and mca_coll_epcoll_pieces_close, of
- * any call. */
-void mca_coll_epcoll_local_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
-                                const mca_coll_epcoll_call_t *call);
+/** As mca_coll_epcoll_chunks_publish, mca_coll_epcoll_chunks_step and mca_coll_epcoll_chunks_close,
+ * of any call. */
+void mca_coll_epcoll_local_publish(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
+                                   const mca_coll_epcoll_call_t *call);
 int mca_coll_epcoll_local_step(mca_coll_epcoll_running_t *running, uint32_t most);
 void mca_coll_epcoll_local_close(mca_coll_epcoll_running_t *running, int why);
 

@@ -11,7 +11,7 @@
  *
  * Called by the layer hier.
  *
- * Tests: coll_move, coll_reduce, coll_late, coll_different, coll_order
+ * Tests: coll_move, coll_reduce, coll_late, coll_mismatch, coll_order
  */
 
 #include "ompi_config.h"
@@ -38,28 +38,28 @@ bool mca_coll_epcoll_small_has_ring(mca_coll_epcoll_kind_t kind)
 }
 
 /** Say something that is packed. */
-static void small_ring_publish(epcoll_member_t *member, uint64_t word, const void *packed,
+static void small_ring_publish(epcoll_member_t *member, uint64_t signature, const void *packed,
                                size_t size)
 {
-    epcoll_publish(epcoll_ring_slot(member, member->index), member->seq, word, packed, size);
+    epcoll_publish(epcoll_ring_slot(member, member->index), member->seq, signature, packed, size);
 }
 
 /** Say what is in a buffer. */
-static int say_packed(epcoll_member_t *member, uint64_t word,
+static int say_packed(epcoll_member_t *member, uint64_t signature,
                       const mca_coll_epcoll_buffer_t *buffer, size_t size)
 {
     unsigned char packed[EPCOLL_INLINE];
     const int rc = mca_coll_epcoll_small_pack(packed, buffer, size);
 
     if (0 == rc) {
-        small_ring_publish(member, word, packed, size);
+        small_ring_publish(member, signature, packed, size);
     }
     return rc;
 }
 
 /** One has something for all: the same, or a block for each. */
 static int small_ring_from_root(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
-                                uint64_t word)
+                                uint64_t signature)
 {
     const uint32_t root = (uint32_t) call->root;
     const bool scatters = EPCOLL_SCATTER == call->kind;
@@ -73,17 +73,17 @@ static int small_ring_from_root(epcoll_member_t *member, const mca_coll_epcoll_c
                                                         * (scatters ? member->count : 1),
                                                .type = call->send_type};
 
-        rc = say_packed(member, word, &sent, call->bytes * (scatters ? member->count : 1));
+        rc = say_packed(member, signature, &sent, call->bytes * (scatters ? member->count : 1));
         return 0 != rc || !scatters || call->in_place
                    ? rc
-                   : mca_coll_epcoll_small_take(call, line->data + offset, 0);
+                   : mca_coll_epcoll_small_unpack(call, line->data + offset, 0);
     }
-    rc = epcoll_ring_wait(member, root, word);
-    return 0 == rc ? mca_coll_epcoll_small_take(call, line->data + offset, 0) : rc;
+    rc = epcoll_ring_wait(member, root, signature);
+    return 0 == rc ? mca_coll_epcoll_small_unpack(call, line->data + offset, 0) : rc;
 }
 
 static int small_ring_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
-                             uint64_t word)
+                             uint64_t signature)
 {
     const bool is_root = (uint32_t) call->root == member->index;
     mca_coll_epcoll_buffer_t sent = {.address = (void *) (uintptr_t) call->send,
@@ -92,18 +92,19 @@ static int small_ring_gather(epcoll_member_t *member, const mca_coll_epcoll_call
     int rc = 0;
 
     if (!is_root) {
-        return say_packed(member, word, &sent, call->bytes);
+        return say_packed(member, signature, &sent, call->bytes);
     }
     if (!call->in_place) {
-        rc = say_packed(member, word, &sent, call->bytes);
+        rc = say_packed(member, signature, &sent, call->bytes);
     } else {
-        small_ring_publish(member, word, "", 0); /* read only by a member that has called something
+        small_ring_publish(member, signature, "",
+                           0); /* read only by a member that has called something
                                                else */
     }
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
         if (i != member->index || !call->in_place) {
-            rc = epcoll_ring_wait(member, i, word);
-            rc = 0 == rc ? mca_coll_epcoll_small_take(call, epcoll_ring_slot(member, i)->data, i)
+            rc = epcoll_ring_wait(member, i, signature);
+            rc = 0 == rc ? mca_coll_epcoll_small_unpack(call, epcoll_ring_slot(member, i)->data, i)
                          : rc;
         }
     }
@@ -113,12 +114,12 @@ static int small_ring_gather(epcoll_member_t *member, const mca_coll_epcoll_call
 /** Put together what members before `last` say, from there to the first, behind what is in
  * result. */
 static int small_ring_combine(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
-                              uint64_t word, uint32_t last, void *result)
+                              uint64_t signature, uint32_t last, void *result)
 {
     int rc = 0;
 
     for (uint32_t i = last; i-- > 0 && 0 == rc;) {
-        rc = epcoll_ring_wait(member, i, word);
+        rc = epcoll_ring_wait(member, i, signature);
         if (0 == rc) {
             ompi_op_reduce(call->op, epcoll_ring_slot(member, i)->data, result,
                            (mca_coll_epcoll_count_t) call->recv_count, call->recv_type);
@@ -128,8 +129,8 @@ static int small_ring_combine(epcoll_member_t *member, const mca_coll_epcoll_cal
 }
 
 /** As fold, of members of several processes, of whose order something shows. */
-static int fold_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
-                         uint32_t last)
+static int small_ring_combine_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                                       uint64_t signature, uint32_t last)
 {
     mca_coll_epcoll_order_t order = {.layout = member->aux->order,
                                      .rank = member->index,
@@ -137,12 +138,12 @@ static int fold_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *
                                      .count = call->recv_count};
 
     for (uint32_t i = last + 1; i-- > 0;) {
-        const int rc = epcoll_ring_wait(member, i, word);
+        const int rc = epcoll_ring_wait(member, i, signature);
 
         if (0 != rc) {
             return rc;
         }
-        order.said[i] = epcoll_ring_slot(member, i)->data;
+        order.vector[i] = epcoll_ring_slot(member, i)->data;
     }
     mca_coll_epcoll_order_run(&order, call, call->recv);
     return 0;
@@ -150,13 +151,13 @@ static int fold_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *
 
 /** Those that reduce: up to which member, and whether that one's part is ours. */
 static int small_ring_reduce(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
-                             uint64_t word)
+                             uint64_t signature)
 {
     const void *const own = call->in_place ? call->recv : call->send;
     uint32_t last = member->index;
     int rc;
 
-    small_ring_publish(member, word, own, call->bytes);
+    small_ring_publish(member, signature, own, call->bytes);
     if (EPCOLL_REDUCE == call->kind) {
         if ((uint32_t) call->root != member->index) {
             return 0;
@@ -168,39 +169,40 @@ static int small_ring_reduce(epcoll_member_t *member, const mca_coll_epcoll_call
         }
         --last;
     }
-    if (NULL != member->aux && mca_coll_epcoll_shows_order(call)) {
-        return fold_in_order(member, call, word, last);
+    if (NULL != member->aux && mca_coll_epcoll_order_matters(call)) {
+        return small_ring_combine_in_order(member, call, signature, last);
     }
     if (last == member->index) {
         if (!call->in_place) {
             epcoll_copy(call->recv, own, call->bytes);
         }
     } else {
-        rc = epcoll_ring_wait(member, last, word);
+        rc = epcoll_ring_wait(member, last, signature);
         if (0 != rc) {
             return rc;
         }
         epcoll_copy(call->recv, epcoll_ring_slot(member, last)->data, call->bytes);
     }
-    return small_ring_combine(member, call, word, last, call->recv);
+    return small_ring_combine(member, call, signature, last, call->recv);
 }
 
 int mca_coll_epcoll_small_ring_run(mca_coll_epcoll_handle_t *handle,
                                    const mca_coll_epcoll_call_t *call)
 {
     epcoll_member_t *member = &handle->member;
-    const uint64_t word = mca_coll_epcoll_word(call->kind, call->root, false, call->bytes);
+    const uint64_t signature = mca_coll_epcoll_signature(call->kind, call->root, false,
+                                                         call->bytes);
     int rc = epcoll_ring_begin(member);
 
     if (0 == rc) {
-        rc = NULL != call->op              ? small_ring_reduce(member, call, word)
-             : EPCOLL_GATHER == call->kind ? small_ring_gather(member, call, word)
-                                           : small_ring_from_root(member, call, word);
+        rc = NULL != call->op              ? small_ring_reduce(member, call, signature)
+             : EPCOLL_GATHER == call->kind ? small_ring_gather(member, call, signature)
+                                           : small_ring_from_root(member, call, signature);
     }
     if (0 == rc) {
         epcoll_end(member);
     } else if (EPCOLL_MISMATCH == rc) {
-        epcoll_ring_publish_call(member, word);
+        epcoll_ring_publish_signature(member, signature);
     }
     return mca_coll_epcoll_ended(handle, rc);
 }

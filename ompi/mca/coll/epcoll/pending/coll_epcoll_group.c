@@ -57,7 +57,7 @@ bool mca_coll_epcoll_group_serves(const mca_coll_epcoll_handle_t *handle,
 {
     const epcoll_member_t all = {.count = mca_coll_epcoll_size(handle),
                                  .levels = mca_coll_epcoll_size(handle)
-                                           > mca_coll_epcoll_component.fan};
+                                           > mca_coll_epcoll_component.fanout};
 
     switch (call->kind) {
     case EPCOLL_BARRIER:
@@ -76,7 +76,7 @@ bool mca_coll_epcoll_group_serves(const mca_coll_epcoll_handle_t *handle,
 
 static size_t size_of(const mca_coll_epcoll_handle_t *handle)
 {
-    return epcoll_segment_size(mca_coll_epcoll_size(handle), mca_coll_epcoll_component.fan);
+    return epcoll_segment_size(mca_coll_epcoll_size(handle), mca_coll_epcoll_component.fanout);
 }
 
 /** A new one.  @return NULL: no memory */
@@ -117,7 +117,7 @@ mca_coll_epcoll_group_t *mca_coll_epcoll_group_get(mca_coll_epcoll_handle_t *han
     }
     base = group->memory->base;
     epcoll_member_init(member, base + place * size_of(handle), mca_coll_epcoll_size(handle),
-                       (uint32_t) mca_coll_epcoll_rank(handle), mca_coll_epcoll_component.fan);
+                       (uint32_t) mca_coll_epcoll_rank(handle), mca_coll_epcoll_component.fanout);
     member->aux = &mca_coll_epcoll_layout(handle)->aux;
     /* The node's block is used, or not, by the same calls at all members. */
     member->broken = mca_coll_epcoll_hier(handle)->blocks.is_used

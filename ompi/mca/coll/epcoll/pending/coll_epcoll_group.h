@@ -7,8 +7,8 @@
  * @file
  *
  * Blocks in the node's memory for persistent operations: some that are made one after the other
- * have theirs in one piece of memory, a group, which is got with the first of them and goes with
- * the last.
+ * have theirs in one partition of memory, a group, which is got with the first of them and goes
+ * with the last.
  *
  * Whether all members have it nobody knows before an operation that all have come to is over: its
  * first start is such a one.  So that goes by messages, and those behind it through the block, or

@@ -41,7 +41,7 @@ static mca_coll_epcoll_operation_t *operation_new(mca_coll_epcoll_pending_t *pen
     mca_coll_epcoll_operation_t *operation = malloc(sizeof(*operation));
 
     if (NULL != operation) {
-        operation->channel = &pending->nonblocking;
+        operation->sequence = &pending->nonblocking;
         operation->is_entered = false;
         operation->member.segment = NULL; /* it gets its view under the gate */
         if (!mca_coll_epcoll_pending_equip(pending, operation)) {
@@ -84,7 +84,7 @@ static void nonblocking_prepare(mca_coll_epcoll_pending_t *pending,
     operation->request = NULL;
     operation->steps = steps;
     if (NULL != operation->schedule) {
-        operation->channel = steps ? &pending->nonblocking : &pending->node_segment;
+        operation->sequence = steps ? &pending->nonblocking : &pending->node_sequence;
     }
 }
 
@@ -130,7 +130,7 @@ static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_
             mca_coll_epcoll_pending_leave(pending, &ended);
             return MPI_SUCCESS;
         }
-        if (operation->is_shown) {
+        if (operation->is_published) {
             mca_coll_epcoll_local_close(&operation->running, rc);
         } else {
             --pending->waiting;
@@ -175,7 +175,7 @@ static int begin_schedule(mca_coll_epcoll_pending_t *pending, const mca_coll_epc
     if (NULL != operation) {
         nonblocking_prepare(pending, operation, call, arrays, true);
         rc = mca_coll_epcoll_schedule_begin(operation->schedule, pending->handle, &operation->call,
-                                            operation->channel, tag);
+                                            operation->sequence, tag);
         rc = MPI_SUCCESS == rc ? request_new(pending, operation) : rc;
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
@@ -209,7 +209,7 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
     if (OPAL_UNLIKELY(NULL == pending)) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
-    mca_coll_epcoll_count(handle, call->kind, mca_coll_epcoll_local_way(handle, call));
+    mca_coll_epcoll_count(handle, call->kind, mca_coll_epcoll_local_path(handle, call));
     if (mca_coll_epcoll_arrays_has(call->kind)) {
         copied = *call;
         if (MPI_SUCCESS
@@ -220,11 +220,11 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
     }
     steps = NULL != mca_coll_epcoll_layout(handle)
             && !mca_coll_epcoll_uses_node_slots(mca_coll_epcoll_hier(handle), call);
-    if (OPAL_UNLIKELY(handle->is_hier && NULL == pending->node_segment.member.segment
+    if (OPAL_UNLIKELY(handle->is_hier && NULL == pending->node_sequence.member.segment
                       && mca_coll_epcoll_uses_node_segment(mca_coll_epcoll_hier(handle)))) {
         mca_coll_epcoll_node_segment_view(mca_coll_epcoll_hier(handle),
                                           EPCOLL_NODE_SEGMENT_NONBLOCKING,
-                                          &pending->node_segment.member);
+                                          &pending->node_sequence.member);
     }
     rc = steps ? begin_schedule(pending, call, arrays, request_p)
          : OPAL_LIKELY(mca_coll_epcoll_gate_try(pending))

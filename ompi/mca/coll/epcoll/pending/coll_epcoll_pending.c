@@ -27,7 +27,7 @@
 /** Looks for others when an operation begins: some 0.2 us. */
 #define POLLS_AT_ONCE 16
 
-static void say_ended(mca_coll_epcoll_ended_t *ended)
+static void complete_ended(mca_coll_epcoll_ended_t *ended)
 {
     if (NULL != ended->request) {
         mca_coll_epcoll_component.engine->request_done(
@@ -42,23 +42,23 @@ static void say_ended(mca_coll_epcoll_ended_t *ended)
 static bool is_nonblocking(const mca_coll_epcoll_pending_t *pending,
                            const mca_coll_epcoll_operation_t *operation)
 {
-    return &pending->nonblocking == operation->channel
-           || &pending->node_segment == operation->channel;
+    return &pending->nonblocking == operation->sequence
+           || &pending->node_sequence == operation->sequence;
 }
 
 void mca_coll_epcoll_pending_enter(mca_coll_epcoll_pending_t *pending,
                                    mca_coll_epcoll_operation_t *operation)
 {
     if (operation->steps) {
-        mca_coll_epcoll_schedule_enter(operation->schedule);
-        operation->is_shown = true; /* as far as it goes: its steps look for themselves */
+        mca_coll_epcoll_schedule_reserve(operation->schedule);
+        operation->is_published = true; /* as far as it goes: its steps look for themselves */
         return;
     }
     if (NULL == operation->member.segment || NULL != operation->schedule) {
-        operation->member = operation->channel->member; /* it may have been another one's before */
+        operation->member = operation->sequence->member; /* it may have been another one's before */
     }
-    operation->member.seq = mca_coll_epcoll_channel_enter(operation->channel, 1);
-    operation->is_shown = false;
+    operation->member.seq = mca_coll_epcoll_sequence_reserve(operation->sequence, 1);
+    operation->is_published = false;
     operation->running.waits = 0;
     if (is_nonblocking(pending, operation)) { /* else we may have come without the gate: _at_once */
         ++pending->waiting;
@@ -90,7 +90,7 @@ static int pending_broken(const mca_coll_epcoll_operation_t *operation)
 /** Does it go in slots?  False of one that has not been shown. */
 static bool is_small(const mca_coll_epcoll_operation_t *operation)
 {
-    return !operation->steps && operation->is_shown && NULL == operation->running.family;
+    return !operation->steps && operation->is_published && NULL == operation->running.ops;
 }
 
 /**
@@ -102,7 +102,7 @@ static bool is_small(const mca_coll_epcoll_operation_t *operation)
  *
  * @return whether a step would bring something
  */
-static bool look_for_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_running_t *running)
+static bool poll_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_running_t *running)
 {
     /* Relaxed: a hint.  What is under way besides would wait meanwhile. */
     if (atomic_load_explicit(&pending->is_working, memory_order_relaxed)
@@ -110,7 +110,7 @@ static bool look_for_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_
         return false;
     }
     for (int polls = 0; polls < POLLS_AT_ONCE; ++polls) {
-        if (mca_coll_epcoll_small_may_go_on(running)) {
+        if (mca_coll_epcoll_small_may_progress(running)) {
             return true;
         }
         epcoll_relax();
@@ -120,14 +120,15 @@ static bool look_for_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_
 
 /** Show the others that we have come to it, if that is possible now.  @return whether it is
  * shown */
-static bool pending_show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
+static bool pending_publish(mca_coll_epcoll_pending_t *pending,
+                            mca_coll_epcoll_operation_t *operation)
 {
     if (OPAL_UNLIKELY(0 != pending_broken(operation))
-        || !mca_coll_epcoll_channel_may_begin(operation->channel, operation->member.seq)) {
+        || !mca_coll_epcoll_sequence_may_begin(operation->sequence, operation->member.seq)) {
         return false;
     }
-    mca_coll_epcoll_local_show(&operation->running, &operation->member, &operation->call);
-    operation->is_shown = true;
+    mca_coll_epcoll_local_publish(&operation->running, &operation->member, &operation->call);
+    operation->is_published = true;
     if (is_nonblocking(pending, operation)) { /* likewise */
         --pending->waiting;
     }
@@ -136,7 +137,8 @@ static bool pending_show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ope
 
 /** It waits: for something that will not come?  In the node's memory no other layer notices that a
  * member is lost.  @return 0, or the error with which to end */
-static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
+static int waiting_error(const mca_coll_epcoll_pending_t *pending,
+                         mca_coll_epcoll_operation_t *operation)
 {
     const mca_coll_epcoll_handle_t *handle = pending->handle;
     int why = pending_broken(operation);
@@ -145,7 +147,7 @@ static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ope
         /* Relaxed: as in broken. */
         why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
     }
-    if (!operation->is_shown) {
+    if (!operation->is_published) {
         ++operation->running.waits; /* for room: the owners of what was there before may be lost */
     }
     if (OPAL_LIKELY(0 != why || NULL == mca_coll_epcoll_layout(handle)
@@ -160,24 +162,24 @@ static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ope
 /**
  * Go on with one.
  *
- * @param most  shares to do at most
+ * @param most  chunks to do at most
  *
- * @return as mca_coll_epcoll_pieces_step, but that after an error nothing of it is under way any
+ * @return as mca_coll_epcoll_chunks_step, but that after an error nothing of it is under way any
  * more
  */
-static int go_on(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation,
-                 uint32_t most)
+static int operation_progress(mca_coll_epcoll_pending_t *pending,
+                              mca_coll_epcoll_operation_t *operation, uint32_t most)
 {
     int rc = EPCOLL_NOTHING;
 
     if (operation->steps) {
         return mca_coll_epcoll_schedule_step(operation->schedule, most);
     }
-    if (OPAL_LIKELY(operation->is_shown) || pending_show(pending, operation)) {
+    if (OPAL_LIKELY(operation->is_published) || pending_publish(pending, operation)) {
         rc = mca_coll_epcoll_local_step(&operation->running, most);
     }
     if (EPCOLL_NOTHING == rc) {
-        rc = why_not(pending, operation);
+        rc = waiting_error(pending, operation);
         if (OPAL_LIKELY(0 == rc)) {
             return EPCOLL_NOTHING;
         }
@@ -186,13 +188,13 @@ static int go_on(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
         return rc;
     }
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        mca_coll_epcoll_channel_over(operation->channel, operation->member.seq,
-                                     operation->running.seen == operation->member.count);
+        mca_coll_epcoll_sequence_complete(operation->sequence, operation->member.seq,
+                                          operation->running.seen == operation->member.count);
         return rc;
     }
     rc = mca_coll_epcoll_failed(pending->handle, &operation->member, rc);
     mca_coll_epcoll_break_all(pending->handle, rc);
-    if (operation->is_shown) {
+    if (operation->is_published) {
         mca_coll_epcoll_local_close(&operation->running, rc);
     } else {
         pending->waiting -= is_nonblocking(pending, operation);
@@ -204,7 +206,7 @@ void mca_coll_epcoll_pending_finish(mca_coll_epcoll_pending_t *pending,
                                     mca_coll_epcoll_operation_t *operation, int error,
                                     mca_coll_epcoll_ended_t *ended)
 {
-    say_ended(ended); /* there is another one, so it is not the last */
+    complete_ended(ended); /* there is another one, so it is not the last */
     *ended = (mca_coll_epcoll_ended_t){.request = operation->request, .error = error};
     if (operation->steps) {
         mca_coll_epcoll_schedule_trim(operation->schedule);
@@ -215,11 +217,11 @@ void mca_coll_epcoll_pending_finish(mca_coll_epcoll_pending_t *pending,
     }
 }
 
-static uint32_t shares_in_step(void)
+static uint32_t chunks_in_step(void)
 {
-    const size_t shares = STEP_BYTES / mca_coll_epcoll_component.share_size;
+    const size_t chunks = STEP_BYTES / mca_coll_epcoll_component.chunk_size;
 
-    return 0 == shares ? 1 : (uint32_t) shares;
+    return 0 == chunks ? 1 : (uint32_t) chunks;
 }
 
 int mca_coll_epcoll_pending_first_step(mca_coll_epcoll_pending_t *pending,
@@ -230,10 +232,10 @@ int mca_coll_epcoll_pending_first_step(mca_coll_epcoll_pending_t *pending,
     if (is_nonblocking(pending, operation) && 1 < pending->waiting) {
         return EPCOLL_NOTHING; /* others come first */
     }
-    rc = go_on(pending, operation, shares_in_step());
+    rc = operation_progress(pending, operation, chunks_in_step());
     if (EPCOLL_NOTHING == rc && is_small(operation) && !operation->is_entered
-        && look_for_others(pending, &operation->running)) {
-        rc = go_on(pending, operation, shares_in_step());
+        && poll_others(pending, &operation->running)) {
+        rc = operation_progress(pending, operation, chunks_in_step());
     }
     return rc;
 }
@@ -278,28 +280,28 @@ void mca_coll_epcoll_pending_leave(mca_coll_epcoll_pending_t *pending,
         }
         take_in(pending, ended);
     } while (true);
-    say_ended(ended);
+    complete_ended(ended);
 }
 
 /** Is the step of one long? */
 static bool pending_works(const mca_coll_epcoll_operation_t *operation)
 {
-    return operation->steps ? operation->schedule->is_enough : NULL != operation->running.family;
+    return operation->steps ? operation->schedule->is_enough : NULL != operation->running.ops;
 }
 
 /** Go on with all.  @return whether that has brought something */
-static bool go_on_all(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ended_t *ended)
+static bool progress_all(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ended_t *ended)
 {
     mca_coll_epcoll_operation_t **link = &pending->first, *operation;
-    uint32_t most = shares_in_step();
+    uint32_t most = chunks_in_step();
     bool some = false, waits = false;
 
     while (NULL != (operation = *link)) {
         int rc = EPCOLL_NOTHING;
 
-        if (operation->is_shown || !waits || !is_nonblocking(pending, operation)) {
-            rc = go_on(pending, operation, most);
-            waits = waits || (!operation->is_shown && is_nonblocking(pending, operation));
+        if (operation->is_published || !waits || !is_nonblocking(pending, operation)) {
+            rc = operation_progress(pending, operation, most);
+            waits = waits || (!operation->is_published && is_nonblocking(pending, operation));
         }
         if (EPCOLL_NOTHING != rc && pending_works(operation)) {
             most = 0; /* it has done some */
@@ -326,7 +328,7 @@ static mpix_endpoints_step_t pending_step(mpix_endpoints_work_t *work)
     if (!mca_coll_epcoll_gate_try(pending)) {
         return MPIX_ENDPOINTS_STEP_IDLE; /* somebody begins one */
     }
-    some = go_on_all(pending, &ended);
+    some = progress_all(pending, &ended);
     for (;;) {
         works = pending->is_working = NULL != pending->first;
         if (OPAL_LIKELY(mca_coll_epcoll_gate_leave(pending))) {
@@ -335,7 +337,7 @@ static mpix_endpoints_step_t pending_step(mpix_endpoints_work_t *work)
         take_in(pending, &ended);
         some = true;
     }
-    say_ended(&ended);
+    complete_ended(&ended);
     if (!works) {
         return MPIX_ENDPOINTS_STEP_DONE;
     }
@@ -346,13 +348,13 @@ static mpix_endpoints_step_t pending_step(mpix_endpoints_work_t *work)
 
 mca_coll_epcoll_pending_t *mca_coll_epcoll_pending_of(mca_coll_epcoll_handle_t *handle)
 {
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
+    mca_coll_epcoll_lazy_t *lazy = mca_coll_epcoll_lazy(handle);
     mca_coll_epcoll_pending_t *pending;
 
-    if (OPAL_UNLIKELY(NULL == more)) {
+    if (OPAL_UNLIKELY(NULL == lazy)) {
         return NULL;
     }
-    if (OPAL_UNLIKELY(NULL == more->pending)) {
+    if (OPAL_UNLIKELY(NULL == lazy->pending)) {
         pending = calloc(1, sizeof(*pending));
         if (NULL == pending) {
             return NULL;
@@ -360,9 +362,9 @@ mca_coll_epcoll_pending_t *mca_coll_epcoll_pending_of(mca_coll_epcoll_handle_t *
         pending->work.step = pending_step;
         pending->handle = handle;
         pending->last = &pending->first;
-        more->pending = pending;
+        lazy->pending = pending;
     }
-    return more->pending;
+    return lazy->pending;
 }
 
 int mca_coll_epcoll_pending_no_memory(mca_coll_epcoll_handle_t *handle)
@@ -394,18 +396,18 @@ bool mca_coll_epcoll_pending_at_once(mca_coll_epcoll_pending_t *pending,
 
     mca_coll_epcoll_pending_enter(pending, operation);
     operation->is_entered = true;
-    if (OPAL_UNLIKELY(!pending_show(pending, operation)) || !is_small(operation)) {
+    if (OPAL_UNLIKELY(!pending_publish(pending, operation)) || !is_small(operation)) {
         return false;
     }
     rc = mca_coll_epcoll_small_step(&operation->running);
-    if (EPCOLL_NOTHING == rc && look_for_others(pending, &operation->running)) {
+    if (EPCOLL_NOTHING == rc && poll_others(pending, &operation->running)) {
         rc = mca_coll_epcoll_small_step(&operation->running);
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return false; /* an error is found again, and told, under the gate */
     }
-    mca_coll_epcoll_channel_over(operation->channel, operation->member.seq,
-                                 operation->running.seen == operation->member.count);
+    mca_coll_epcoll_sequence_complete(operation->sequence, operation->member.seq,
+                                      operation->running.seen == operation->member.count);
     return true;
 }
 
@@ -423,8 +425,8 @@ void mca_coll_epcoll_pending_submit(mca_coll_epcoll_pending_t *pending,
 
 void mca_coll_epcoll_pending_free(mca_coll_epcoll_handle_t *handle)
 {
-    const mca_coll_epcoll_more_t *more = mca_coll_epcoll_has_more(handle);
-    mca_coll_epcoll_pending_t *pending = NULL == more ? NULL : more->pending;
+    const mca_coll_epcoll_lazy_t *lazy = mca_coll_epcoll_lazy_if_made(handle);
+    mca_coll_epcoll_pending_t *pending = NULL == lazy ? NULL : lazy->pending;
     mca_coll_epcoll_operation_t *next;
 
     if (NULL != pending) {

@@ -8,15 +8,15 @@
  *
  * What is under way in a handle: nonblocking and persistent operations.
  *
- * Each has its own view of a block, with its own number.  Nonblocking ones share a block, where
+ * Each has its own view of a block, with its own number.  Nonblocking ones chunk a block, where
  * their numbers follow the order of the calls; a persistent one has its own, because members may
  * start several in different orders.  At most EPCOLL_WINDOW are under way in a block; those that
  * come later wait in the handle's list.  They may be over in any order: a member is through with a
  * number when all up to it are over.
  *
- * All that is under way is one piece of work to the engine, which the thread that progresses the
- * endpoint goes on with, one thread at a time: it holds the handle's gate.  A thread that begins an
- * operation while another one holds it leaves it at the gate, and the holder takes it in.
+ * All that is under way is one partition of work to the engine, which the thread that progresses
+ * the endpoint goes on with, one thread at a time: it holds the handle's gate.  A thread that
+ * begins an operation while another one holds it leaves it at the gate, and the holder takes it in.
  *
  * Where members live in several processes, an operation goes through its schedule (layer hier),
  * whose LOCAL steps have numbers of the block; all of an operation's follow each other.  What goes
@@ -51,8 +51,8 @@ enum {
 typedef struct mca_coll_epcoll_operation_t mca_coll_epcoll_operation_t;
 struct mca_coll_epcoll_operation_t {
     mca_coll_epcoll_operation_t *next; /**< in whichever list it is */
-    mca_coll_epcoll_channel_t *channel;
-    epcoll_member_t member; /**< its view of the channel's block */
+    mca_coll_epcoll_sequence_t *sequence;
+    epcoll_member_t member; /**< its view of the sequence's block */
     mca_coll_epcoll_running_t running;
     mca_coll_epcoll_call_t call;
     void *arrays; /**< what has the copies of the call's arrays; NULL: it has none */
@@ -61,7 +61,7 @@ struct mca_coll_epcoll_operation_t {
     bool steps;                         /**< it goes through its schedule */
     ompi_request_t *request;            /**< NULL: none yet */
     bool is_entered;                    /**< it has its number before it comes to the gate */
-    bool is_shown;                      /**< else it waits until its slot may be written */
+    bool is_published;                  /**< else it waits until its slot may be written */
 };
 
 typedef struct mca_coll_epcoll_pending_t {
@@ -74,11 +74,11 @@ typedef struct mca_coll_epcoll_pending_t {
     atomic_bool is_working; /**< the engine has the work; others look at it for a hint */
     mca_coll_epcoll_operation_t *first, **last; /**< begun and not over, the oldest first */
     mca_coll_epcoll_operation_t *unused;
-    uint32_t waiting; /**< of the nonblocking channel, those that are not shown */
-    mca_coll_epcoll_channel_t nonblocking;
+    uint32_t waiting; /**< of the nonblocking sequence, those that are not shown */
+    mca_coll_epcoll_sequence_t nonblocking;
     mca_coll_epcoll_side_t *side;   /**< its block */
-    mca_coll_epcoll_channel_t
-        node_segment; /**< likewise in the node's memory; block NULL: not yet */
+    mca_coll_epcoll_sequence_t
+        node_sequence; /**< likewise in the node's memory; block NULL: not yet */
 
     mca_coll_epcoll_sides_t kept;
     /* the thread of the handle; the same at all members */
@@ -114,7 +114,7 @@ bool mca_coll_epcoll_pending_equip(mca_coll_epcoll_pending_t *pending,
 void mca_coll_epcoll_pending_strip(mca_coll_epcoll_operation_t *operation);
 
 /**
- * Begin an operation whose channel nobody else has, before anybody knows of it, so without the
+ * Begin an operation whose sequence nobody else has, before anybody knows of it, so without the
  * gate: mostly all that it needs is there, or comes in a moment.
  *
  * @return true: it is over, without error; else it is to be submitted

@@ -24,13 +24,13 @@
 
 typedef struct persistent_t {
     mca_coll_epcoll_operation_t operation;
-    mca_coll_epcoll_channel_t channel;
+    mca_coll_epcoll_sequence_t sequence;
     mca_coll_epcoll_side_t *side;   /**< its block */
-    mca_coll_epcoll_channel_t node_segment; /**< likewise in the node's memory */
+    mca_coll_epcoll_sequence_t node_sequence; /**< likewise in the node's memory */
     mca_coll_epcoll_group_t *group; /**< which has that one; NULL: there is none */
     bool has_run;                   /**< it was started, so all members have been asked for it */
     mca_coll_epcoll_pending_t *pending;
-    mca_coll_epcoll_way_t way; /**< that its starts count as */
+    mca_coll_epcoll_path_t path; /**< that its starts count as */
     int tag;                   /**< of its messages */
 } persistent_t;
 
@@ -78,7 +78,7 @@ static void persistent_choose(persistent_t *persistent)
 
     if (persistent->has_run && operation->steps && NULL != persistent->group
         && mca_coll_epcoll_group_is_whole(persistent->group)) {
-        operation->channel = &persistent->node_segment;
+        operation->sequence = &persistent->node_sequence;
         operation->steps = false;
     }
     persistent->has_run = true;
@@ -90,12 +90,12 @@ static int persistent_start(void *context)
     mca_coll_epcoll_operation_t *operation = &persistent->operation;
     mca_coll_epcoll_handle_t *handle = persistent->pending->handle;
 
-    mca_coll_epcoll_count(handle, operation->call.kind, persistent->way);
+    mca_coll_epcoll_count(handle, operation->call.kind, persistent->path);
     persistent_choose(persistent);
     if (operation->steps
         && MPI_SUCCESS
                != mca_coll_epcoll_schedule_begin(operation->schedule, handle, &operation->call,
-                                                 operation->channel, persistent->tag)) {
+                                                 operation->sequence, persistent->tag)) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
     if (OPAL_LIKELY(!operation->steps)
@@ -109,7 +109,7 @@ static int persistent_start(void *context)
 static void schedule_drain(persistent_t *persistent)
 {
     if (NULL != persistent->side) {
-        mca_coll_epcoll_side_put(&persistent->pending->kept, &persistent->channel.member,
+        mca_coll_epcoll_side_put(&persistent->pending->kept, &persistent->sequence.member,
                                  persistent->side);
     }
     mca_coll_epcoll_group_put(persistent->group);
@@ -140,14 +140,14 @@ static bool get_block(persistent_t *persistent, mca_coll_epcoll_handle_t *handle
 
     if (NULL != mca_coll_epcoll_layout(handle) && mca_coll_epcoll_group_serves(handle, call)) {
         persistent->group = mca_coll_epcoll_group_get(handle, &pending->groups,
-                                                      &persistent->node_segment.member);
-        persistent->node_segment.in_turn = true;
+                                                      &persistent->node_sequence.member);
+        persistent->node_sequence.is_serial = true;
     }
     persistent->tag = EPCOLL_TAGS_PERSISTENT + (int) (init & EPCOLL_TAGS_EACH);
     return mca_coll_epcoll_pending_equip(pending, &persistent->operation)
            && MPI_SUCCESS
                   == mca_coll_epcoll_side_get(handle, EPCOLL_KEY_PERSISTENT + init,
-                                              &persistent->channel.member, &persistent->side);
+                                              &persistent->sequence.member, &persistent->side);
 }
 
 /** @return NULL: no memory */
@@ -161,10 +161,10 @@ static persistent_t *persistent_new(mca_coll_epcoll_pending_t *pending,
         return NULL;
     }
     persistent->pending = pending;
-    persistent->operation.channel = &persistent->channel;
-    persistent->channel.in_turn = true;
+    persistent->operation.sequence = &persistent->sequence;
+    persistent->sequence.is_serial = true;
     persistent->operation.call = *call;
-    persistent->way = mca_coll_epcoll_local_way(handle, call);
+    persistent->path = mca_coll_epcoll_local_path(handle, call);
     if (MPI_SUCCESS
             != mca_coll_epcoll_arrays_copy(&persistent->operation.call,
                                            mca_coll_epcoll_size(handle),
@@ -173,7 +173,7 @@ static persistent_t *persistent_new(mca_coll_epcoll_pending_t *pending,
         schedule_drain(persistent);
         return NULL;
     }
-    persistent->operation.member = persistent->channel.member;
+    persistent->operation.member = persistent->sequence.member;
     return persistent;
 }
 

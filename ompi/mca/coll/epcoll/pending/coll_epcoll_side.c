@@ -37,15 +37,14 @@ int mca_coll_epcoll_side_get(mca_coll_epcoll_handle_t *handle, uint32_t key,
     if (NULL == side) {
         return MPI_ERR_NO_MEM;
     }
-    rc = mca_coll_epcoll_component.engine->memory_get(handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS,
-                                                      mca_coll_epcoll_component.client, key,
-                                                      epcoll_segment_size(first->count, first->fan),
-                                                      &side->memory);
+    rc = mca_coll_epcoll_component.engine->memory_get(
+        handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS, mca_coll_epcoll_component.client, key,
+        epcoll_segment_size(first->count, first->fanout), &side->memory);
     if (MPI_SUCCESS != rc) {
         free(side);
         return rc;
     }
-    epcoll_member_init(member, side->memory->base, first->count, first->index, first->fan);
+    epcoll_member_init(member, side->memory->base, first->count, first->index, first->fanout);
     member->broken = first->broken;
     member->aux = first->aux;
     /* Relaxed: nothing is read by it. */

@@ -22,7 +22,7 @@
 
 /** Publish what we have called, if we have not: for members that have called something else, and
  * may wait for a word of ours. */
-static inline void epcoll_publish_call(epcoll_member_t *member, uint64_t call)
+static inline void epcoll_publish_signature(epcoll_member_t *member, uint64_t signature)
 {
     epcoll_slot_t *slot = epcoll_slot(member, member->index);
 
@@ -30,13 +30,13 @@ static inline void epcoll_publish_call(epcoll_member_t *member, uint64_t call)
      * yet whether all are through with what it has held. */
     if (atomic_load_explicit(&slot->seq, memory_order_relaxed) < member->seq
         && epcoll_may_begin(member, member->seq)) {
-        epcoll_publish(slot, member->seq, call, "", 0);
+        epcoll_publish(slot, member->seq, signature, "", 0);
     }
 }
 
 /** Wait for what the root says; of many, by way of their leaders, or after a while by the
  * root's. */
-static inline int epcoll_bcast_wait(epcoll_member_t *member, uint32_t root, uint64_t call,
+static inline int epcoll_bcast_wait(epcoll_member_t *member, uint32_t root, uint64_t signature,
                                     epcoll_slot_t **heard)
 {
     const uint32_t turn = (uint32_t) (member->seq % EPCOLL_WINDOW);
@@ -44,12 +44,12 @@ static inline int epcoll_bcast_wait(epcoll_member_t *member, uint32_t root, uint
     epcoll_slot_t *nearer = source;
     uint32_t level = 0, index = member->index, polls = 0;
 
-    while (level < member->levels && 0 == index % member->fan) {
-        index /= member->fan;
+    while (level < member->levels && 0 == index % member->fanout) {
+        index /= member->fanout;
         ++level;
     }
     if (level < member->levels) {
-        nearer = &epcoll_group(member, level, index / member->fan)->down[turn];
+        nearer = &epcoll_group(member, level, index / member->fanout)->down[turn];
     }
     *heard = nearer;
     while (atomic_load_explicit(&nearer->seq, memory_order_acquire) < member->seq) {
@@ -66,7 +66,7 @@ static inline int epcoll_bcast_wait(epcoll_member_t *member, uint32_t root, uint
             return 0;
         }
         if (epcoll_polls_long(member, polls)) {
-            epcoll_publish_call(member, call);
+            epcoll_publish_signature(member, signature);
             if (epcoll_has_left(member, root)) {
                 return EPCOLL_MISMATCH;
             }
@@ -77,20 +77,21 @@ static inline int epcoll_bcast_wait(epcoll_member_t *member, uint32_t root, uint
 
 /** Likewise, and the root is to have called what we have; not within each place that waits. */
 static __attribute__((noinline, unused)) int epcoll_bcast_wait_slow(epcoll_member_t *member,
-                                                                    uint32_t root, uint64_t call,
+                                                                    uint32_t root,
+                                                                    uint64_t signature,
                                                                     epcoll_slot_t **heard)
 {
-    const int rc = epcoll_bcast_wait(member, root, call, heard);
+    const int rc = epcoll_bcast_wait(member, root, signature, heard);
 
-    if (0 == rc && call == (*heard)->call) {
+    if (0 == rc && signature == (*heard)->signature) {
         return 0;
     }
-    epcoll_publish_call(member, call);
+    epcoll_publish_signature(member, signature);
     return 0 != rc ? rc : EPCOLL_MISMATCH;
 }
 
-/** Up to EPCOLL_FAN members: all read the root's line. */
-static inline int epcoll_bcast_flat(epcoll_member_t *member, uint32_t root, uint64_t call,
+/** Up to EPCOLL_FANOUT members: all read the root's line. */
+static inline int epcoll_bcast_flat(epcoll_member_t *member, uint32_t root, uint64_t signature,
                                     void *data, size_t size)
 {
     epcoll_slot_t *slot;
@@ -102,14 +103,14 @@ static inline int epcoll_bcast_flat(epcoll_member_t *member, uint32_t root, uint
     }
     slot = epcoll_slot(member, root);
     if (root == member->index) {
-        epcoll_publish(slot, member->seq, call, data, size);
+        epcoll_publish(slot, member->seq, signature, data, size);
     } else {
         const bool is_ahead = epcoll_is_ahead(member, root);
 
         /* Acquire pairs with the release in epcoll_publish. */
         if (atomic_load_explicit(&slot->seq, memory_order_acquire) < member->seq
-            || call != slot->call) {
-            rc = epcoll_bcast_wait_slow(member, root, call, &slot);
+            || signature != slot->signature) {
+            rc = epcoll_bcast_wait_slow(member, root, signature, &slot);
             if (0 != rc) {
                 return rc;
             }
@@ -126,9 +127,9 @@ static inline int epcoll_bcast_flat(epcoll_member_t *member, uint32_t root, uint
     return 0;
 }
 
-/** More than EPCOLL_FAN members. */
+/** More than EPCOLL_FANOUT members. */
 static __attribute__((noinline, unused)) int epcoll_bcast_tree(epcoll_member_t *member,
-                                                               uint32_t root, uint64_t call,
+                                                               uint32_t root, uint64_t signature,
                                                                void *data, size_t size)
 {
     const uint32_t turn = (uint32_t) ((member->seq + 1) % EPCOLL_WINDOW);
@@ -138,21 +139,21 @@ static __attribute__((noinline, unused)) int epcoll_bcast_tree(epcoll_member_t *
         return rc;
     }
     if (root == member->index) {
-        epcoll_publish(epcoll_slot(member, root), member->seq, call, data, size);
+        epcoll_publish(epcoll_slot(member, root), member->seq, signature, data, size);
     } else {
         epcoll_slot_t *heard;
 
-        rc = epcoll_bcast_wait_slow(member, root, call, &heard);
+        rc = epcoll_bcast_wait_slow(member, root, signature, &heard);
         if (0 != rc) {
             return rc;
         }
         epcoll_copy(data, heard->data, size);
     }
     for (uint32_t level = 0, index = member->index;
-         level < member->levels && 0 == index % member->fan; ++level) {
-        index /= member->fan;
-        epcoll_publish(&epcoll_group(member, level, index)->down[turn], member->seq, call, data,
-                       size);
+         level < member->levels && 0 == index % member->fanout; ++level) {
+        index /= member->fanout;
+        epcoll_publish(&epcoll_group(member, level, index)->down[turn], member->seq, signature,
+                       data, size);
     }
     epcoll_end(member);
     return epcoll_end_leader(member);
@@ -166,11 +167,11 @@ static __attribute__((noinline, unused)) int epcoll_bcast_tree(epcoll_member_t *
  *
  * @return 0 or an error; the block is to be broken then
  */
-static inline int epcoll_bcast(epcoll_member_t *member, uint32_t root, uint64_t call, void *data,
-                               size_t size)
+static inline int epcoll_bcast(epcoll_member_t *member, uint32_t root, uint64_t signature,
+                               void *data, size_t size)
 {
-    return 0 == member->levels ? epcoll_bcast_flat(member, root, call, data, size)
-                               : epcoll_bcast_tree(member, root, call, data, size);
+    return 0 == member->levels ? epcoll_bcast_flat(member, root, signature, data, size)
+                               : epcoll_bcast_tree(member, root, signature, data, size);
 }
 
 #endif /* COLL_EPCOLL_BCAST_H */

@@ -19,7 +19,7 @@
 
 /** What an operation of all does with what they say. */
 typedef struct epcoll_contribution_t {
-    uint64_t call;    /**< what we have called; the same at all members, or it is an error */
+    uint64_t signature; /**< what we have called; the same at all members, or it is an error */
     const void *data; /**< what we say */
     size_t size;      /**< of it, and of the result: the same at all; at most EPCOLL_INLINE */
     /** into = from op into.  NULL: nothing to put together. */
@@ -46,12 +46,12 @@ static inline int epcoll_combine_group(epcoll_member_t *member,
                                        uint32_t index, void *value)
 {
     const uint32_t below = epcoll_level_width(member, level - 1);
-    const uint32_t from = index * member->fan;
-    const uint32_t to = from + member->fan < below ? from + member->fan : below;
+    const uint32_t from = index * member->fanout;
+    const uint32_t to = from + member->fanout < below ? from + member->fanout : below;
 
     if (level < 0) {
         memcpy(value, epcoll_slot(member, index)->data, contrib->size);
-        return contrib->call == epcoll_slot(member, index)->call ? 0 : EPCOLL_MISMATCH;
+        return contrib->signature == epcoll_slot(member, index)->signature ? 0 : EPCOLL_MISMATCH;
     }
     for (uint32_t i = to; i-- > from;) {
         alignas(16) unsigned char one[EPCOLL_INLINE];

@@ -27,13 +27,13 @@
 
 #include "coll_epcoll_bcast.h"
 
-/** All have come, up to EPCOLL_FAN: what they say, from `top` on round; neighbours, then neighbours
- * of these, and so on: as messages in a binomial tree to it put them together. */
+/** All have come, up to EPCOLL_FANOUT: what they say, from `top` on round; neighbours, then
+ * neighbours of these, and so on: as messages in a binomial tree to it put them together. */
 static inline void epcoll_leaders_combine(const epcoll_member_t *member,
                                           const epcoll_contribution_t *contrib, uint32_t top,
                                           void *data)
 {
-    alignas(16) unsigned char value[EPCOLL_FAN][EPCOLL_INLINE];
+    alignas(16) unsigned char value[EPCOLL_FANOUT][EPCOLL_INLINE];
 
     for (uint32_t i = 0; i < member->count; ++i) {
         epcoll_copy(value[i], epcoll_slot(member, (top + i) % member->count)->data, contrib->size);
@@ -55,7 +55,7 @@ static inline int epcoll_leaders_gather(epcoll_member_t *member,
 
     epcoll_prefetch_slots(member, 0, member->count);
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
-        rc = i == member->index ? 0 : epcoll_wait_member(member, 0, i, contrib->call);
+        rc = i == member->index ? 0 : epcoll_wait_member(member, 0, i, contrib->signature);
     }
     if (0 == rc) {
         if (NULL != contrib->combine) {
@@ -67,7 +67,7 @@ static inline int epcoll_leaders_gather(epcoll_member_t *member,
 }
 
 /**
- * Say our part; nobody but the top waits for the others.  Of more than EPCOLL_FAN, all do.
+ * Say our part; nobody but the top waits for the others.  Of more than EPCOLL_FANOUT, all do.
  *
  * @param top   the member that gets the data of all
  * @param data  all->size bytes of room, at least one; may be all->data.  At the top it becomes what
@@ -88,8 +88,8 @@ static inline int epcoll_leaders_reduce(epcoll_member_t *member,
     if (0 != rc) {
         return rc;
     }
-    epcoll_publish(epcoll_slot(member, member->index), member->seq, contrib->call, contrib->data,
-                   contrib->size);
+    epcoll_publish(epcoll_slot(member, member->index), member->seq, contrib->signature,
+                   contrib->data, contrib->size);
     if (top == member->index) {
         rc = epcoll_leaders_gather(member, contrib, data);
     }
@@ -100,10 +100,10 @@ static inline int epcoll_leaders_reduce(epcoll_member_t *member,
 }
 
 /** Behind an epcoll_leaders_reduce to the same top: it says something to all. */
-static inline int epcoll_leaders_bcast(epcoll_member_t *member, uint32_t top, uint64_t call,
+static inline int epcoll_leaders_bcast(epcoll_member_t *member, uint32_t top, uint64_t signature,
                                        void *data, size_t size)
 {
-    const int rc = epcoll_bcast(member, top, call, data, size);
+    const int rc = epcoll_bcast(member, top, signature, data, size);
 
     if (0 == rc) {
         epcoll_all_arrived_before(member);

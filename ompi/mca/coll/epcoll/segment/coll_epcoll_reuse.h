@@ -36,7 +36,7 @@
 static inline uint32_t epcoll_group_index(const epcoll_member_t *member, uint32_t level,
                                           uint32_t index)
 {
-    return epcoll_groups_below(member->count, member->fan, level) + index;
+    return epcoll_groups_below(member->count, member->fanout, level) + index;
 }
 
 static inline epcoll_group_t *epcoll_group(const epcoll_member_t *member, uint32_t level,
@@ -52,7 +52,7 @@ static inline uint32_t epcoll_level_width(const epcoll_member_t *member, int lev
     return level < 0 ? member->count
            : level + 1 == member->levels
                ? member->top
-               : epcoll_groups(member->count, member->fan, (uint32_t) level);
+               : epcoll_groups(member->count, member->fanout, (uint32_t) level);
 }
 
 /** What the leader of a node says of how far the node's members are.  Neighbours are in one line:
@@ -81,7 +81,7 @@ static inline void epcoll_group_raise_safe(const epcoll_member_t *member, uint64
 /** Does it lead nodes? */
 static inline bool epcoll_leads(const epcoll_member_t *member)
 {
-    return 0 < member->levels && 0 == member->index % member->fan;
+    return 0 < member->levels && 0 == member->index % member->fanout;
 }
 
 /**
@@ -113,7 +113,8 @@ static inline int epcoll_read_completed(epcoll_member_t *member, int level, uint
         int rc = 0;
 
         if (0 <= level) {
-            const uint32_t first = i * member->fan, below = epcoll_level_width(member, level - 1);
+            const uint32_t first = i * member->fanout,
+                           below = epcoll_level_width(member, level - 1);
 
             /* Acquire pairs with the release in epcoll_collect_completed. */
             completed = atomic_load_explicit(epcoll_group_completed(member, (uint32_t) level, i),
@@ -121,8 +122,8 @@ static inline int epcoll_read_completed(epcoll_member_t *member, int level, uint
             if (completed < wanted) {
                 completed = UINT64_MAX;
                 rc = epcoll_read_completed(member, level - 1, first,
-                                           first + member->fan < below ? first + member->fan
-                                                                       : below,
+                                           first + member->fanout < below ? first + member->fanout
+                                                                          : below,
                                            wanted, &completed);
             }
         } else if (i == member->index) {
@@ -208,17 +209,17 @@ static inline int epcoll_collect_completed(epcoll_member_t *member, uint64_t wan
     uint64_t least = member->seq - 1;
     uint32_t index = member->index;
 
-    for (uint32_t level = 0; level < member->levels && 0 == index % member->fan; ++level) {
+    for (uint32_t level = 0; level < member->levels && 0 == index % member->fanout; ++level) {
         const uint32_t below = epcoll_level_width(member, (int) level - 1);
         const int rc = epcoll_read_completed(member, (int) level - 1, index,
-                                             index + member->fan < below ? index + member->fan
-                                                                         : below,
+                                             index + member->fanout < below ? index + member->fanout
+                                                                            : below,
                                              wanted, &least);
 
         if (0 != rc) {
             return rc;
         }
-        index /= member->fan;
+        index /= member->fanout;
         /* Release pairs with the acquire in epcoll_read_completed: what they have read is read. */
         atomic_store_explicit(epcoll_group_completed(member, level, index), least,
                               memory_order_release);

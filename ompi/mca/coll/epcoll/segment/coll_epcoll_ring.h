@@ -25,7 +25,7 @@
  *
  * Standalone: C11 atomics, no Open MPI.
  *
- * Tests: unit/test_epcoll_ring, coll_late, coll_different
+ * Tests: unit/test_epcoll_ring, coll_late, coll_mismatch
  */
 
 #ifndef COLL_EPCOLL_RING_H
@@ -81,13 +81,13 @@ static inline int epcoll_ring_begin(epcoll_member_t *member)
 
 /** Say in our line what we have called, if we have not: for members that have called something
  * else. */
-static inline void epcoll_ring_publish_call(epcoll_member_t *member, uint64_t call)
+static inline void epcoll_ring_publish_signature(epcoll_member_t *member, uint64_t signature)
 {
     epcoll_slot_t *own = epcoll_ring_slot(member, member->index);
 
     /* Relaxed: nobody else writes it. */
     if (atomic_load_explicit(&own->seq, memory_order_relaxed) < member->seq) {
-        epcoll_publish(own, member->seq, call, "", 0);
+        epcoll_publish(own, member->seq, signature, "", 0);
     }
 }
 
@@ -106,7 +106,7 @@ static inline bool epcoll_ring_has_left(const epcoll_member_t *member, uint32_t 
 }
 
 /** Wait until a member has said its part of this operation.  @return 0 or an error */
-static inline int epcoll_ring_wait(epcoll_member_t *member, uint32_t index, uint64_t call)
+static inline int epcoll_ring_wait(epcoll_member_t *member, uint32_t index, uint64_t signature)
 {
     epcoll_slot_t *line = epcoll_ring_slot(member, index);
     uint32_t polls = 0;
@@ -119,13 +119,13 @@ static inline int epcoll_ring_wait(epcoll_member_t *member, uint32_t index, uint
             return rc;
         }
         if (epcoll_polls_long(member, polls)) {
-            epcoll_ring_publish_call(member, call);
+            epcoll_ring_publish_signature(member, signature);
             if (epcoll_ring_has_left(member, index)) {
                 return EPCOLL_MISMATCH;
             }
         }
     }
-    return call == line->call ? 0 : EPCOLL_MISMATCH;
+    return signature == line->signature ? 0 : EPCOLL_MISMATCH;
 }
 
 /** What a member says in the operation that we are in: in its slot, or in its line.

@@ -18,7 +18,7 @@
  *
  * What a member takes is counted (docs/comparison.md), so a view and a place hold nothing that can
  * be had from elsewhere.  A view has no table of the tree: levels above the lowest are worked out,
- * by divisions, where there are more than EPCOLL_FAN^2 members, or a member looks after others.
+ * by divisions, where there are more than EPCOLL_FANOUT^2 members, or a member looks after others.
  *
  * Standalone: C11 atomics, no Open MPI.  The operations: coll_epcoll_tree.h,
  * coll_epcoll_stealing.h.
@@ -43,7 +43,7 @@
 #define EPCOLL_INLINE ((size_t) 48)
 
 /** Members or nodes whose lines one member reads: groups of a tree, see coll_epcoll_tree.h. */
-#define EPCOLL_FAN 8
+#define EPCOLL_FANOUT 8
 
 /** Looks at a word before the first turn of the engine, and between turns: a microsecond, and
  * less. */
@@ -57,7 +57,7 @@
 /** A line: what a member, or the leader of a node, says in one operation. */
 typedef struct epcoll_slot_t {
     alignas(64) _Atomic uint64_t seq; /**< of the operation; 0: none yet */
-    uint64_t call;                    /**< what has been called: equal at all members */
+    uint64_t signature;               /**< what has been called: equal at all members */
     unsigned char data[EPCOLL_INLINE];
 } epcoll_slot_t;
 
@@ -129,7 +129,7 @@ typedef struct epcoll_member_t {
     const epcoll_aux_t *aux; /**< its owner's; NULL: nothing */
     uint32_t count, index;   /**< members; our own one among them */
     uint32_t top;            /**< nodes of the topmost level */
-    uint8_t fan;             /**< EPCOLL_FAN, or fewer in tests */
+    uint8_t fanout;          /**< EPCOLL_FANOUT, or fewer in tests */
     uint8_t levels;          /**< of nodes; 0: all members read each other's slots */
     bool oversubscribed;     /**< there are more threads than cores */
     uint8_t up;              /**< turn of a node's up slots: of the last operation of all */
@@ -144,42 +144,42 @@ typedef struct epcoll_member_t {
 int mca_coll_epcoll_progress(epcoll_member_t *member);
 
 /** Nodes of a level, the lowest is 0, of that many members. */
-static inline uint32_t epcoll_groups(uint32_t count, uint32_t fan, uint32_t level)
+static inline uint32_t epcoll_groups(uint32_t count, uint32_t fanout, uint32_t level)
 {
     uint32_t width = count;
 
     for (uint32_t i = 0; i <= level; ++i) {
-        width = (width + fan - 1) / fan;
+        width = (width + fanout - 1) / fanout;
     }
     return width;
 }
 
 /** Levels of the tree of that many members. */
-static inline uint32_t epcoll_levels(uint32_t count, uint32_t fan)
+static inline uint32_t epcoll_levels(uint32_t count, uint32_t fanout)
 {
     uint32_t levels = 0;
 
-    for (uint32_t width = count; width > fan; ++levels) {
-        width = (width + fan - 1) / fan;
+    for (uint32_t width = count; width > fanout; ++levels) {
+        width = (width + fanout - 1) / fanout;
     }
     return levels;
 }
 
 /** Nodes below a level. */
-static inline uint32_t epcoll_groups_below(uint32_t count, uint32_t fan, uint32_t level)
+static inline uint32_t epcoll_groups_below(uint32_t count, uint32_t fanout, uint32_t level)
 {
     uint32_t all = 0;
 
     for (uint32_t i = 0; i < level; ++i) {
-        all += epcoll_groups(count, fan, i);
+        all += epcoll_groups(count, fanout, i);
     }
     return all;
 }
 
 /** Bytes of the block of that many members. */
-static inline size_t epcoll_segment_size(uint32_t count, uint32_t fan)
+static inline size_t epcoll_segment_size(uint32_t count, uint32_t fanout)
 {
-    const size_t nodes = epcoll_groups_below(count, fan, epcoll_levels(count, fan));
+    const size_t nodes = epcoll_groups_below(count, fanout, epcoll_levels(count, fanout));
 
     return sizeof(epcoll_segment_t) + count * sizeof(epcoll_ctrl_t) + nodes * sizeof(epcoll_group_t)
            + (nodes * sizeof(_Atomic uint64_t) + 63) / 64 * 64;
@@ -193,16 +193,16 @@ static inline size_t epcoll_segment_size(uint32_t count, uint32_t fan)
  * @param index   0 to count - 1, another one for each member
  */
 static inline void epcoll_member_init(epcoll_member_t *member, void *memory, uint32_t count,
-                                      uint32_t index, uint32_t fan)
+                                      uint32_t index, uint32_t fanout)
 {
-    const uint32_t levels = epcoll_levels(count, fan);
+    const uint32_t levels = epcoll_levels(count, fanout);
 
     *member = (epcoll_member_t){.segment = memory,
                                 .broken = &((epcoll_segment_t *) memory)->broken,
                                 .count = count,
                                 .index = index,
-                                .top = 0 == levels ? 0 : epcoll_groups(count, fan, levels - 1),
-                                .fan = (uint8_t) fan,
+                                .top = 0 == levels ? 0 : epcoll_groups(count, fanout, levels - 1),
+                                .fanout = (uint8_t) fanout,
                                 .levels = (uint8_t) levels};
 }
 
@@ -305,10 +305,10 @@ static inline void epcoll_copy(void *to, const void *from, size_t size)
 }
 
 /** Say something in a slot of ours.  @param size  at most EPCOLL_INLINE */
-static inline void epcoll_publish(epcoll_slot_t *slot, uint64_t seq, uint64_t call,
+static inline void epcoll_publish(epcoll_slot_t *slot, uint64_t seq, uint64_t signature,
                                   const void *data, size_t size)
 {
-    slot->call = call;
+    slot->signature = signature;
     epcoll_copy(slot->data, data, size);
     /* Release pairs with the acquire in epcoll_wait_member, and its like. */
     atomic_store_explicit(&slot->seq, seq, memory_order_release);

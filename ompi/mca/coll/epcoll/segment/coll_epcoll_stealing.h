@@ -6,18 +6,18 @@
 /**
  * @file
  *
- * Long operations on a block (coll_epcoll_segment.h): work in shares, which the members that are
+ * Long operations on a block (coll_epcoll_segment.h): work in chunks, which the members that are
  * there take (work stealing).
  *
- * All have come, and have published their buffers.  The work is cut in pieces of shares; each
- * member has a piece, and takes its shares from the first to the last; a member that has none left
- * takes those of others.  So a member mostly works on what it worked on last time (its caches), and
- * one that has lost its core holds up the others by one share.
+ * All have come, and have published their buffers.  The work is cut in partitions of chunks; each
+ * member has a partition, and takes its chunks from the first to the last; a member that has none
+ * left takes those of others.  So a member mostly works on what it worked on last time (its
+ * caches), and one that has lost its core holds up the others by one chunk.
  *
- * A piece has a word, which holds a part of the operation's number, shares that have been claimed,
- * and shares that are done: of another operation these count as 0, so nothing is set back, and a
- * share is claimed once.  All changes that count shares as done are atomic read-modify-writes with
- * release, and so are followed by nothing but read-modify-writes: a member that loads the word
+ * A partition has a word, which holds a part of the operation's number, chunks that have been
+ * claimed, and chunks that are done: of another operation these count as 0, so nothing is set back,
+ * and a chunk is claimed once.  All changes that count chunks as done are atomic read-modify-writes
+ * with release, and so are followed by nothing but read-modify-writes: a member that loads the word
  * (acquire) sees all work that is counted in it, of whatever member.
  *
  * Tests: unit/test_epcoll_segment, coll_late
@@ -30,14 +30,14 @@
 
 #include "coll_epcoll_segment.h"
 
-/** Bits of a count: a piece has fewer shares than that. */
+/** Bits of a count: a partition has fewer chunks than that. */
 #define EPCOLL_CHUNK_BITS 20
 #define EPCOLL_CHUNKS_MAX ((UINT32_C(1) << EPCOLL_CHUNK_BITS) - 1)
 
 /** Bits of the number above both counts: operations from one to the next of the same bits. */
 #define EPCOLL_WORK_BITS (64 - 2 * EPCOLL_CHUNK_BITS)
 
-/** The word of a member's piece in the operation that we are in. */
+/** The word of a member's partition in the operation that we are in. */
 static inline _Atomic uint64_t *epcoll_work_word(const epcoll_member_t *member, uint32_t owner)
 {
     return &epcoll_ctrl(member, owner)->work[member->seq % EPCOLL_WINDOW];
@@ -88,15 +88,15 @@ static inline void epcoll_work_begin(epcoll_member_t *member)
 }
 
 /**
- * Take a share of a member's piece in the operation that we are in.
+ * Take a chunk of a member's partition in the operation that we are in.
  *
- * @param shares  how many the piece has: the same for all members
- * @param share   set to its number, from 0
+ * @param chunks  how many the partition has: the same for all members
+ * @param chunk   set to its number, from 0
  *
  * @return false if all are taken
  */
-static inline bool epcoll_work_claim(epcoll_member_t *member, uint32_t owner, uint32_t shares,
-                                     uint32_t *share)
+static inline bool epcoll_work_claim(epcoll_member_t *member, uint32_t owner, uint32_t chunks,
+                                     uint32_t *chunk)
 {
     _Atomic uint64_t *word = epcoll_work_word(member, owner);
     /* Relaxed: what is worked on was seen when all came; what was done is asked by
@@ -105,17 +105,17 @@ static inline bool epcoll_work_claim(epcoll_member_t *member, uint32_t owner, ui
 
     do {
         now = epcoll_work_in(member, old);
-        if (shares <= epcoll_claimed_in(now)) {
+        if (chunks <= epcoll_claimed_in(now)) {
             return false;
         }
     } while (!atomic_compare_exchange_weak_explicit(word, &old,
                                                     now + (UINT64_C(1) << EPCOLL_CHUNK_BITS),
                                                     memory_order_relaxed, memory_order_relaxed));
-    *share = epcoll_claimed_in(now);
+    *chunk = epcoll_claimed_in(now);
     return true;
 }
 
-/** A share that we took is done. */
+/** A chunk that we took is done. */
 static inline void epcoll_chunk_done(epcoll_member_t *member, uint32_t owner)
 {
     /* Release pairs with the acquire in epcoll_work_done.  The word is this operation's: we have
@@ -123,13 +123,13 @@ static inline void epcoll_chunk_done(epcoll_member_t *member, uint32_t owner)
     atomic_fetch_add_explicit(epcoll_work_word(member, owner), 1, memory_order_release);
 }
 
-/** Has epcoll_work_close ended the piece? */
+/** Has epcoll_work_close ended the partition? */
 static inline bool epcoll_is_closed_in(uint64_t word)
 {
     return EPCOLL_CHUNKS_MAX == epcoll_done_in(word);
 }
 
-/** How many shares of a member's piece are done?  What was done for them is seen. */
+/** How many chunks of a member's partition are done?  What was done for them is seen. */
 static inline uint32_t epcoll_work_done(epcoll_member_t *member, uint32_t owner)
 {
     /* Acquire pairs with the releases in epcoll_chunk_done and epcoll_work_close. */
@@ -138,15 +138,15 @@ static inline uint32_t epcoll_work_done(epcoll_member_t *member, uint32_t owner)
                                                               memory_order_acquire)));
 }
 
-/** Of pieces of that many shares each, neighbours: how many of the first are over, in a row?
- * @param shares  1 or more */
+/** Of partitions of that many chunks each, neighbours: how many of the first are over, in a row?
+ * @param chunks  1 or more */
 static inline uint32_t epcoll_work_over(epcoll_member_t *member, uint32_t owner, uint32_t count,
-                                        uint32_t shares)
+                                        uint32_t chunks)
 {
     enum { STRIDE = sizeof(epcoll_ctrl_t) / sizeof(_Atomic uint64_t) };
-    /* All shares are claimed, and done. */
+    /* All chunks are claimed, and done. */
     const uint64_t over = epcoll_work_none(member)
-                          + shares * ((UINT64_C(1) << EPCOLL_CHUNK_BITS) + 1);
+                          + chunks * ((UINT64_C(1) << EPCOLL_CHUNK_BITS) + 1);
     _Atomic uint64_t *word = epcoll_work_word(member, owner);
     uint32_t left = count;
 
@@ -163,11 +163,11 @@ static inline uint32_t epcoll_work_over(epcoll_member_t *member, uint32_t owner,
 }
 
 /**
- * The operation has failed, and the block is broken: nobody takes a share of a piece any more, and
- * those that were taken are done when this returns.  Any number of members may do so.
+ * The operation has failed, and the block is broken: nobody takes a chunk of a partition any more,
+ * and those that were taken are done when this returns.  Any number of members may do so.
  *
  * The first member that closes takes all that are left, and counts them as done without doing them;
- * so the piece is over, for all that close it, when as many are done as there can be.
+ * so the partition is over, for all that close it, when as many are done as there can be.
  */
 static inline void epcoll_work_close(epcoll_member_t *member, uint32_t owner)
 {

@@ -9,16 +9,16 @@
  * Small operations on a block (coll_epcoll_segment.h): barrier, all to all.  One to all:
  * coll_epcoll_bcast.h.
  *
- * Up to EPCOLL_FAN members read each other's lines: one transfer of a line on the way, which is the
- * least there is.  More are in groups of that many, and groups in groups, up to a level with no
+ * Up to EPCOLL_FANOUT members read each other's lines: one transfer of a line on the way, which is
+ * the least there is.  More are in groups of that many, and groups in groups, up to a level with no
  * more nodes than a group has members.  A group's first member, its leader, puts together what its
  * members say and says it in the node's line; the leaders of the topmost nodes read each other;
  * each passes the result down.  So a member's line is read by one, and nobody reads more than
- * EPCOLL_FAN lines on a level, all at once (epcoll_prefetch).  bench/lines counts them.
+ * EPCOLL_FANOUT lines on a level, all at once (epcoll_prefetch).  bench/lines counts them.
  *
  * Who waits for a leader that has come, but has lost its core, does not wait for long: the members'
  * own lines stay until all are through, so anyone can see whether all have come, and put together
- * by itself what they say, in the same order, for all others that wait (coll_epcoll_leaderless.h). 
+ * by itself what they say, in the same order, for all others that wait (coll_epcoll_leaderless.h).
  * The result is the same, bit by bit.
  *
  * Tests: unit/test_epcoll_segment, coll_late
@@ -54,7 +54,7 @@ static inline void epcoll_prefetch_next(const epcoll_member_t *member, uint32_t 
 /** The long way of epcoll_wait_member: not within each place that waits. */
 static __attribute__((noinline, unused)) int epcoll_wait_member_slow(epcoll_member_t *member,
                                                                      uint32_t from, uint32_t index,
-                                                                     uint64_t call)
+                                                                     uint64_t signature)
 {
     epcoll_slot_t *slot = epcoll_slot(member, index);
     uint32_t polls = 0;
@@ -66,33 +66,34 @@ static __attribute__((noinline, unused)) int epcoll_wait_member_slow(epcoll_memb
         if (0 != rc) {
             return rc;
         }
-        epcoll_prefetch_slots(member, index < from + EPCOLL_FAN ? from : index - EPCOLL_FAN, index);
+        epcoll_prefetch_slots(member, index < from + EPCOLL_FANOUT ? from : index - EPCOLL_FANOUT,
+                              index);
         if (epcoll_polls_long(member, polls) && epcoll_has_left(member, index)) {
             return EPCOLL_MISMATCH;
         }
     }
-    return call == slot->call ? 0 : EPCOLL_MISMATCH;
+    return signature == slot->signature ? 0 : EPCOLL_MISMATCH;
 }
 
 /**
  * Wait until a member has said its part of this operation.
  *
- * @param from  the first of those before it that are looked at next; EPCOLL_FAN of them are asked
- *              for
+ * @param from  the first of those before it that are looked at next; EPCOLL_FANOUT of them are
+ *              asked for
  *
  * @return 0 or an error
  */
 static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t from, uint32_t index,
-                                     uint64_t call)
+                                     uint64_t signature)
 {
     epcoll_slot_t *slot = epcoll_slot(member, index);
 
     /* Acquire pairs with the release in epcoll_publish. */
     if (atomic_load_explicit(&slot->seq, memory_order_acquire) >= member->seq
-        && call == slot->call) {
+        && signature == slot->signature) {
         return 0;
     }
-    return epcoll_wait_member_slow(member, from, index, call);
+    return epcoll_wait_member_slow(member, from, index, signature);
 }
 
 /**
@@ -104,29 +105,29 @@ static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t from, uin
  * @return how many of them have called it, in a row from the first on
  */
 static inline uint32_t epcoll_count_arrived(const epcoll_member_t *member, uint32_t first,
-                                            uint32_t count, uint64_t call, bool *different_p)
+                                            uint32_t count, uint64_t signature, bool *mismatch_p)
 {
     enum { STRIDE = sizeof(epcoll_ctrl_t) / sizeof(epcoll_slot_t) };
     const epcoll_slot_t *slot = epcoll_slot(member, first);
     const uint64_t seq = member->seq;
     uint32_t left = count;
 
-    *different_p = false;
+    *mismatch_p = false;
 #pragma GCC unroll 4
     for (; 0 < left; --left, slot += STRIDE) {
         /* Acquire pairs with the release in epcoll_publish. */
         if (atomic_load_explicit(&slot->seq, memory_order_acquire) < seq) {
             break;
         }
-        if (call != slot->call) {
-            *different_p = true;
+        if (signature != slot->signature) {
+            *mismatch_p = true;
             break;
         }
     }
     return count - left;
 }
 
-/** Asks for what all say, up to EPCOLL_FAN members.  Of one other the line comes by the look at
+/** Asks for what all say, up to EPCOLL_FANOUT members.  Of one other the line comes by the look at
  * it. */
 static inline void epcoll_prefetch_all(const epcoll_member_t *member)
 {
@@ -147,10 +148,10 @@ enum { EPCOLL_ARRIVED = 1, EPCOLL_ALL_ARRIVED = 2 };
  *
  * @return EPCOLL_ARRIVED, EPCOLL_ALL_ARRIVED, or an error
  */
-static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slot, uint64_t call,
-                                     uint32_t others, uint32_t *seen)
+static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slot,
+                                     uint64_t signature, uint32_t others, uint32_t *seen)
 {
-    bool is_different;
+    bool is_mismatch;
     uint32_t polls = 0;
 
     while (atomic_load_explicit(&slot->seq, memory_order_acquire) < member->seq) {
@@ -170,24 +171,26 @@ static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slo
         if (epcoll_has_result(member)) {
             return EPCOLL_ALL_ARRIVED;
         }
-        *seen += epcoll_count_arrived(member, *seen, member->count - *seen, call, &is_different);
+        *seen += epcoll_count_arrived(member, *seen, member->count - *seen, signature,
+                                      &is_mismatch);
         if (*seen == member->count) {
             return EPCOLL_ALL_ARRIVED;
         }
-        if (is_different || epcoll_has_left(member, *seen)) {
+        if (is_mismatch || epcoll_has_left(member, *seen)) {
             return EPCOLL_MISMATCH;
         }
     }
     return EPCOLL_ARRIVED;
 }
 
-/** Up to EPCOLL_FAN members: each reads all, from the last one to the first. */
+/** Up to EPCOLL_FANOUT members: each reads all, from the last one to the first. */
 static inline int epcoll_allreduce_flat(epcoll_member_t *member,
                                         const epcoll_contribution_t *contrib, void *result)
 {
     epcoll_prefetch_all(member);
     for (uint32_t i = member->count; i-- > 0;) {
-        const int rc = i == member->index ? 0 : epcoll_wait_member(member, 0, i, contrib->call);
+        const int rc = i == member->index ? 0
+                                          : epcoll_wait_member(member, 0, i, contrib->signature);
 
         if (0 != rc) {
             return rc;
@@ -208,12 +211,12 @@ static inline int epcoll_read_groups(epcoll_member_t *member, const epcoll_contr
     epcoll_prefetch(&first->up[member->up], sizeof(epcoll_group_t), to - from);
     for (uint32_t i = to; i-- > from;) {
         epcoll_slot_t *up = &first[i - from].up[member->up];
-        const int rc = epcoll_wait_leader(member, up, contrib->call, i - from, seen);
+        const int rc = epcoll_wait_leader(member, up, contrib->signature, i - from, seen);
 
         if (EPCOLL_ARRIVED != rc) {
             return rc;
         }
-        if (contrib->call != up->call) {
+        if (contrib->signature != up->signature) {
             return EPCOLL_MISMATCH;
         }
         epcoll_combine(contrib, value, up->data, to - 1 == i);
@@ -234,10 +237,10 @@ static inline int epcoll_reduce_up(epcoll_member_t *member, const epcoll_contrib
 {
     uint32_t index = member->index;
 
-    for (*led = 0; *led < member->levels && 0 == index % member->fan; ++*led) {
+    for (*led = 0; *led < member->levels && 0 == index % member->fanout; ++*led) {
         const uint32_t level = *led;
         const uint32_t below = epcoll_level_width(member, (int) level - 1);
-        const uint32_t to = index + member->fan < below ? index + member->fan : below;
+        const uint32_t to = index + member->fanout < below ? index + member->fanout : below;
         int rc = EPCOLL_ARRIVED;
 
         if (0 < level) {
@@ -247,7 +250,7 @@ static inline int epcoll_reduce_up(epcoll_member_t *member, const epcoll_contrib
             epcoll_prefetch_slots(member, index, to);
         }
         for (uint32_t i = to; 0 == level && i-- > index;) {
-            rc = epcoll_wait_member(member, index, i, contrib->call);
+            rc = epcoll_wait_member(member, index, i, contrib->signature);
             if (0 != rc) {
                 return rc;
             }
@@ -257,9 +260,9 @@ static inline int epcoll_reduce_up(epcoll_member_t *member, const epcoll_contrib
         if (EPCOLL_ARRIVED != rc) {
             return rc;
         }
-        index /= member->fan;
+        index /= member->fanout;
         epcoll_publish(&epcoll_group(member, level, index)->up[member->up], member->seq,
-                       contrib->call, result, contrib->size);
+                       contrib->signature, result, contrib->size);
     }
     return *led < member->levels ? EPCOLL_ARRIVED
                                  : epcoll_read_groups(member, contrib, member->levels - 1U, 0,
@@ -272,7 +275,7 @@ static inline uint32_t epcoll_group_of(const epcoll_member_t *member, uint32_t l
     uint32_t index = member->index;
 
     for (uint32_t i = 0; i <= level; ++i) {
-        index /= member->fan;
+        index /= member->fanout;
     }
     return index;
 }
@@ -283,7 +286,7 @@ static inline void epcoll_next_up(epcoll_member_t *member)
     member->up = (uint8_t) ((member->up + 1) % EPCOLL_UPS);
 }
 
-/** More than EPCOLL_FAN members. */
+/** More than EPCOLL_FANOUT members. */
 static inline int epcoll_allreduce_tree(epcoll_member_t *member,
                                         const epcoll_contribution_t *contrib, void *result)
 {
@@ -297,9 +300,9 @@ static inline int epcoll_allreduce_tree(epcoll_member_t *member,
     if (EPCOLL_ARRIVED == rc && led < member->levels) {
         epcoll_slot_t *down = &epcoll_group(member, led, epcoll_group_of(member, led))->down[turn];
 
-        rc = epcoll_wait_leader(member, down, contrib->call, 0, &seen);
+        rc = epcoll_wait_leader(member, down, contrib->signature, 0, &seen);
         if (EPCOLL_ARRIVED == rc) {
-            if (contrib->call != down->call) {
+            if (contrib->signature != down->signature) {
                 return EPCOLL_MISMATCH;
             }
             memcpy(result, down->data, contrib->size);
@@ -315,17 +318,17 @@ static inline int epcoll_allreduce_tree(epcoll_member_t *member,
     /* Also on levels on which others lead the way up in our place: a member that waits there has
      * this line. */
     for (uint32_t level = 0, index = member->index;
-         level < member->levels && 0 == index % member->fan; ++level) {
-        index /= member->fan;
-        epcoll_publish(&epcoll_group(member, level, index)->down[turn], member->seq, contrib->call,
-                       result, contrib->size);
+         level < member->levels && 0 == index % member->fanout; ++level) {
+        index /= member->fanout;
+        epcoll_publish(&epcoll_group(member, level, index)->down[turn], member->seq,
+                       contrib->signature, result, contrib->size);
     }
     return 0;
 }
 
 /**
  * All say something, and all learn what it is together, in one order of members for ever:
- * associated from the last to the first in groups of EPCOLL_FAN.  Nobody returns before all have
+ * associated from the last to the first in groups of EPCOLL_FANOUT.  Nobody returns before all have
  * come.
  *
  * @param result  all->size bytes of room, at least one; may be all->data
@@ -340,8 +343,8 @@ static inline int epcoll_allreduce(epcoll_member_t *member, const epcoll_contrib
     if (0 != rc) {
         return rc;
     }
-    epcoll_publish(epcoll_slot(member, member->index), member->seq, contrib->call, contrib->data,
-                   contrib->size);
+    epcoll_publish(epcoll_slot(member, member->index), member->seq, contrib->signature,
+                   contrib->data, contrib->size);
     rc = 0 == member->levels ? epcoll_allreduce_flat(member, contrib, result)
                              : epcoll_allreduce_tree(member, contrib, result);
     if (0 == rc) {
@@ -352,12 +355,14 @@ static inline int epcoll_allreduce(epcoll_member_t *member, const epcoll_contrib
 }
 
 /** The call of a barrier, as no other one: the highest bit. */
-#define EPCOLL_BARRIER_CALL (UINT64_C(1) << 63)
+#define EPCOLL_BARRIER_SIGNATURE (UINT64_C(1) << 63)
 
-/** More than EPCOLL_FAN members. */
+/** More than EPCOLL_FANOUT members. */
 static inline int epcoll_barrier_tree(epcoll_member_t *member)
 {
-    const epcoll_contribution_t none = {.call = EPCOLL_BARRIER_CALL, .data = "", .size = 0};
+    const epcoll_contribution_t none = {.signature = EPCOLL_BARRIER_SIGNATURE,
+                                        .data = "",
+                                        .size = 0};
     unsigned char nothing[sizeof(uint64_t)]; /* as compilers think that it could be written */
 
     return epcoll_allreduce(member, &none, nothing);
@@ -375,10 +380,11 @@ static inline int epcoll_barrier(epcoll_member_t *member)
     if (0 != rc) {
         return rc;
     }
-    epcoll_publish(epcoll_slot(member, member->index), member->seq, EPCOLL_BARRIER_CALL, NULL, 0);
+    epcoll_publish(epcoll_slot(member, member->index), member->seq, EPCOLL_BARRIER_SIGNATURE, NULL,
+                   0);
     epcoll_prefetch_all(member);
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
-        rc = i == member->index ? 0 : epcoll_wait_member(member, 0, i, EPCOLL_BARRIER_CALL);
+        rc = i == member->index ? 0 : epcoll_wait_member(member, 0, i, EPCOLL_BARRIER_SIGNATURE);
     }
     if (0 == rc) {
         epcoll_all_arrived(member);

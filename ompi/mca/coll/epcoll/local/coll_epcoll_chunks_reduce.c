@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * Kinds that reduce: a share is a range of elements, which one thread combines from all members'
+ * Kinds that reduce: a chunk is a range of elements, which one thread combines from all members'
  * buffers, always in the same order, and writes to all that need it.  So each element is computed
  * once, by whichever thread, and is the same at all members, bit by bit.
  *
- * A piece is a part of the vector: an equal one of each member, or, of those that scatter, a
+ * A partition is a part of the vector: an equal one of each member, or, of those that scatter, a
  * member's block.
  *
  * Tests: coll_reduce, coll_late
@@ -19,7 +19,7 @@
 #include "ompi_config.h"
 
 #include "../data/data.h"
-#include "coll_epcoll_pieces.h"
+#include "coll_epcoll_chunks.h"
 
 #include "mpi.h"
 
@@ -28,35 +28,35 @@
 /** Members whose buffers are listed on the stack. */
 #define MEMBERS_FEW 64
 
-/** Bytes of a share, at least: a line or more for each writer. */
-#define SHARE_LEAST 512
+/** Bytes of a chunk, at least: a line or more for each writer. */
+#define CHUNK_MIN 512
 
 typedef mca_coll_epcoll_range_t range_t;
 
-/** Is a piece the block of a member?  With a plan it is its slice. */
+/** Is a partition the block of a member?  With a plan it is its slice. */
 static bool is_scattered(const mca_coll_epcoll_call_t *call)
 {
     return NULL != call->plan || EPCOLL_REDUCE_SCATTER == call->kind
            || EPCOLL_REDUCE_SCATTER_BLOCK == call->kind;
 }
 
-/** Elements of a share: the same for all of a vector. */
-static size_t share_elements(const mca_coll_epcoll_running_t *running, size_t elements)
+/** Elements of a chunk: the same for all of a vector. */
+static size_t chunk_elements(const mca_coll_epcoll_running_t *running, size_t elements)
 {
     const size_t size = running->call->recv_type->super.size;
     const size_t each = (elements * size + running->member->count - 1) / running->member->count;
-    size_t bytes = each < running->least_share ? each : running->least_share;
+    size_t bytes = each < running->chunk_min ? each : running->chunk_min;
 
-    bytes = bytes < SHARE_LEAST ? SHARE_LEAST : bytes;
+    bytes = bytes < CHUNK_MIN ? CHUNK_MIN : bytes;
     while (elements / (EPCOLL_CHUNKS_MAX / 2) >= bytes / size + 1) {
         bytes *= 2;
     }
     return bytes < size ? 1 : bytes / size;
 }
 
-static range_t slice_of(const mca_coll_epcoll_plan_t *plan, uint32_t piece, uint32_t members)
+static range_t slice_of(const mca_coll_epcoll_plan_t *plan, uint32_t partition, uint32_t members)
 {
-    const uint32_t slice = mca_coll_epcoll_plan_slice(plan, piece, members);
+    const uint32_t slice = mca_coll_epcoll_plan_slice(plan, partition, members);
     const size_t first = mca_coll_epcoll_plan_begin(plan, slice);
 
     if (slice >= plan->blocks) {
@@ -66,64 +66,66 @@ static range_t slice_of(const mca_coll_epcoll_plan_t *plan, uint32_t piece, uint
 }
 
 /** A member's block of a vector that is scattered. */
-static range_t block_of(const mca_coll_epcoll_running_t *running, uint32_t piece)
+static range_t block_of(const mca_coll_epcoll_running_t *running, uint32_t partition)
 {
     const mca_coll_epcoll_call_t *call = running->call;
     range_t block = {0, call->send_count};
 
     if (NULL != call->plan) {
-        return NULL != call->plan->range ? call->plan->range(running, piece)
-                                         : slice_of(call->plan, piece, running->member->count);
+        return NULL != call->plan->range ? call->plan->range(running, partition)
+                                         : slice_of(call->plan, partition, running->member->count);
     }
     if (EPCOLL_REDUCE_SCATTER_BLOCK == call->kind) {
-        block.first = piece * block.count;
+        block.first = partition * block.count;
         return block;
     }
-    for (uint32_t i = 0; i < piece; ++i) {
+    for (uint32_t i = 0; i < partition; ++i) {
         block.first += EPCOLL_COUNT(call->recv_counts, i);
     }
-    block.count = EPCOLL_COUNT(call->recv_counts, piece);
+    block.count = EPCOLL_COUNT(call->recv_counts, partition);
     return block;
 }
 
-/** The shares of a piece, of all members' together: numbers of the first, and of the one behind. */
-static void shares_of(const mca_coll_epcoll_running_t *running, uint32_t piece, size_t each,
+/** The chunks of a partition, of all members' together: numbers of the first, and of the one
+ * behind. */
+static void chunks_of(const mca_coll_epcoll_running_t *running, uint32_t partition, size_t each,
                       size_t *first, size_t *end)
 {
     const size_t all = (running->call->recv_count + each - 1) / each;
     const size_t members = running->member->count;
 
-    *first = all * piece / members;
-    *end = all * (piece + 1) / members;
+    *first = all * partition / members;
+    *end = all * (partition + 1) / members;
 }
 
-static uint32_t fold_shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
+static uint32_t reduce_chunks(const mca_coll_epcoll_running_t *running, uint32_t partition)
 {
     const mca_coll_epcoll_call_t *call = running->call;
-    const size_t each = share_elements(running, call->recv_count);
+    const size_t each = chunk_elements(running, call->recv_count);
     size_t first, end;
 
     if (is_scattered(call)) {
-        return (uint32_t) ((block_of(running, piece).count + each - 1) / each);
+        return (uint32_t) ((block_of(running, partition).count + each - 1) / each);
     }
-    shares_of(running, piece, each, &first, &end);
+    chunks_of(running, partition, each, &first, &end);
     return (uint32_t) (end - first);
 }
 
-static range_t range_of(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
+static range_t range_of(const mca_coll_epcoll_running_t *running, uint32_t partition,
+                        uint32_t chunk)
 {
-    const size_t each = share_elements(running, running->call->recv_count);
+    const size_t each = chunk_elements(running, running->call->recv_count);
     size_t first, end;
     range_t range = {.first = 0, .count = running->call->recv_count};
 
     if (is_scattered(running->call)) {
-        range = block_of(running, piece);
+        range = block_of(running, partition);
         first = 0;
     } else {
-        shares_of(running, piece, each, &first, &end);
+        chunks_of(running, partition, each, &first, &end);
     }
     end = range.first + range.count;
-    range.first += (first + share) * each;
+    range.first += (first + chunk) * each;
     range.count = end - range.first < each ? end - range.first : each;
     return range;
 }
@@ -138,38 +140,38 @@ static void *with_own_type(const mca_coll_epcoll_running_t *running,
 }
 
 /** Where a member's result goes, as if the whole vector were there; or EPCOLL_UNWANTED. */
-static void *result_of(const mca_coll_epcoll_running_t *running, uint32_t index, uint32_t piece,
+static void *result_of(const mca_coll_epcoll_running_t *running, uint32_t index, uint32_t partition,
                        const mca_coll_epcoll_call_t *call)
 {
     const ptrdiff_t extent = mca_coll_epcoll_extent(call->recv_type);
 
     if (NULL != call->plan) {
-        return index == piece ? call->recv : EPCOLL_UNWANTED;
+        return index == partition ? call->recv : EPCOLL_UNWANTED;
     }
     switch (call->kind) {
     case EPCOLL_REDUCE:
         return index == (uint32_t) call->root ? call->recv : EPCOLL_UNWANTED;
     case EPCOLL_REDUCE_SCATTER:
     case EPCOLL_REDUCE_SCATTER_BLOCK:
-        if (index != piece) {
+        if (index != partition) {
             return EPCOLL_UNWANTED;
         }
         /* In place, what others still have to read begins where the block is to go: finish. */
         return call->in_place
                    ? call->recv
                    : mca_coll_epcoll_away(call->recv,
-                                          -(ptrdiff_t) block_of(running, piece).first * extent);
+                                          -(ptrdiff_t) block_of(running, partition).first * extent);
     default:
         return call->recv;
     }
 }
 
 /** Prefixes, behind those of members in processes before, if there is a plan. */
-static int scan_range(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share,
+static int scan_range(const mca_coll_epcoll_running_t *running, uint32_t partition, uint32_t chunk,
                       const void **sent, void **results)
 {
     const mca_coll_epcoll_call_t *own = running->call;
-    const range_t range = range_of(running, piece, share);
+    const range_t range = range_of(running, partition, chunk);
     const mca_coll_epcoll_reduction_t reduction = {.op = own->op,
                                                    .type = own->recv_type,
                                                    .count = running->member->count
@@ -178,7 +180,7 @@ static int scan_range(const mca_coll_epcoll_running_t *running, uint32_t piece, 
     uint32_t next = 0;
 
     if (NULL != own->plan) {
-        const mca_coll_epcoll_call_t *slice = mca_coll_epcoll_call_of(running, piece);
+        const mca_coll_epcoll_call_t *slice = mca_coll_epcoll_call_of(running, partition);
 
         sent[next] = with_own_type(running, slice, slice->plan->from);
         results[next++] = EPCOLL_UNWANTED;
@@ -193,20 +195,18 @@ static int scan_range(const mca_coll_epcoll_running_t *running, uint32_t piece, 
                                      EPCOLL_EXSCAN == own->kind);
 }
 
-static int fold_range(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share,
-                      const void **sent, void **results)
+static int reduce_range(const mca_coll_epcoll_running_t *running, uint32_t partition,
+                        uint32_t chunk, const void **sent, void **results)
 {
     const mca_coll_epcoll_call_t *own = running->call;
-    const range_t range = range_of(running, piece, share);
-    const mca_coll_epcoll_reduction_t reduction = {.op = own->op,
-                                                   .type = own->recv_type,
-                                                   .count = running->member->count,
-                                                   .send = sent};
+    const range_t range = range_of(running, partition, chunk);
+    const mca_coll_epcoll_reduction_t reduction = {
+        .op = own->op, .type = own->recv_type, .count = running->member->count, .send = sent};
     uint32_t receivers = 0;
 
     for (uint32_t i = 0; i < running->member->count; ++i) {
         const mca_coll_epcoll_call_t *call = mca_coll_epcoll_call_of(running, i);
-        void *result = result_of(running, i, piece, call);
+        void *result = result_of(running, i, partition, call);
 
         sent[i] = with_own_type(running, call, call->in_place ? call->recv : call->send);
         if (EPCOLL_UNWANTED != result) {
@@ -216,19 +216,19 @@ static int fold_range(const mca_coll_epcoll_running_t *running, uint32_t piece, 
     return mca_coll_epcoll_reduce_part(&reduction, range.first, range.count, results, receivers);
 }
 
-static int fold_with(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share,
-                     const void **sent, void **results)
+static int reduce_with(const mca_coll_epcoll_running_t *running, uint32_t partition, uint32_t chunk,
+                       const void **sent, void **results)
 {
     const mca_coll_epcoll_call_t *call = running->call;
     const bool is_scan = NULL != call->plan
                              ? call->plan->is_scan
                              : EPCOLL_SCAN == call->kind || EPCOLL_EXSCAN == call->kind;
 
-    return is_scan ? scan_range(running, piece, share, sent, results)
-                   : fold_range(running, piece, share, sent, results);
+    return is_scan ? scan_range(running, partition, chunk, sent, results)
+                   : reduce_range(running, partition, chunk, sent, results);
 }
 
-static int fold_run(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
+static int reduce_work(const mca_coll_epcoll_running_t *running, uint32_t partition, uint32_t chunk)
 {
     const uint32_t members = running->member->count;
     const void *few_sent[MEMBERS_FEW + 1], **sent; /* and what is before them */
@@ -236,19 +236,19 @@ static int fold_run(const mca_coll_epcoll_running_t *running, uint32_t piece, ui
     int rc;
 
     if (OPAL_LIKELY(members <= MEMBERS_FEW)) {
-        return fold_with(running, piece, share, few_sent, few_results);
+        return reduce_with(running, partition, chunk, few_sent, few_results);
     }
     sent = malloc(2 * (members + 1) * sizeof(*sent));
     if (NULL == sent) {
         return MPI_ERR_NO_MEM;
     }
-    rc = fold_with(running, piece, share, sent, (void **) (uintptr_t) (sent + members + 1));
+    rc = reduce_with(running, partition, chunk, sent, (void **) (uintptr_t) (sent + members + 1));
     free(sent);
     return rc;
 }
 
 /** In place, and all are through: our block to where it belongs. */
-static int fold_finish(const mca_coll_epcoll_running_t *running)
+static int reduce_finish(const mca_coll_epcoll_running_t *running)
 {
     const mca_coll_epcoll_call_t *call = running->call;
     ompi_datatype_t *type = call->recv_type;
@@ -271,6 +271,6 @@ static int fold_finish(const mca_coll_epcoll_running_t *running)
                : MPI_ERR_INTERN;
 }
 
-const mca_coll_epcoll_family_t mca_coll_epcoll_fold = {.shares = fold_shares,
-                                                       .work = fold_run,
-                                                       .finish = fold_finish};
+const mca_coll_epcoll_chunk_ops_t mca_coll_epcoll_reduce_ops = {.chunks = reduce_chunks,
+                                                                .work = reduce_work,
+                                                                .finish = reduce_finish};

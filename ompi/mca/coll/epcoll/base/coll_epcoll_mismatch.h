@@ -9,8 +9,8 @@
  * Members have called different things.
  */
 
-#ifndef MCA_COLL_EPCOLL_DIFFERENT_H
-#define MCA_COLL_EPCOLL_DIFFERENT_H
+#ifndef MCA_COLL_EPCOLL_MISMATCH_H
+#define MCA_COLL_EPCOLL_MISMATCH_H
 
 #include "ompi_config.h"
 
@@ -20,15 +20,15 @@ BEGIN_C_DECLS
 
 /** Which error is that?  Before epcoll_end.  @return MPI_ERR_TRUNCATE: of other lengths;
  * MPI_ERR_OTHER */
-int mca_coll_epcoll_different(const epcoll_member_t *member);
+int mca_coll_epcoll_mismatch_error(const epcoll_member_t *member);
 
 /** Report to the user which member has called what.  Before epcoll_end. */
-void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
-                                    const epcoll_member_t *member);
+void mca_coll_epcoll_mismatch_report(const mca_coll_epcoll_handle_t *handle,
+                                     const epcoll_member_t *member);
 
 /** What the handle's thread waits for, as mpix_endpoints_client_t has it: of blocking calls. */
 void mca_coll_epcoll_describe(void *object, char *text, size_t size);
 
 END_C_DECLS
 
-#endif /* MCA_COLL_EPCOLL_DIFFERENT_H */
+#endif /* MCA_COLL_EPCOLL_MISMATCH_H */

@@ -27,7 +27,7 @@ int mca_coll_epcoll_barrier(struct ompi_communicator_t *comm, mca_coll_base_modu
 
     (void) comm;
     if (OPAL_LIKELY(handle->is_local)) {
-        mca_coll_epcoll_count(handle, EPCOLL_BARRIER, EPCOLL_WAY_SMALL);
+        mca_coll_epcoll_count(handle, EPCOLL_BARRIER, EPCOLL_PATH_SLOTS);
         return mca_coll_epcoll_ended(handle, epcoll_barrier(&handle->member));
     }
     call = barrier;
@@ -59,9 +59,9 @@ int mca_coll_epcoll_barrier_init(struct ompi_communicator_t *comm, struct ompi_i
 }
 
 /** What those that reduce have in common.  @param count  elements of the whole vector */
-static bool call_fill_fold(mca_coll_epcoll_call_t *call, mca_coll_epcoll_kind_t kind,
-                           const void *send, void *recv, size_t count, ompi_datatype_t *type,
-                           ompi_op_t *op)
+static bool call_fill_reduction(mca_coll_epcoll_call_t *call, mca_coll_epcoll_kind_t kind,
+                                const void *send, void *recv, size_t count, ompi_datatype_t *type,
+                                ompi_op_t *op)
 {
     mca_coll_epcoll_call_of_kind(call, kind);
     call->in_place = EPCOLL_IN_PLACE(send);
@@ -79,7 +79,7 @@ static bool call_fill_exscan(mca_coll_epcoll_call_t *call, const mca_coll_epcoll
                              ompi_op_t *op)
 {
     (void) handle;
-    return call_fill_fold(call, EPCOLL_EXSCAN, send, recv, count, type, op);
+    return call_fill_reduction(call, EPCOLL_EXSCAN, send, recv, count, type, op);
 }
 
 static bool call_fill_scan(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
@@ -87,14 +87,14 @@ static bool call_fill_scan(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_h
                            ompi_op_t *op)
 {
     (void) handle;
-    return call_fill_fold(call, EPCOLL_SCAN, send, recv, count, type, op);
+    return call_fill_reduction(call, EPCOLL_SCAN, send, recv, count, type, op);
 }
 
 static bool call_fill_reduce(mca_coll_epcoll_call_t *call, const mca_coll_epcoll_handle_t *handle,
                              const void *send, void *recv, size_t count, ompi_datatype_t *type,
                              ompi_op_t *op, int root)
 {
-    const bool something = call_fill_fold(call, EPCOLL_REDUCE, send, recv, count, type, op);
+    const bool something = call_fill_reduction(call, EPCOLL_REDUCE, send, recv, count, type, op);
 
     call->root = root;
     if (!mca_coll_epcoll_is_root(handle, root)) {
@@ -115,7 +115,7 @@ static bool call_fill_reduce_scatter(mca_coll_epcoll_call_t *call,
     for (uint32_t i = 0; i < mca_coll_epcoll_size(handle); ++i) {
         count += EPCOLL_COUNT(counts, i);
     }
-    something = call_fill_fold(call, EPCOLL_REDUCE_SCATTER, send, recv, count, type, op);
+    something = call_fill_reduction(call, EPCOLL_REDUCE_SCATTER, send, recv, count, type, op);
     call->recv_counts = counts;
     return something;
 }
@@ -125,8 +125,8 @@ static bool call_fill_reduce_scatter_block(mca_coll_epcoll_call_t *call,
                                            void *recv, size_t count, ompi_datatype_t *type,
                                            ompi_op_t *op)
 {
-    const bool something = call_fill_fold(call, EPCOLL_REDUCE_SCATTER_BLOCK, send, recv,
-                                          count * mca_coll_epcoll_size(handle), type, op);
+    const bool something = call_fill_reduction(call, EPCOLL_REDUCE_SCATTER_BLOCK, send, recv,
+                                               count * mca_coll_epcoll_size(handle), type, op);
 
     call->send_count = count;
     return something;
@@ -137,7 +137,7 @@ static bool call_fill_allreduce(mca_coll_epcoll_call_t *call,
                                 void *recv, size_t count, ompi_datatype_t *type, ompi_op_t *op)
 {
     (void) handle;
-    return call_fill_fold(call, EPCOLL_ALLREDUCE, send, recv, count, type, op);
+    return call_fill_reduction(call, EPCOLL_ALLREDUCE, send, recv, count, type, op);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -151,7 +151,7 @@ int mca_coll_epcoll_allreduce(const void *send, void *recv, mca_coll_epcoll_coun
 
     if (OPAL_LIKELY(mca_coll_epcoll_fits_slot(handle, bytes)
                     && mca_coll_epcoll_is_as_packed(type))) {
-        mca_coll_epcoll_count(handle, EPCOLL_ALLREDUCE, EPCOLL_WAY_SMALL);
+        mca_coll_epcoll_count(handle, EPCOLL_ALLREDUCE, EPCOLL_PATH_SLOTS);
         return mca_coll_epcoll_small_allreduce(handle, EPCOLL_IN_PLACE(send) ? recv : send, recv,
                                                (size_t) count, type, op);
     }

@@ -10,7 +10,7 @@
  * is read out of the words in the members' slots; those of our operation stay while we are in it,
  * but that in a chain a member further on may be writing the next one, which is the same word.
  *
- * Tests: coll_told, coll_different, coll_dump
+ * Tests: coll_told, coll_mismatch, coll_dump
  */
 
 #include "ompi_config.h"
@@ -18,7 +18,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "coll_epcoll_different.h"
+#include "coll_epcoll_mismatch.h"
 
 #include "mpi.h"
 #include "opal/mca/common/ep/common_ep_help.h"
@@ -28,35 +28,35 @@ static const char *const names[] = {EPCOLL_FOR_ALL_KINDS(NAME)};
 #undef NAME
 
 /** What we have called. */
-static uint64_t own_call(const epcoll_member_t *member)
+static uint64_t own_signature(const epcoll_member_t *member)
 {
-    const epcoll_slot_t *said = epcoll_published(member, member->index);
+    const epcoll_slot_t *published = epcoll_published(member, member->index);
 
-    return (NULL == said ? epcoll_slot(member, member->index) : said)->call;
+    return (NULL == published ? epcoll_slot(member, member->index) : published)->signature;
 }
 
 /** A member that has called something else than we, as far as we see.  @return NULL: none */
 static const epcoll_slot_t *find_other(const epcoll_member_t *member, uint32_t *index)
 {
-    const uint64_t own = own_call(member);
+    const uint64_t own = own_signature(member);
 
     for (*index = 0; *index < member->count; ++*index) {
-        const epcoll_slot_t *said = epcoll_published(member, *index);
+        const epcoll_slot_t *published = epcoll_published(member, *index);
 
-        if (NULL != said && own != said->call) {
-            return said;
+        if (NULL != published && own != published->signature) {
+            return published;
         }
     }
     return NULL;
 }
 
-int mca_coll_epcoll_different(const epcoll_member_t *member)
+int mca_coll_epcoll_mismatch_error(const epcoll_member_t *member)
 {
     uint32_t index;
     const epcoll_slot_t *other = find_other(member, &index);
 
-    return NULL != other && other->call >> 32 == own_call(member) >> 32 ? MPI_ERR_TRUNCATE
-                                                                        : MPI_ERR_OTHER;
+    return NULL != other && other->signature >> 32 == own_signature(member) >> 32 ? MPI_ERR_TRUNCATE
+                                                                                  : MPI_ERR_OTHER;
 }
 
 static bool has_root(mca_coll_epcoll_kind_t kind)
@@ -65,11 +65,11 @@ static bool has_root(mca_coll_epcoll_kind_t kind)
            || EPCOLL_REDUCE == kind || EPCOLL_SCATTER == kind || EPCOLL_SCATTERV == kind;
 }
 
-/** A call's word (mca_coll_epcoll_word, epcoll_barrier) for people. */
-static void describe_call(uint64_t word, char *text, size_t size)
+/** A call's word (mca_coll_epcoll_signature, epcoll_barrier) for people. */
+static void describe_signature(uint64_t signature, char *text, size_t size)
 {
-    const uint64_t kind = (word >> 57) - 1;
-    const unsigned int root = word >> 32 & 0xffffff, bytes = word & UINT32_MAX;
+    const uint64_t kind = (signature >> 57) - 1;
+    const unsigned int root = signature >> 32 & 0xffffff, bytes = signature & UINT32_MAX;
     char at_root[32] = "", length[32] = "";
 
     if (EPCOLL_KINDS <= kind) {
@@ -83,7 +83,7 @@ static void describe_call(uint64_t word, char *text, size_t size)
         snprintf(length, sizeof(length), ", %u bytes", bytes);
     }
     snprintf(text, size, "MPI_%c%s%s%s%s", toupper((unsigned char) names[kind][0]), names[kind] + 1,
-             at_root, length, 0 != (word >> 56 & 1) ? ", in place" : "");
+             at_root, length, 0 != (signature >> 56 & 1) ? ", in place" : "");
 }
 
 /** Is it a view of the block of our node's processes?  @param layout_p  set then */
@@ -126,8 +126,8 @@ static int rank_of(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t
     return MPI_UNDEFINED;
 }
 
-void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
-                                    const epcoll_member_t *member)
+void mca_coll_epcoll_mismatch_report(const mca_coll_epcoll_handle_t *handle,
+                                     const epcoll_member_t *member)
 {
     char own[128], others[128];
     uint32_t index;
@@ -136,8 +136,8 @@ void mca_coll_epcoll_tell_different(const mca_coll_epcoll_handle_t *handle,
     if (NULL == other) {
         return;
     }
-    describe_call(own_call(member), own, sizeof(own));
-    describe_call(other->call, others, sizeof(others));
+    describe_signature(own_signature(member), own, sizeof(own));
+    describe_signature(other->signature, others, sizeof(others));
     (void) mca_btl_ep_show_help("help-coll-epcoll.txt", "different calls", true,
                                 handle->comm->c_name, mca_coll_epcoll_rank(handle), own,
                                 rank_of(handle, member, index), others);
@@ -175,7 +175,7 @@ static uint32_t name_missing(const mca_coll_epcoll_handle_t *handle, const epcol
 /**
  * Describe the call that a view's thread is in.  The caller may be another thread: it reads the
  * view's constants, and the slots of the block.  A thread that has waited for some looks has
- * written its call into its slot (epcoll_publish_call).
+ * written its call into its slot (epcoll_publish_signature).
  *
  * @return false: nothing is known of a call
  */
@@ -186,20 +186,20 @@ static bool describe_view(const mca_coll_epcoll_handle_t *handle, const epcoll_m
                             .aux = member->aux,
                             .count = member->count,
                             .index = member->index,
-                            .fan = member->fan,
+                            .fanout = member->fanout,
                             .levels = member->levels};
-    const epcoll_slot_t *said;
+    const epcoll_slot_t *published;
     char call[128], ranks[128] = "";
     uint32_t missing;
 
     view.seq = 1
                + atomic_load_explicit(&epcoll_ctrl(&view, view.index)->completed,
                                       memory_order_acquire);
-    said = epcoll_published(&view, view.index);
-    if (0 == view.seq || NULL == said) {
+    published = epcoll_published(&view, view.index);
+    if (0 == view.seq || NULL == published) {
         return false;
     }
-    describe_call(said->call, call, sizeof(call));
+    describe_signature(published->signature, call, sizeof(call));
     missing = name_missing(handle, member, &view, ranks, sizeof(ranks));
     if (0 == missing) {
         (void) snprintf(text, size, "in %s, operation %llu of members of %s: all have come", call,

@@ -6,16 +6,16 @@
 /**
  * @file
  *
- * What does not travel in a slot: members show each other their calls, and work on pieces of what
- * is to be done, straight from user's buffer to user's buffer.  Whose calls these are is of no
+ * What does not travel in a slot: members show each other their calls, and work on partitions of
+ * what is to be done, straight from user's buffer to user's buffer.  Whose calls these are is of no
  * matter: blocking, nonblocking and persistent ones run the same steps.
  *
- * A call of another member, and the buffers in it, may be read by a thread that has claimed a share
- * that is about them, until the share is done: no member returns before.
+ * A call of another member, and the buffers in it, may be read by a thread that has claimed a chunk
+ * that is about them, until the chunk is done: no member returns before.
  */
 
-#ifndef MCA_COLL_EPCOLL_PIECES_H
-#define MCA_COLL_EPCOLL_PIECES_H
+#ifndef MCA_COLL_EPCOLL_CHUNKS_H
+#define MCA_COLL_EPCOLL_CHUNKS_H
 
 #include "ompi_config.h"
 
@@ -26,18 +26,18 @@ BEGIN_C_DECLS
 /** An operation under way, as a member sees it. */
 typedef struct mca_coll_epcoll_running_t mca_coll_epcoll_running_t;
 
-/** What a family of kinds does. */
-typedef struct mca_coll_epcoll_family_t {
+/** What a operations table of kinds does. */
+typedef struct mca_coll_epcoll_chunk_ops_t {
     /** Piece i is about the root and member i alone: it can be worked on once both are there, and a
      * member that is not the root is through when its own one is over. */
     bool is_rooted;
-    /** How many shares has a piece? */
-    uint32_t (*shares)(const mca_coll_epcoll_running_t *running, uint32_t piece);
+    /** How many chunks has a partition? */
+    uint32_t (*chunks)(const mca_coll_epcoll_running_t *running, uint32_t partition);
     /** Do one.  @return MPI_SUCCESS or an error code */
-    int (*work)(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share);
+    int (*work)(const mca_coll_epcoll_running_t *running, uint32_t partition, uint32_t chunk);
     /** All is over: what is left for oneself.  NULL: nothing */
     int (*finish)(const mca_coll_epcoll_running_t *running);
-} mca_coll_epcoll_family_t;
+} mca_coll_epcoll_chunk_ops_t;
 
 /** A part of a vector, in elements. */
 typedef struct mca_coll_epcoll_range_t {
@@ -49,7 +49,7 @@ typedef struct mca_coll_epcoll_range_t {
  * member, or is combined there.  The same at all members, but for the caller's own rank.
  */
 typedef struct mca_coll_epcoll_plan_t {
-    const mca_coll_epcoll_family_t *family;
+    const mca_coll_epcoll_chunk_ops_t *ops;
     size_t unit;     /**< bytes that stay together: of an element, or of a member's block */
     size_t units;    /**< how many there are */
     uint32_t blocks; /**< that they are divided into */
@@ -61,13 +61,13 @@ typedef struct mca_coll_epcoll_plan_t {
     uint32_t slices;
     uint64_t wants; /**< the member that asks, any block: 0 or 1; of blocks that differ the bytes of
                      * the longest */
-    void *from, *into;                                 /**< its buffers, of all blocks */
+    void *from, *into; /**< its buffers, of all blocks */
     size_t from_count, into_count;
     ompi_datatype_t *from_type, *into_type;
 
     /* of reductions */
-    /** What a piece is of the vector.  NULL: its slice */
-    mca_coll_epcoll_range_t (*range)(const mca_coll_epcoll_running_t *running, uint32_t piece);
+    /** What a partition is of the vector.  NULL: its slice */
+    mca_coll_epcoll_range_t (*range)(const mca_coll_epcoll_running_t *running, uint32_t partition);
     mca_coll_epcoll_range_t part; /**< of each block that range is about */
     uint32_t process, turn;       /**< whose blocks, and which of those that a member stands for */
     /** A scan behind others: prefixes of a slice are put together with what its member has at from,
@@ -89,18 +89,18 @@ static inline uint32_t mca_coll_epcoll_plan_slice(const mca_coll_epcoll_plan_t *
 }
 
 struct mca_coll_epcoll_running_t {
-    epcoll_member_t *member; /**< its number is that of the operation */
-    const mca_coll_epcoll_call_t *call; /**< our own one */
-    const mca_coll_epcoll_family_t *family; /**< NULL: none, it is small (coll_epcoll_small.h) */
-    int error;            /**< of a small one that could not say its part */
-    uint64_t word;        /**< of the call */
-    uint32_t seen;        /**< members that have come: that many, from the first on that matters */
-    uint32_t taken;       /**< pieces whose shares are all taken: that many, from the first on that
+    epcoll_member_t *member;                /**< its number is that of the operation */
+    const mca_coll_epcoll_call_t *call;     /**< our own one */
+    const mca_coll_epcoll_chunk_ops_t *ops; /**< NULL: none, it is small (coll_epcoll_small.h) */
+    int error;                              /**< of a small one that could not say its part */
+    uint64_t signature;                     /**< of the call */
+    uint32_t seen;   /**< members that have come: that many, from the first on that matters */
+    uint32_t taken;  /**< partitions whose chunks are all taken: that many, from the first on that
                            * we look after */
-    uint32_t over;        /**< likewise pieces that are over, of those */
-    uint32_t shares;      /**< of each piece; 0: they may differ, ask the family */
-    uint32_t waits;       /**< steps that not all had come for */
-    uint32_t least_share; /**< bytes, a parameter's */
+    uint32_t over;   /**< likewise partitions that are over, of those */
+    uint32_t chunks; /**< of each partition; 0: they may differ, ask the operations table */
+    uint32_t waits;  /**< steps that not all had come for */
+    uint32_t chunk_min; /**< bytes, a parameter's */
 };
 
 /** Steps in vain between two looks at whether somebody has left. */
@@ -111,29 +111,29 @@ enum { EPCOLL_NOTHING = -3, EPCOLL_SOME = -2 };
 
 /** Shows our call.  The slot must be ours: after epcoll_begin.  @param call  there until it is
  * over */
-void mca_coll_epcoll_pieces_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
-                                 const mca_coll_epcoll_call_t *call);
+void mca_coll_epcoll_chunks_publish(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
+                                    const mca_coll_epcoll_call_t *call);
 
 /**
  * Go on.
  *
- * @param most  shares to do at most
+ * @param most  chunks to do at most
  *
  * @return EPCOLL_NOTHING: others must come, or finish; EPCOLL_SOME: go on; MPI_SUCCESS: we are
- *         through: epcoll_end; an error: mca_coll_epcoll_pieces_close
+ *         through: epcoll_end; an error: mca_coll_epcoll_chunks_close
  */
-int mca_coll_epcoll_pieces_step(mca_coll_epcoll_running_t *running, uint32_t most);
+int mca_coll_epcoll_chunks_step(mca_coll_epcoll_running_t *running, uint32_t most);
 
 /** The operation fails: break the block, and wait until nobody works for us any more. */
-void mca_coll_epcoll_pieces_close(mca_coll_epcoll_running_t *running, int why);
+void mca_coll_epcoll_chunks_close(mca_coll_epcoll_running_t *running, int why);
 
 /** All of it, by the thread of the member.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_pieces_run(mca_coll_epcoll_handle_t *handle,
+int mca_coll_epcoll_chunks_run(mca_coll_epcoll_handle_t *handle,
                                const mca_coll_epcoll_call_t *call);
 
 /** The call of a member that has come. */
-static inline const mca_coll_epcoll_call_t *
-mca_coll_epcoll_call_of(const mca_coll_epcoll_running_t *running, uint32_t index)
+static inline const mca_coll_epcoll_call_t *mca_coll_epcoll_call_of(
+    const mca_coll_epcoll_running_t *running, uint32_t index)
 {
     const mca_coll_epcoll_call_t *call;
 
@@ -163,11 +163,13 @@ static inline const char *mca_coll_epcoll_run_in(const epcoll_slot_t *slot)
     return run;
 }
 
-/** Families, in coll_epcoll_move.c and coll_epcoll_fold.c; by kind.  NULL: none (barrier) */
-extern const mca_coll_epcoll_family_t mca_coll_epcoll_move, mca_coll_epcoll_move_rooted,
-    mca_coll_epcoll_fold;
+/** Families, in coll_epcoll_move.c and coll_epcoll_chunks_reduce.c; by kind.  NULL: none
+ * (barrier) */
+extern const mca_coll_epcoll_chunk_ops_t mca_coll_epcoll_move_ops, mca_coll_epcoll_move_rooted_ops,
+    mca_coll_epcoll_reduce_ops;
 
-/** The longest block of what a member calls, as far as it says how many shares its piece has. */
+/** The longest block of what a member calls, as far as it says how many chunks its partition
+ * has. */
 uint64_t mca_coll_epcoll_move_longest(const mca_coll_epcoll_call_t *call, uint32_t members);
 
 /** What mca_coll_epcoll_run_in says of a call.  @param index  whose it is */
@@ -175,4 +177,4 @@ const char *mca_coll_epcoll_move_run(const mca_coll_epcoll_call_t *call, uint32_
 
 END_C_DECLS
 
-#endif /* MCA_COLL_EPCOLL_PIECES_H */
+#endif /* MCA_COLL_EPCOLL_CHUNKS_H */

@@ -20,7 +20,7 @@
  *   there
  *
  * Guards: epcoll/local, coll_epcoll_bounce_chain.c, coll_epcoll_ring.h, coll_epcoll_wait.c,
- * coll_epcoll_different.c
+ * coll_epcoll_mismatch.c
  */
 
 #include "ept.h"
