@@ -23,7 +23,7 @@
  *
  * EPT-LIBS: -ldl
  *
- * Guards: coll_epcoll_pending.c, coll_epcoll_persistent.c, coll_epcoll_side.c,
+ * Guards: coll_epcoll_pending.c, coll_epcoll_persistent.c, coll_epcoll_op_segment.c,
  * coll_epcoll_direct.c, coll_epcoll_hier.c, coll_epcoll_buffer.c, coll_epcoll_node_segment.c,
  * coll_epcoll_cutover.h, coll_epcoll_bounce.c, coll_epcoll_hier_small.c, pml_epml_request.c,
  * pml_epml_kept.c

@@ -36,7 +36,7 @@
 /* ---- handles --------------------------------------------------------------------------------- */
 
 /** The block, and the member's view of it. */
-static int block_get(mca_coll_epcoll_handle_t *handle, const mpix_endpoints_members_t *here)
+static int segment_get(mca_coll_epcoll_handle_t *handle, const mpix_endpoints_members_t *here)
 {
     const uint32_t fanout = mca_coll_epcoll_component.fanout, count = (uint32_t) here->count;
     mpix_endpoints_memory_t *memory;
@@ -98,7 +98,7 @@ static int hier_make(mca_coll_epcoll_hier_t *hier, const mpix_endpoints_members_
     int rc = mca_coll_epcoll_layout_get(hier->super.comm, EPCOLL_KEY_LAYOUT, &hier->layout);
 
     if (MPI_SUCCESS == rc && hier->layout->is_shared) {
-        rc = block_get(&hier->super, here);
+        rc = segment_get(&hier->super, here);
         rc = MPI_SUCCESS == rc ? mca_coll_epcoll_node_segment_init(hier) : rc;
     }
     return rc;
@@ -156,13 +156,13 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
     handle->comm = comm;
     handle->is_local = is_local;
     handle->is_hier = !is_local;
-    rc = is_local ? block_get(handle, &here) : hier_make(mca_coll_epcoll_hier(handle), &here);
+    rc = is_local ? segment_get(handle, &here) : hier_make(mca_coll_epcoll_hier(handle), &here);
     rc = MPI_SUCCESS == rc && !mca_coll_epcoll_is_bare(handle) ? module_make(handle) : rc;
     if (MPI_SUCCESS != rc || mca_coll_epcoll_is_bare(handle)) {
         handle_release(handle);
         return MPI_SUCCESS != rc ? rc : bare_make(comm, object_p);
     }
-    mca_coll_epcoll_sides_begin(&handle->member);
+    mca_coll_epcoll_deferred_begin(&handle->member);
     mca_coll_epcoll_count_add(handle);
     *object_p = handle;
     return MPI_SUCCESS;

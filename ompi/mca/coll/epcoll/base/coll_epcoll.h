@@ -155,8 +155,8 @@ typedef struct mca_coll_epcoll_hier_t {
      * there are none. */
     struct mca_coll_epcoll_bounce_t *_Atomic bounce;
     uint32_t calls;                   /**< served by the layer hier: the same at all members */
-    mca_coll_epcoll_cutover_t blocks; /**< that the node's block is in */
-    mca_coll_epcoll_cutover_t rings;  /**< likewise its rings */
+    mca_coll_epcoll_cutover_t node_cutover; /**< that the node's block is in */
+    mca_coll_epcoll_cutover_t ring_cutover; /**< likewise its rings */
     bool is_on_node;                  /**< all are on this node */
     bool bounce_is_used;              /**< all have them */
     bool bounce_is_known;             /**< whether all have them */
@@ -249,7 +249,7 @@ static inline bool mca_coll_epcoll_is_on_node(const mca_coll_epcoll_handle_t *ha
 /** Do all members use memory of the node in the call that we are in? */
 static inline bool mca_coll_epcoll_uses_node_segment(const mca_coll_epcoll_hier_t *hier)
 {
-    return hier->is_on_node && hier->blocks.is_used;
+    return hier->is_on_node && hier->node_cutover.is_used;
 }
 
 /** Of the handle's own thread.  @return NULL: there is none yet */

@@ -223,7 +223,7 @@ static bool is_over(direct_t *direct)
 }
 
 /** Messages are taken back, as they may never be met.  Again until all are over. */
-static void direct_withdraw(direct_t *direct, int why)
+static void direct_cancel(direct_t *direct, int why)
 {
     direct_note(direct, why);
     for (uint32_t i = direct->open; i < direct->messages; ++i) {
@@ -243,7 +243,7 @@ static mpix_endpoints_step_t direct_step(mpix_endpoints_work_t *work)
         const int why = direct_broken(direct);
 
         if (OPAL_UNLIKELY(0 != why)) {
-            direct_withdraw(direct, why);
+            direct_cancel(direct, why);
         }
         return before == direct->open ? MPIX_ENDPOINTS_STEP_IDLE : MPIX_ENDPOINTS_STEP_PROGRESS;
     }

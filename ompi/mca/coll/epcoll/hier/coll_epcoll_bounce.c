@@ -29,7 +29,7 @@
 #define BOUNCE_MEMBERS 64
 
 /** The block's bytes, before the first bounce buffer. */
-static size_t block_size(const mca_coll_epcoll_handle_t *handle)
+static size_t bounce_segment_size(const mca_coll_epcoll_handle_t *handle)
 {
     const size_t size = epcoll_segment_size(mca_coll_epcoll_size(handle),
                                             mca_coll_epcoll_component.fanout);
@@ -97,7 +97,7 @@ char *mca_coll_epcoll_bounce_at(const mca_coll_epcoll_handle_t *bounce, uint32_t
 {
     const size_t section = index * (size_t) EPCOLL_WINDOW + seq % EPCOLL_WINDOW;
 
-    return (char *) bounce->member.segment + block_size(bounce)
+    return (char *) bounce->member.segment + bounce_segment_size(bounce)
            + section * mca_coll_epcoll_bounce_section(mca_coll_epcoll_size(bounce));
 }
 
@@ -106,7 +106,7 @@ void mca_coll_epcoll_bounce_begin(mca_coll_epcoll_hier_t *hier)
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     const mca_coll_epcoll_handle_t *handle = &hier->super;
     const uint32_t members = mca_coll_epcoll_size(handle);
-    const size_t size = block_size(handle)
+    const size_t size = bounce_segment_size(handle)
                         + members * EPCOLL_WINDOW * mca_coll_epcoll_bounce_section(members);
     mca_coll_epcoll_bounce_t *bounce = calloc(1, sizeof(*bounce));
 

@@ -34,7 +34,7 @@ mca_coll_epcoll_node_leaders_t mca_coll_epcoll_node_leaders(
     mca_coll_epcoll_tree_t across, within;
     mca_coll_epcoll_nodes_t nodes;
 
-    if (hier->is_on_node || (hier->blocks.is_settled && !hier->blocks.is_used)) {
+    if (hier->is_on_node || (hier->node_cutover.is_settled && !hier->node_cutover.is_used)) {
         return by_messages;
     }
     nodes = mca_coll_epcoll_nodes_of(partners->handle, call->op);

@@ -93,7 +93,7 @@ int mca_coll_epcoll_node_segment_init(mca_coll_epcoll_hier_t *hier)
         return rc;
     }
     hier->is_on_node = ompi_comm_size(hier->super.comm) == on_node.count;
-    hier->blocks.is_settled = !hier->is_on_node && !has_node_leaders(hier, on_node.processes);
+    hier->node_cutover.is_settled = !hier->is_on_node && !has_node_leaders(hier, on_node.processes);
     return MPI_SUCCESS;
 }
 
@@ -160,13 +160,13 @@ static void cutover_next(const mca_coll_epcoll_hier_t *hier, mca_coll_epcoll_cut
 /* ---- the node's block, and rings ------------------------------------------------------------- */
 
 static void view_of(const mca_coll_epcoll_hier_t *hier, const mpix_endpoints_memory_t *memory,
-                    uint32_t block, epcoll_member_t *member)
+                    uint32_t which, epcoll_member_t *member)
 {
     char *base = (char *) memory->base + FRONT;
     uint32_t index;
     const uint32_t count = node_segment_count(hier, &index);
 
-    epcoll_member_init(member, base + block * node_segment_size(hier), count, index,
+    epcoll_member_init(member, base + which * node_segment_size(hier), count, index,
                        mca_coll_epcoll_component.fanout);
     member->broken = &((epcoll_segment_t *) base)->broken;
     member->aux = &hier->layout->aux;
@@ -178,10 +178,10 @@ static void node_segment_get(mca_coll_epcoll_hier_t *hier)
     mca_coll_epcoll_node_segment_t *node_segment = calloc(1, sizeof(*node_segment));
 
     if (NULL == node_segment) {
-        cutover_refuse(&hier->blocks);
+        cutover_refuse(&hier->node_cutover);
         return;
     }
-    node_segment->memory = cutover_get(&hier->super, &hier->blocks, EPCOLL_KEY_NODE_SEGMENT,
+    node_segment->memory = cutover_get(&hier->super, &hier->node_cutover, EPCOLL_KEY_NODE_SEGMENT,
                                        (hier->is_on_node ? EPCOLL_NODE_SEGMENTS : 1)
                                            * node_segment_size(hier));
     if (NULL == node_segment->memory) {
@@ -227,16 +227,17 @@ static bool is_small(const mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_c
 }
 
 /** Whether blocks are used is not settled. */
-static void settle_blocks(mca_coll_epcoll_hier_t *hier)
+static void settle_node_segment(mca_coll_epcoll_hier_t *hier)
 {
-    if (cutover_wants(&hier->blocks)) {
+    if (cutover_wants(&hier->node_cutover)) {
         node_segment_get(hier);
     } else {
-        cutover_next(hier, &hier->blocks,
+        cutover_next(hier, &hier->node_cutover,
                      NULL == hier->node_segment ? NULL : hier->node_segment->memory);
     }
-    if (hier->blocks.is_settled) {
-        hier->rings.is_settled = !mca_coll_epcoll_uses_node_segment(hier) || !may_have_rings(hier);
+    if (hier->node_cutover.is_settled) {
+        hier->ring_cutover.is_settled = !mca_coll_epcoll_uses_node_segment(hier)
+                                        || !may_have_rings(hier);
     }
 }
 
@@ -244,41 +245,41 @@ static void settle_rings(mca_coll_epcoll_hier_t *hier)
 {
     mca_coll_epcoll_node_segment_t *node_segment = hier->node_segment;
 
-    if (cutover_wants(&hier->rings)) {
-        node_segment->ring = cutover_get(&hier->super, &hier->rings, EPCOLL_KEY_RINGS,
+    if (cutover_wants(&hier->ring_cutover)) {
+        node_segment->ring = cutover_get(&hier->super, &hier->ring_cutover, EPCOLL_KEY_RINGS,
                                          epcoll_ring_size(mca_coll_epcoll_size(&hier->super)));
     } else {
-        cutover_next(hier, &hier->rings, node_segment->ring);
+        cutover_next(hier, &hier->ring_cutover, node_segment->ring);
     }
-    if (hier->rings.is_used) {
+    if (hier->ring_cutover.is_used) {
         node_segment->aux.ring = (epcoll_slot_t *) ((char *) node_segment->ring->base + FRONT);
     }
 }
 
 bool mca_coll_epcoll_node_segment_has_leaders(mca_coll_epcoll_hier_t *hier)
 {
-    if (OPAL_UNLIKELY(!hier->blocks.is_settled)) {
-        settle_blocks(hier);
+    if (OPAL_UNLIKELY(!hier->node_cutover.is_settled)) {
+        settle_node_segment(hier);
     }
-    return hier->blocks.is_used;
+    return hier->node_cutover.is_used;
 }
 
 void mca_coll_epcoll_node_segment_settle(mca_coll_epcoll_hier_t *hier,
                                          const mca_coll_epcoll_call_t *call)
 {
-    if (!hier->blocks.is_settled) {
-        settle_blocks(hier);
+    if (!hier->node_cutover.is_settled) {
+        settle_node_segment(hier);
     }
-    if (hier->blocks.is_used && !hier->rings.is_settled
+    if (hier->node_cutover.is_used && !hier->ring_cutover.is_settled
         && mca_coll_epcoll_small_has_ring(call->kind) && is_small(hier, call)) {
         settle_rings(hier);
     }
 }
 
-void mca_coll_epcoll_node_segment_view(const mca_coll_epcoll_hier_t *hier, uint32_t block,
+void mca_coll_epcoll_node_segment_view(const mca_coll_epcoll_hier_t *hier, uint32_t which,
                                        epcoll_member_t *member)
 {
-    view_of(hier, hier->node_segment->memory, block, member);
+    view_of(hier, hier->node_segment->memory, which, member);
 }
 
 void mca_coll_epcoll_node_segment_put(mca_coll_epcoll_hier_t *hier)
@@ -312,7 +313,7 @@ bool mca_coll_epcoll_uses_node_slots(const mca_coll_epcoll_hier_t *hier,
 bool mca_coll_epcoll_uses_node_rings(const mca_coll_epcoll_hier_t *hier,
                                      const mca_coll_epcoll_call_t *call)
 {
-    return hier->rings.is_used && mca_coll_epcoll_small_has_ring(call->kind)
+    return hier->ring_cutover.is_used && mca_coll_epcoll_small_has_ring(call->kind)
            && is_small(hier, call);
 }
 

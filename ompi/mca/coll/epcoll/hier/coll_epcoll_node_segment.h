@@ -42,7 +42,7 @@ static inline void mca_coll_epcoll_node_segment_next(mca_coll_epcoll_handle_t *h
                                                      const mca_coll_epcoll_call_t *call)
 {
     if (mca_coll_epcoll_is_on_node(handle)
-        && OPAL_UNLIKELY(!mca_coll_epcoll_hier(handle)->rings.is_settled)) {
+        && OPAL_UNLIKELY(!mca_coll_epcoll_hier(handle)->ring_cutover.is_settled)) {
         mca_coll_epcoll_node_segment_settle(mca_coll_epcoll_hier(handle), call);
     }
 }
@@ -67,7 +67,7 @@ bool mca_coll_epcoll_node_segment_fits(const mca_coll_epcoll_handle_t *handle,
                                        const mca_coll_epcoll_call_t *call);
 
 /** The member's view of one of the blocks there, by rank; all break together. */
-void mca_coll_epcoll_node_segment_view(const mca_coll_epcoll_hier_t *hier, uint32_t block,
+void mca_coll_epcoll_node_segment_view(const mca_coll_epcoll_hier_t *hier, uint32_t which,
                                        epcoll_member_t *member);
 
 /** Members are on several nodes, and a call begins in which leaders of processes would meet: do

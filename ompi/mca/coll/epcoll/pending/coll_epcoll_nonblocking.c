@@ -15,7 +15,7 @@
 
 #include "ompi_config.h"
 
-#include "coll_epcoll_gate.h"
+#include "coll_epcoll_combining_lock.h"
 
 #include "mpi.h"
 
@@ -26,10 +26,10 @@ static mca_coll_epcoll_pending_t *nonblocking_ready(mca_coll_epcoll_handle_t *ha
 {
     mca_coll_epcoll_pending_t *pending = mca_coll_epcoll_pending_of(handle);
 
-    if (NULL != pending && NULL == pending->side
+    if (NULL != pending && NULL == pending->segment
         && MPI_SUCCESS
-               != mca_coll_epcoll_side_get(handle, EPCOLL_KEY_NONBLOCKING,
-                                           &pending->nonblocking.member, &pending->side)) {
+               != mca_coll_epcoll_op_segment_get(handle, EPCOLL_KEY_NONBLOCKING,
+                                                 &pending->nonblocking.member, &pending->segment)) {
         return NULL;
     }
     return pending;
@@ -42,9 +42,9 @@ static mca_coll_epcoll_operation_t *operation_new(mca_coll_epcoll_pending_t *pen
 
     if (NULL != operation) {
         operation->sequence = &pending->nonblocking;
-        operation->is_entered = false;
-        operation->member.segment = NULL; /* it gets its view under the gate */
-        if (!mca_coll_epcoll_pending_equip(pending, operation)) {
+        operation->has_seq = false;
+        operation->member.segment = NULL; /* it gets its view under the lock */
+        if (!mca_coll_epcoll_pending_schedule_new(pending, operation)) {
             free(operation);
             return NULL;
         }
@@ -52,7 +52,7 @@ static mca_coll_epcoll_operation_t *operation_new(mca_coll_epcoll_pending_t *pen
     return operation;
 }
 
-/** @param may_reuse  we hold the gate, and so those that are unused.  @return NULL: no memory */
+/** @param may_reuse  we hold the lock, and so those that are unused.  @return NULL: no memory */
 static mca_coll_epcoll_operation_t *operation_get(mca_coll_epcoll_pending_t *pending,
                                                   bool may_reuse)
 {
@@ -68,7 +68,7 @@ static mca_coll_epcoll_operation_t *operation_get(mca_coll_epcoll_pending_t *pen
 static void operation_free(mca_coll_epcoll_operation_t *operation)
 {
     if (NULL != operation) {
-        mca_coll_epcoll_pending_strip(operation);
+        mca_coll_epcoll_pending_schedule_free(operation);
         free(operation);
     }
 }
@@ -107,7 +107,7 @@ static int request_new(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_opera
     return rc;
 }
 
-/** Begin one while we hold the gate: mostly it is over at once, or needs a request. */
+/** Begin one while we hold the lock: mostly it is over at once, or needs a request. */
 static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
                       void *arrays, ompi_request_t **request_p)
 {
@@ -117,7 +117,7 @@ static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_
 
     if (NULL != operation) {
         nonblocking_prepare(pending, operation, call, arrays, false);
-        mca_coll_epcoll_pending_enter(pending, operation);
+        mca_coll_epcoll_pending_reserve(pending, operation);
         rc = mca_coll_epcoll_pending_first_step(pending, operation);
     }
     if (NULL != operation && mca_coll_epcoll_is_over(rc)) {
@@ -127,7 +127,7 @@ static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_
         if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
             mca_coll_epcoll_pending_append(pending, operation);
             *request_p = operation->request;
-            mca_coll_epcoll_pending_leave(pending, &ended);
+            mca_coll_epcoll_pending_unlock(pending, &ended);
             return MPI_SUCCESS;
         }
         if (operation->is_published) {
@@ -137,15 +137,15 @@ static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_
         }
         mca_coll_epcoll_pending_finish(pending, operation, rc, &ended);
     }
-    mca_coll_epcoll_pending_leave(pending, &ended);
+    mca_coll_epcoll_pending_unlock(pending, &ended);
     free(arrays);
     *request_p = &ompi_request_empty;
     return rc;
 }
 
-/** Begin one while another thread holds the gate, or did. */
-static int begin_aside(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
-                       void *arrays, ompi_request_t **request_p)
+/** Begin one while another thread holds the lock, or did. */
+static int begin_enqueued(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
+                          void *arrays, ompi_request_t **request_p)
 {
     mca_coll_epcoll_operation_t *operation = operation_new(pending);
 
@@ -167,7 +167,7 @@ static int begin_schedule(mca_coll_epcoll_pending_t *pending, const mca_coll_epc
                           void *arrays, ompi_request_t **request_p)
 {
     const int tag = EPCOLL_TAGS_NONBLOCKING + (int) (pending->calls++ & EPCOLL_TAGS_EACH);
-    const bool held = mca_coll_epcoll_gate_try(pending);
+    const bool held = mca_coll_epcoll_lock_try(pending);
     mca_coll_epcoll_operation_t *operation = operation_get(pending, held);
     mca_coll_epcoll_ended_t ended = {.request = NULL};
     int rc = MPI_ERR_NO_MEM;
@@ -187,10 +187,10 @@ static int begin_schedule(mca_coll_epcoll_pending_t *pending, const mca_coll_epc
     }
     if (held) {
         if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-            mca_coll_epcoll_pending_enter(pending, operation);
-            mca_coll_epcoll_pending_entered(pending, operation, &ended);
+            mca_coll_epcoll_pending_reserve(pending, operation);
+            mca_coll_epcoll_pending_start(pending, operation, &ended);
         }
-        mca_coll_epcoll_pending_leave(pending, &ended);
+        mca_coll_epcoll_pending_unlock(pending, &ended);
     } else if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
         mca_coll_epcoll_pending_submit(pending, operation);
     }
@@ -227,8 +227,8 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
                                           &pending->node_sequence.member);
     }
     rc = steps ? begin_schedule(pending, call, arrays, request_p)
-         : OPAL_LIKELY(mca_coll_epcoll_gate_try(pending))
+         : OPAL_LIKELY(mca_coll_epcoll_lock_try(pending))
              ? begin_held(pending, call, arrays, request_p)
-             : begin_aside(pending, call, arrays, request_p);
+             : begin_enqueued(pending, call, arrays, request_p);
     return OPAL_LIKELY(MPI_ERR_NO_MEM != rc) ? rc : mca_coll_epcoll_pending_no_memory(handle);
 }

@@ -15,7 +15,7 @@
 
 #include "ompi_config.h"
 
-#include "coll_epcoll_gate.h"
+#include "coll_epcoll_combining_lock.h"
 
 #include "mpi.h"
 
@@ -37,7 +37,7 @@ static void complete_ended(mca_coll_epcoll_ended_t *ended)
     }
 }
 
-/* ---- operations, under the gate -------------------------------------------------------------- */
+/* ---- operations, under the lock -------------------------------------------------------------- */
 
 static bool is_nonblocking(const mca_coll_epcoll_pending_t *pending,
                            const mca_coll_epcoll_operation_t *operation)
@@ -46,8 +46,8 @@ static bool is_nonblocking(const mca_coll_epcoll_pending_t *pending,
            || &pending->node_sequence == operation->sequence;
 }
 
-void mca_coll_epcoll_pending_enter(mca_coll_epcoll_pending_t *pending,
-                                   mca_coll_epcoll_operation_t *operation)
+void mca_coll_epcoll_pending_reserve(mca_coll_epcoll_pending_t *pending,
+                                     mca_coll_epcoll_operation_t *operation)
 {
     if (operation->steps) {
         mca_coll_epcoll_schedule_reserve(operation->schedule);
@@ -60,16 +60,16 @@ void mca_coll_epcoll_pending_enter(mca_coll_epcoll_pending_t *pending,
     operation->member.seq = mca_coll_epcoll_sequence_reserve(operation->sequence, 1);
     operation->is_published = false;
     operation->running.waits = 0;
-    if (is_nonblocking(pending, operation)) { /* else we may have come without the gate: _at_once */
+    if (is_nonblocking(pending, operation)) { /* else we may have come without the lock: _at_once */
         ++pending->waiting;
     }
 }
 
 /** If it has no number yet. */
-static void enter_once(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
+static void reserve_once(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
-    if (!operation->is_entered) {
-        mca_coll_epcoll_pending_enter(pending, operation);
+    if (!operation->has_seq) {
+        mca_coll_epcoll_pending_reserve(pending, operation);
     }
 }
 
@@ -233,16 +233,16 @@ int mca_coll_epcoll_pending_first_step(mca_coll_epcoll_pending_t *pending,
         return EPCOLL_NOTHING; /* others come first */
     }
     rc = operation_progress(pending, operation, chunks_in_step());
-    if (EPCOLL_NOTHING == rc && is_small(operation) && !operation->is_entered
+    if (EPCOLL_NOTHING == rc && is_small(operation) && !operation->has_seq
         && poll_others(pending, &operation->running)) {
         rc = operation_progress(pending, operation, chunks_in_step());
     }
     return rc;
 }
 
-void mca_coll_epcoll_pending_entered(mca_coll_epcoll_pending_t *pending,
-                                     mca_coll_epcoll_operation_t *operation,
-                                     mca_coll_epcoll_ended_t *ended)
+void mca_coll_epcoll_pending_start(mca_coll_epcoll_pending_t *pending,
+                                   mca_coll_epcoll_operation_t *operation,
+                                   mca_coll_epcoll_ended_t *ended)
 {
     const int rc = mca_coll_epcoll_pending_first_step(pending, operation);
 
@@ -253,21 +253,21 @@ void mca_coll_epcoll_pending_entered(mca_coll_epcoll_pending_t *pending,
     }
 }
 
-/** What has been left at the gate. */
-static void take_in(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ended_t *ended)
+/** What has been left at the lock. */
+static void lock_dequeue(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ended_t *ended)
 {
     mca_coll_epcoll_operation_t *next;
 
-    for (mca_coll_epcoll_operation_t *operation = mca_coll_epcoll_gate_take(pending);
+    for (mca_coll_epcoll_operation_t *operation = mca_coll_epcoll_lock_dequeue(pending);
          NULL != operation; operation = next) {
         next = operation->next;
-        enter_once(pending, operation);
-        mca_coll_epcoll_pending_entered(pending, operation, ended);
+        reserve_once(pending, operation);
+        mca_coll_epcoll_pending_start(pending, operation, ended);
     }
 }
 
-void mca_coll_epcoll_pending_leave(mca_coll_epcoll_pending_t *pending,
-                                   mca_coll_epcoll_ended_t *ended)
+void mca_coll_epcoll_pending_unlock(mca_coll_epcoll_pending_t *pending,
+                                    mca_coll_epcoll_ended_t *ended)
 {
     do {
         if (NULL != pending->first && !pending->is_working) {
@@ -275,10 +275,10 @@ void mca_coll_epcoll_pending_leave(mca_coll_epcoll_pending_t *pending,
             mca_coll_epcoll_component.engine->request_begin(pending->first->request,
                                                             &pending->work);
         }
-        if (OPAL_LIKELY(mca_coll_epcoll_gate_leave(pending))) {
+        if (OPAL_LIKELY(mca_coll_epcoll_lock_release(pending))) {
             break;
         }
-        take_in(pending, ended);
+        lock_dequeue(pending, ended);
     } while (true);
     complete_ended(ended);
 }
@@ -325,16 +325,16 @@ static mpix_endpoints_step_t pending_step(mpix_endpoints_work_t *work)
     mca_coll_epcoll_ended_t ended = {.request = NULL};
     bool some, works;
 
-    if (!mca_coll_epcoll_gate_try(pending)) {
+    if (!mca_coll_epcoll_lock_try(pending)) {
         return MPIX_ENDPOINTS_STEP_IDLE; /* somebody begins one */
     }
     some = progress_all(pending, &ended);
     for (;;) {
         works = pending->is_working = NULL != pending->first;
-        if (OPAL_LIKELY(mca_coll_epcoll_gate_leave(pending))) {
+        if (OPAL_LIKELY(mca_coll_epcoll_lock_release(pending))) {
             break;
         }
-        take_in(pending, &ended);
+        lock_dequeue(pending, &ended);
         some = true;
     }
     complete_ended(&ended);
@@ -373,15 +373,15 @@ int mca_coll_epcoll_pending_no_memory(mca_coll_epcoll_handle_t *handle)
     return MPI_ERR_NO_MEM;
 }
 
-bool mca_coll_epcoll_pending_equip(mca_coll_epcoll_pending_t *pending,
-                                   mca_coll_epcoll_operation_t *operation)
+bool mca_coll_epcoll_pending_schedule_new(mca_coll_epcoll_pending_t *pending,
+                                          mca_coll_epcoll_operation_t *operation)
 {
     operation->steps = NULL != mca_coll_epcoll_layout(pending->handle);
     operation->schedule = operation->steps ? calloc(1, sizeof(*operation->schedule)) : NULL;
     return !operation->steps || NULL != operation->schedule;
 }
 
-void mca_coll_epcoll_pending_strip(mca_coll_epcoll_operation_t *operation)
+void mca_coll_epcoll_pending_schedule_free(mca_coll_epcoll_operation_t *operation)
 {
     if (NULL != operation->schedule) {
         mca_coll_epcoll_schedule_end(operation->schedule);
@@ -394,8 +394,8 @@ bool mca_coll_epcoll_pending_at_once(mca_coll_epcoll_pending_t *pending,
 {
     int rc;
 
-    mca_coll_epcoll_pending_enter(pending, operation);
-    operation->is_entered = true;
+    mca_coll_epcoll_pending_reserve(pending, operation);
+    operation->has_seq = true;
     if (OPAL_UNLIKELY(!pending_publish(pending, operation)) || !is_small(operation)) {
         return false;
     }
@@ -404,7 +404,7 @@ bool mca_coll_epcoll_pending_at_once(mca_coll_epcoll_pending_t *pending,
         rc = mca_coll_epcoll_small_step(&operation->running);
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        return false; /* an error is found again, and told, under the gate */
+        return false; /* an error is found again, and told, under the lock */
     }
     mca_coll_epcoll_sequence_complete(operation->sequence, operation->member.seq,
                                       operation->running.seen == operation->member.count);
@@ -416,10 +416,10 @@ void mca_coll_epcoll_pending_submit(mca_coll_epcoll_pending_t *pending,
 {
     mca_coll_epcoll_ended_t ended = {.request = NULL};
 
-    if (mca_coll_epcoll_gate_try_or_leave_there(pending, operation)) {
-        enter_once(pending, operation);
-        mca_coll_epcoll_pending_entered(pending, operation, &ended);
-        mca_coll_epcoll_pending_leave(pending, &ended);
+    if (mca_coll_epcoll_lock_try_or_enqueue(pending, operation)) {
+        reserve_once(pending, operation);
+        mca_coll_epcoll_pending_start(pending, operation, &ended);
+        mca_coll_epcoll_pending_unlock(pending, &ended);
     }
 }
 
@@ -430,17 +430,17 @@ void mca_coll_epcoll_pending_free(mca_coll_epcoll_handle_t *handle)
     mca_coll_epcoll_operation_t *next;
 
     if (NULL != pending) {
-        if (NULL != pending->side) {
-            mca_coll_epcoll_side_put(&pending->kept, &handle->member, pending->side);
+        if (NULL != pending->segment) {
+            mca_coll_epcoll_op_segment_put(&pending->deferred, &handle->member, pending->segment);
         }
         for (mca_coll_epcoll_operation_t *operation = pending->unused; NULL != operation;
              operation = next) {
             next = operation->next;
-            mca_coll_epcoll_pending_strip(operation);
+            mca_coll_epcoll_pending_schedule_free(operation);
             free(operation);
         }
     }
-    mca_coll_epcoll_group_put(NULL == pending ? NULL : pending->groups.last);
-    mca_coll_epcoll_sides_end(&handle->member, NULL == pending ? NULL : &pending->kept);
+    mca_coll_epcoll_pool_put(NULL == pending ? NULL : pending->pools.last);
+    mca_coll_epcoll_deferred_end(&handle->member, NULL == pending ? NULL : &pending->deferred);
     free(pending);
 }

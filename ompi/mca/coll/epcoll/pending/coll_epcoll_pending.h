@@ -15,8 +15,8 @@
  * number when all up to it are over.
  *
  * All that is under way is one partition of work to the engine, which the thread that progresses
- * the endpoint goes on with, one thread at a time: it holds the handle's gate.  A thread that
- * begins an operation while another one holds it leaves it at the gate, and the holder takes it in.
+ * the endpoint goes on with, one thread at a time: it holds the handle's lock.  A thread that
+ * begins an operation while another one holds it leaves it at the lock, and the holder takes it in.
  *
  * Where members live in several processes, an operation goes through its schedule (layer hier),
  * whose LOCAL steps have numbers of the block; all of an operation's follow each other.  What goes
@@ -34,8 +34,8 @@
 
 #include "../hier/hier.h"
 #include "coll_epcoll_arrays.h"
-#include "coll_epcoll_group.h"
-#include "coll_epcoll_side.h"
+#include "coll_epcoll_segment_pool.h"
+#include "coll_epcoll_op_segment.h"
 
 #include "ompi/request/request.h"
 
@@ -60,7 +60,7 @@ struct mca_coll_epcoll_operation_t {
         *schedule;                      /**< of members in several processes; NULL: all are here */
     bool steps;                         /**< it goes through its schedule */
     ompi_request_t *request;            /**< NULL: none yet */
-    bool is_entered;                    /**< it has its number before it comes to the gate */
+    bool has_seq;                       /**< it has its number before it comes to the lock */
     bool is_published;                  /**< else it waits until its slot may be written */
 };
 
@@ -68,23 +68,23 @@ typedef struct mca_coll_epcoll_pending_t {
     mpix_endpoints_work_t work; /**< its place in the engine; first, see step */
     mca_coll_epcoll_handle_t *handle;
     /** 0, or 1 if a thread holds it: then also the address of the last operation left there. */
-    _Atomic uintptr_t gate;
+    _Atomic uintptr_t lock;
 
-    /* under the gate */
+    /* under the lock */
     atomic_bool is_working; /**< the engine has the work; others look at it for a hint */
     mca_coll_epcoll_operation_t *first, **last; /**< begun and not over, the oldest first */
     mca_coll_epcoll_operation_t *unused;
     uint32_t waiting; /**< of the nonblocking sequence, those that are not shown */
     mca_coll_epcoll_sequence_t nonblocking;
-    mca_coll_epcoll_side_t *side;   /**< its block */
+    mca_coll_epcoll_op_segment_t *segment; /**< its block */
     mca_coll_epcoll_sequence_t
         node_sequence; /**< likewise in the node's memory; block NULL: not yet */
 
-    mca_coll_epcoll_sides_t kept;
+    mca_coll_epcoll_deferred_t deferred;
     /* the thread of the handle; the same at all members */
     uint32_t calls; /**< of nonblocking ones that have schedules */
     uint32_t inits; /**< of persistent ones */
-    mca_coll_epcoll_groups_t groups;
+    mca_coll_epcoll_pools_t pools;
 } mca_coll_epcoll_pending_t;
 
 /** What handle->begin and handle->init are. */
@@ -107,15 +107,15 @@ int mca_coll_epcoll_pending_no_memory(mca_coll_epcoll_handle_t *handle);
 
 /** Where members live in several processes: what an operation goes through.  @return false: no
  * memory */
-bool mca_coll_epcoll_pending_equip(mca_coll_epcoll_pending_t *pending,
-                                   mca_coll_epcoll_operation_t *operation);
+bool mca_coll_epcoll_pending_schedule_new(mca_coll_epcoll_pending_t *pending,
+                                          mca_coll_epcoll_operation_t *operation);
 
 /** Give that back. */
-void mca_coll_epcoll_pending_strip(mca_coll_epcoll_operation_t *operation);
+void mca_coll_epcoll_pending_schedule_free(mca_coll_epcoll_operation_t *operation);
 
 /**
  * Begin an operation whose sequence nobody else has, before anybody knows of it, so without the
- * gate: mostly all that it needs is there, or comes in a moment.
+ * lock: mostly all that it needs is there, or comes in a moment.
  *
  * @return true: it is over, without error; else it is to be submitted
  */
@@ -126,7 +126,7 @@ bool mca_coll_epcoll_pending_at_once(mca_coll_epcoll_pending_t *pending,
 void mca_coll_epcoll_pending_submit(mca_coll_epcoll_pending_t *pending,
                                     mca_coll_epcoll_operation_t *operation);
 
-/* ---- for coll_epcoll_nonblocking.c: by the thread inside the gate
+/* ---- for coll_epcoll_nonblocking.c: by the thread inside the lock
  * ------------------------------ */
 
 /** A request that is over, to be said when nothing of the handle is touched any more: with the last
@@ -143,8 +143,8 @@ static inline bool mca_coll_epcoll_is_over(int rc)
 }
 
 /** Give it its number, or its schedule's numbers. */
-void mca_coll_epcoll_pending_enter(mca_coll_epcoll_pending_t *pending,
-                                   mca_coll_epcoll_operation_t *operation);
+void mca_coll_epcoll_pending_reserve(mca_coll_epcoll_pending_t *pending,
+                                     mca_coll_epcoll_operation_t *operation);
 
 /** Go on with one that has been entered.
  * @return EPCOLL_NOTHING or EPCOLL_SOME: it is to be appended; else it is over, with that error */
@@ -161,13 +161,13 @@ void mca_coll_epcoll_pending_finish(mca_coll_epcoll_pending_t *pending,
                                     mca_coll_epcoll_ended_t *ended);
 
 /** The first step of one that has been entered; then it is over, or in the list. */
-void mca_coll_epcoll_pending_entered(mca_coll_epcoll_pending_t *pending,
-                                     mca_coll_epcoll_operation_t *operation,
-                                     mca_coll_epcoll_ended_t *ended);
-
-/** Leave the gate, after a beginning: the engine has the work, if there is any. */
-void mca_coll_epcoll_pending_leave(mca_coll_epcoll_pending_t *pending,
+void mca_coll_epcoll_pending_start(mca_coll_epcoll_pending_t *pending,
+                                   mca_coll_epcoll_operation_t *operation,
                                    mca_coll_epcoll_ended_t *ended);
+
+/** Leave the lock, after a beginning: the engine has the work, if there is any. */
+void mca_coll_epcoll_pending_unlock(mca_coll_epcoll_pending_t *pending,
+                                    mca_coll_epcoll_ended_t *ended);
 
 END_C_DECLS
 

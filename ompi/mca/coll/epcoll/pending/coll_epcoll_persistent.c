@@ -25,9 +25,9 @@
 typedef struct persistent_t {
     mca_coll_epcoll_operation_t operation;
     mca_coll_epcoll_sequence_t sequence;
-    mca_coll_epcoll_side_t *side;   /**< its block */
+    mca_coll_epcoll_op_segment_t *segment;    /**< its block */
     mca_coll_epcoll_sequence_t node_sequence; /**< likewise in the node's memory */
-    mca_coll_epcoll_group_t *group; /**< which has that one; NULL: there is none */
+    mca_coll_epcoll_pool_t *pool;             /**< which has that one; NULL: there is none */
     bool has_run;                   /**< it was started, so all members have been asked for it */
     mca_coll_epcoll_pending_t *pending;
     mca_coll_epcoll_path_t path; /**< that its starts count as */
@@ -76,8 +76,8 @@ static void persistent_choose(persistent_t *persistent)
 {
     mca_coll_epcoll_operation_t *operation = &persistent->operation;
 
-    if (persistent->has_run && operation->steps && NULL != persistent->group
-        && mca_coll_epcoll_group_is_whole(persistent->group)) {
+    if (persistent->has_run && operation->steps && NULL != persistent->pool
+        && mca_coll_epcoll_pool_is_complete(persistent->pool)) {
         operation->sequence = &persistent->node_sequence;
         operation->steps = false;
     }
@@ -108,12 +108,12 @@ static int persistent_start(void *context)
 
 static void schedule_drain(persistent_t *persistent)
 {
-    if (NULL != persistent->side) {
-        mca_coll_epcoll_side_put(&persistent->pending->kept, &persistent->sequence.member,
-                                 persistent->side);
+    if (NULL != persistent->segment) {
+        mca_coll_epcoll_op_segment_put(&persistent->pending->deferred, &persistent->sequence.member,
+                                       persistent->segment);
     }
-    mca_coll_epcoll_group_put(persistent->group);
-    mca_coll_epcoll_pending_strip(&persistent->operation);
+    mca_coll_epcoll_pool_put(persistent->pool);
+    mca_coll_epcoll_pending_schedule_free(&persistent->operation);
     free(persistent->operation.arrays);
     free(persistent);
 }
@@ -138,16 +138,17 @@ static bool get_block(persistent_t *persistent, mca_coll_epcoll_handle_t *handle
     mca_coll_epcoll_pending_t *pending = persistent->pending;
     const uint32_t init = pending->inits++;
 
-    if (NULL != mca_coll_epcoll_layout(handle) && mca_coll_epcoll_group_serves(handle, call)) {
-        persistent->group = mca_coll_epcoll_group_get(handle, &pending->groups,
-                                                      &persistent->node_sequence.member);
+    if (NULL != mca_coll_epcoll_layout(handle) && mca_coll_epcoll_pool_serves(handle, call)) {
+        persistent->pool = mca_coll_epcoll_pool_get(handle, &pending->pools,
+                                                    &persistent->node_sequence.member);
         persistent->node_sequence.is_serial = true;
     }
     persistent->tag = EPCOLL_TAGS_PERSISTENT + (int) (init & EPCOLL_TAGS_EACH);
-    return mca_coll_epcoll_pending_equip(pending, &persistent->operation)
+    return mca_coll_epcoll_pending_schedule_new(pending, &persistent->operation)
            && MPI_SUCCESS
-                  == mca_coll_epcoll_side_get(handle, EPCOLL_KEY_PERSISTENT + init,
-                                              &persistent->sequence.member, &persistent->side);
+                  == mca_coll_epcoll_op_segment_get(handle, EPCOLL_KEY_PERSISTENT + init,
+                                                    &persistent->sequence.member,
+                                                    &persistent->segment);
 }
 
 /** @return NULL: no memory */
@@ -187,7 +188,7 @@ int mca_coll_epcoll_pending_init(mca_coll_epcoll_handle_t *handle,
     if (NULL == pending) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
-    mca_coll_epcoll_sides_look(&pending->kept, &handle->member);
+    mca_coll_epcoll_deferred_put(&pending->deferred, &handle->member);
     persistent = persistent_new(pending, call);
     if (NULL == persistent) {
         return mca_coll_epcoll_pending_no_memory(handle);

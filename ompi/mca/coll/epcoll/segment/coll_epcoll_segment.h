@@ -98,7 +98,7 @@ typedef struct epcoll_group_t {
  */
 typedef struct epcoll_segment_t {
     alignas(64) _Atomic int broken; /**< 0, or why no operation ends well any more, for good */
-    _Atomic uint32_t users;         /**< its owner's: see pending/coll_epcoll_side.c */
+    _Atomic uint32_t users;         /**< its owner's: see pending/coll_epcoll_op_segment.c */
     void *_Atomic orphans;          /**< likewise */
     _Atomic uint32_t notified;      /**< likewise: see base/coll_epcoll_wait.c */
     uint32_t listed;                /**< likewise: see base/coll_epcoll_count.c */

@@ -15,8 +15,8 @@
  * none does.
  */
 
-#ifndef MCA_COLL_EPCOLL_GROUP_H
-#define MCA_COLL_EPCOLL_GROUP_H
+#ifndef MCA_COLL_EPCOLL_SEGMENT_POOL_H
+#define MCA_COLL_EPCOLL_SEGMENT_POOL_H
 
 #include "ompi_config.h"
 
@@ -24,30 +24,30 @@
 
 BEGIN_C_DECLS
 
-typedef struct mca_coll_epcoll_group_t mca_coll_epcoll_group_t;
+typedef struct mca_coll_epcoll_pool_t mca_coll_epcoll_pool_t;
 
 /** The group that the next operation is in. */
-typedef struct mca_coll_epcoll_groups_t {
-    mca_coll_epcoll_group_t *last; /**< NULL: none, or it is without memory */
-    uint32_t inits;                /**< that have asked for a block */
-} mca_coll_epcoll_groups_t;
+typedef struct mca_coll_epcoll_pools_t {
+    mca_coll_epcoll_pool_t *last; /**< NULL: none, or it is without memory */
+    uint32_t inits;               /**< that have asked for a block */
+} mca_coll_epcoll_pools_t;
 
 /** May an operation have a block there?  The same answer at all members. */
-bool mca_coll_epcoll_group_serves(const mca_coll_epcoll_handle_t *handle,
-                                  const mca_coll_epcoll_call_t *call);
+bool mca_coll_epcoll_pool_serves(const mca_coll_epcoll_handle_t *handle,
+                                 const mca_coll_epcoll_call_t *call);
 
 /** One that may is made: a hold on its group, and the member's view of its block.
  * @return NULL: we have none, so nobody uses it */
-mca_coll_epcoll_group_t *mca_coll_epcoll_group_get(mca_coll_epcoll_handle_t *handle,
-                                                   mca_coll_epcoll_groups_t *groups,
-                                                   epcoll_member_t *member);
+mca_coll_epcoll_pool_t *mca_coll_epcoll_pool_get(mca_coll_epcoll_handle_t *handle,
+                                                 mca_coll_epcoll_pools_t *pools,
+                                                 epcoll_member_t *member);
 
 /** Do all members have it?  After the first start. */
-bool mca_coll_epcoll_group_is_whole(const mca_coll_epcoll_group_t *group);
+bool mca_coll_epcoll_pool_is_complete(const mca_coll_epcoll_pool_t *pool);
 
 /** Let go of one.  Any thread.  @param group  NULL: nothing */
-void mca_coll_epcoll_group_put(mca_coll_epcoll_group_t *group);
+void mca_coll_epcoll_pool_put(mca_coll_epcoll_pool_t *pool);
 
 END_C_DECLS
 
-#endif /* MCA_COLL_EPCOLL_GROUP_H */
+#endif /* MCA_COLL_EPCOLL_SEGMENT_POOL_H */

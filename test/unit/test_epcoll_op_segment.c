@@ -6,10 +6,10 @@
 /**
  * @file
  *
- * Blocks beside the first one (coll_epcoll_side.c): each is put back by its last member, none
+ * Blocks beside the first one (coll_epcoll_op_segment.c): each is put back by its last member, none
  * earlier, and a member that is far ahead of the others looks at few in each call.
  *
- * Guards: coll_epcoll_side.c
+ * Guards: coll_epcoll_op_segment.c
  */
 
 #include <stdatomic.h>
@@ -23,7 +23,7 @@ static long loads;
 
 #undef atomic_load_explicit
 #define atomic_load_explicit(object, order) (++loads, *(object))
-#include "ompi/mca/coll/epcoll/pending/coll_epcoll_side.c"
+#include "ompi/mca/coll/epcoll/pending/coll_epcoll_op_segment.c"
 #undef atomic_load_explicit
 
 /** Members of the process, and blocks. */
@@ -85,7 +85,7 @@ static const mpix_endpoints_engine_t engine = {.memory_get = memory_get, .memory
 
 typedef struct view_t {
     mca_coll_epcoll_handle_t handle;
-    mca_coll_epcoll_sides_t kept;
+    mca_coll_epcoll_deferred_t deferred;
 } view_t;
 
 static void begin(view_t *view, uint32_t index)
@@ -96,12 +96,12 @@ static void begin(view_t *view, uint32_t index)
     TAP_EQ(0, memory_get(NULL, MPIX_ENDPOINTS_SCOPE_PROCESS, 0, 0,
                          epcoll_segment_size(MEMBERS, EPCOLL_FANOUT), &first));
     epcoll_member_init(&view->handle.member, first->base, MEMBERS, index, EPCOLL_FANOUT);
-    mca_coll_epcoll_sides_begin(&view->handle.member);
+    mca_coll_epcoll_deferred_begin(&view->handle.member);
 }
 
 static void end(view_t *view)
 {
-    mca_coll_epcoll_sides_end(&view->handle.member, &view->kept);
+    mca_coll_epcoll_deferred_end(&view->handle.member, &view->deferred);
     memory_put(memory[0]);
 }
 
@@ -109,11 +109,11 @@ static void end(view_t *view)
 static void use(view_t *view, uint32_t key)
 {
     epcoll_member_t member;
-    mca_coll_epcoll_side_t *side;
+    mca_coll_epcoll_op_segment_t *segment;
 
-    mca_coll_epcoll_sides_look(&view->kept, &view->handle.member);
-    TAP_EQ(0, mca_coll_epcoll_side_get(&view->handle, key, &member, &side));
-    mca_coll_epcoll_side_put(&view->kept, &member, side);
+    mca_coll_epcoll_deferred_put(&view->deferred, &view->handle.member);
+    TAP_EQ(0, mca_coll_epcoll_op_segment_get(&view->handle, key, &member, &segment));
+    mca_coll_epcoll_op_segment_put(&view->deferred, &member, segment);
 }
 
 /* ---- cases ----------------------------------------------------------------------------------- */
@@ -137,7 +137,7 @@ static void case_ahead(void)
     TAP_EQ(BLOCKS, held());
     for (uint32_t key = 1; key <= BLOCKS; ++key) {
         use(&view[1], key);
-        mca_coll_epcoll_sides_look(&view[0].kept, &view[0].handle.member);
+        mca_coll_epcoll_deferred_put(&view[0].deferred, &view[0].handle.member);
         TAP_EQ((int) (BLOCKS - key), held());
     }
     for (uint32_t i = 0; i < MEMBERS; ++i) {
@@ -158,7 +158,7 @@ static void case_gone(void)
     for (uint32_t key = 1; key <= BLOCKS; ++key) {
         use(&view[0], key);
         if (BLOCKS / 2 == key) { /* some are in either list */
-            mca_coll_epcoll_sides_look(&view[0].kept, &view[0].handle.member);
+            mca_coll_epcoll_deferred_put(&view[0].deferred, &view[0].handle.member);
         }
     }
     end(&view[0]);
@@ -174,7 +174,7 @@ static void case_gone(void)
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epcoll_side", 60);
+    tap_begin(argc, argv, "test_epcoll_op_segment", 60);
     mca_coll_epcoll_component.engine = &engine;
     case_ahead();
     case_gone();
