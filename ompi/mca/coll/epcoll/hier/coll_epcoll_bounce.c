@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The memory of bounce buffers: which calls want it, and how it comes and goes.
+ * The memory of bounce buffers: which calls use them, and their creation and release.
  *
  * Called by coll_epcoll_hier.c.
  *
@@ -115,7 +115,7 @@ void mca_coll_epcoll_bounce_begin(mca_coll_epcoll_hier_t *hier)
                != engine->memory_get(handle->comm, MPIX_ENDPOINTS_SCOPE_NODE,
                                      mca_coll_epcoll_component.client, EPCOLL_KEY_BOUNCE, size,
                                      &bounce->memory)) {
-        free(bounce); /* so nobody has all of it */
+        free(bounce); /* so not all members have it */
         return;
     }
     bounce->super.comm = handle->comm;
@@ -124,7 +124,7 @@ void mca_coll_epcoll_bounce_begin(mca_coll_epcoll_hier_t *hier)
     bounce->super.member.oversubscribed = engine->is_oversubscribed();
     bounce->super.member.aux = &hier->layout->aux;
     hier->bounce = bounce; /* sequentially consistent; partner: break_shared */
-    /* Relaxed: a member that looks at it has met all others since; see
+    /* Relaxed: a member that reads it has been in a barrier with all others since; see
      * mca_coll_epcoll_bounce_made. */
     atomic_fetch_add_explicit(&bounce->super.member.segment->users, 1, memory_order_relaxed);
     mca_coll_epcoll_break_late(handle, &bounce->super);
@@ -135,8 +135,8 @@ void mca_coll_epcoll_bounce_made(mca_coll_epcoll_hier_t *hier)
     mca_coll_epcoll_bounce_t *bounce = hier->bounce;
 
     hier->bounce_is_known = true;
-    /* Relaxed: all members that have it have counted before they came to the barrier that we have
-     * left. */
+    /* Relaxed: all members that have it have counted before they arrived at the barrier that we
+     * have left. */
     hier->bounce_is_used = NULL != bounce
                            && mca_coll_epcoll_size(&hier->super)
                                   == atomic_load_explicit(&bounce->super.member.segment->users,

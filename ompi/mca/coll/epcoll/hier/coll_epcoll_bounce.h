@@ -6,16 +6,16 @@
 /**
  * @file
  *
- * Bounce buffers: memory of the node where a member puts what others take, in sections that are
- * used in turns. For what does not fit in a line, where all members are on one node: two copies by
- * the cores, through their caches, take less than one by the kernel (which looks up each page), and
- * no message is sent.
+ * Bounce buffers: memory of the node, in sections that are used in turn, into which a member copies
+ * what others read.  For data that do not fit in a slot, where all members are on one node.  Two
+ * copies by the cores, through their caches, take less time than one by the kernel, which looks up
+ * each page, and no message is sent.
  *
- * A section belongs to a slot of a block of all members, which says that it is full; so it is
- * written again when all its readers are through with that slot's number (coll_epcoll_reuse.h): all
- * members, or, in a chain (coll_epcoll_bounce_chain.c), the next one.  An operation has a number
- * for each round, and one before where members compare what they have called: a member that only
- * puts may be EPCOLL_WINDOW rounds ahead.
+ * A section belongs to a slot of a segment of all members, which publishes it.  So it is reused
+ * when all its readers have completed that slot's operation (coll_epcoll_reuse.h): all members, or,
+ * in a chain (coll_epcoll_bounce_chain.c), the next one.  A call has one sequence number for each
+ * round; a chain has one before these, where members compare their signatures.  A member that only
+ * sends may be EPCOLL_WINDOW rounds ahead.
  */
 
 #ifndef MCA_COLL_EPCOLL_BOUNCE_H
@@ -31,8 +31,8 @@ BEGIN_C_DECLS
 bool mca_coll_epcoll_bounce_fits(const mca_coll_epcoll_handle_t *handle,
                                  const mca_coll_epcoll_call_t *call);
 
-/** Make the bounce buffers, in a call of all: the memory first, which may fail; then, when all have
- * come (a barrier), see whether all have it.  Once in the life of a handle. */
+/** Make the bounce buffers, in a call of all members: first the memory, which may fail; then, after
+ * a barrier, check whether all have it.  Once in the life of a handle. */
 void mca_coll_epcoll_bounce_begin(mca_coll_epcoll_hier_t *hier);
 void mca_coll_epcoll_bounce_made(mca_coll_epcoll_hier_t *hier);
 
@@ -57,8 +57,8 @@ int mca_coll_epcoll_bounce_chain(mca_coll_epcoll_hier_t *hier, const mca_coll_ep
  * it, by itself. */
 #define BOUNCE_SCAN_MEMBERS 8
 
-/** Members whose bounce buffers have full size: of more all bounce buffers together have no
- * more. */
+/** Members whose bounce buffers have full size.  Those of more members have as much in all as those
+ * of so many. */
 #define BOUNCE_FULL 16
 
 /** Bytes of a section, of that many members. */

@@ -6,25 +6,23 @@
 /**
  * @file
  *
- * Scan and exscan by bounce buffers (bounce buffers), from each member to the next: the member
- * before has the result of all up to it in its section; a member adds its own vector, into its
- * result and into its own section.  So a member reads two vectors and writes two, whatever their
- * number is, which is the least where the next one can read no result.  Of four members 7 are read,
- * 7 written and 3 added; where each reads all before it (coll_epcoll_bounce_run.c), 13, 7 and 6; by
- * messages of ob1 from each to the next, 13, 10 and 3.
+ * Scan and exscan by bounce buffers, as a chain: a member reads the result of all before it in the
+ * section of its predecessor, and writes its own result and its own section.  So each member reads
+ * two vectors and writes two, the least where the next one cannot read a result.  Vectors read,
+ * written and added by four members: 7, 7, 3; where each reads all before it
+ * (coll_epcoll_bounce_run.c), 13, 7 and 6; by messages of ob1 from each to the next, 13, 10 and 3.
  *
- * Rounds are a quarter of the vector, so that members work at the same time, but no less than what
- * is worth a word; each whole round is written into caches that the next member reads from.
+ * A round is a quarter of the vector, so that members work concurrently, but not less than is worth
+ * a flag; a round is written into caches that the next member reads from.
  *
- * Its first number is a word that says what is called, and no more, and that the next member reads:
- * a member has nothing to put before the one before it has come, and one that has called something
- * else may wait for it meanwhile, or say no more than that itself.  With each section goes its
- * round, so that the word of a scan that is the next one of the member before us is not taken for
- * data.
+ * The first sequence number publishes only the signature, for the next member to compare: a member
+ * has no data before its predecessor has arrived, and a member that has called something else may
+ * wait for it meanwhile, or publish only its signature itself.  Each section is published with its
+ * sequence number, so that the signature of the predecessor's next scan is not taken for data.
  *
- * Nobody but the next member reads a section of the call.  So its slot is written again when that
- * one is through with it (acquire; partner: the release in epcoll_end_at, behind its reads), and of
- * what was in it before the call, when all are (epcoll_may_begin).
+ * Only the next member reads a section of the call.  So a slot is reused when that one has
+ * completed it (acquire; partner: the release in epcoll_end_at, after its reads), and for the first
+ * time in the call when all have (epcoll_may_begin).
  *
  * Called by coll_epcoll_bounce_run.c.
  *
@@ -38,9 +36,9 @@
 
 #include "mpi.h"
 
-/** Bytes of a round, at least, if there is room.  Each round is a word of each member, and where
- * threads chunk cores perhaps a core handed on: 1 MiB of four members on two cores, rounds of 64,
- * 128 and 256 KiB against ob1 in turns: 1.0, 1.2 and 1.5 times as fast. */
+/** Bytes of a round, at least, if the section has so many.  Each round costs each member a flag,
+ * and where threads share cores perhaps a context switch: 1 MiB of four members on two cores,
+ * rounds of 64, 128 and 256 KiB against ob1 in turns: 1.0, 1.2 and 1.5 times as fast. */
 #define FRAGMENT_MIN ((size_t) 64 * 1024)
 
 /** A call, as a member has it. */
@@ -49,10 +47,10 @@ typedef struct chain_op_t {
     const mca_coll_epcoll_call_t *call;
     epcoll_member_t *member;
     uint64_t signature; /**< of the call */
-    uint64_t before; /**< the word's number is one more, and that of round 0 two */
+    uint64_t before;    /**< the signature's number is one more, and that of round 0 two */
     size_t elements; /**< of a round */
     uint32_t own;    /**< our rank */
-    bool is_last;    /**< nobody reads what we put */
+    bool is_last;    /**< no member reads our section */
 } chain_op_t;
 
 static void bounce_chain_begin(chain_op_t *op, mca_coll_epcoll_handle_t *bounce,
@@ -98,7 +96,7 @@ static int is_reusable(const chain_op_t *op, uint64_t seq)
                : EPCOLL_NOTHING;
 }
 
-/** Has the member before us put its section of a number, or said its word?
+/** Has the preceding member published its section of a number, or its signature?
  * @return EPCOLL_SOME, EPCOLL_NOTHING, EPCOLL_MISMATCH */
 static int has_come(const chain_op_t *op, uint64_t seq)
 {
@@ -110,7 +108,7 @@ static int has_come(const chain_op_t *op, uint64_t seq)
         return EPCOLL_NOTHING;
     }
     memcpy(&at, slot->data, sizeof(at));
-    /* With the word goes 0. */
+    /* The signature is published with 0. */
     return op->signature == slot->signature && (op->before + 1 == seq ? 0 : seq) == at
                ? EPCOLL_SOME
                : EPCOLL_MISMATCH;
@@ -139,8 +137,7 @@ static int wait_until(chain_op_t *op, int (*is_so)(const chain_op_t *op, uint64_
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/** What we have of all up to us goes to our result, or of an exscan what came, and to our
- * section. */
+/** Write the result of all up to us, or of an exscan the received one, and our section. */
 static int bounce_combine(const chain_op_t *op, uint64_t seq, size_t first, size_t count)
 {
     const mca_coll_epcoll_call_t *call = op->call;
@@ -209,8 +206,8 @@ int mca_coll_epcoll_bounce_chain(mca_coll_epcoll_hier_t *hier, const mca_coll_ep
     if (0 == rc) {
         epcoll_publish(epcoll_slot(op.member, op.own), op.before + 1, op.signature, &nothing,
                        sizeof(nothing));
-        /* Behind our own word, as two may wait for each other; and before we are through with that
-         * number: a member that has called something of one round says no more than that. */
+        /* After our own signature, as two may wait for each other; and before we complete that
+         * number: a member that has called something of one round publishes only its signature. */
         rc = 0 < op.own ? wait_until(&op, has_come, op.before + 1) : 0;
     }
     if (0 == rc) {

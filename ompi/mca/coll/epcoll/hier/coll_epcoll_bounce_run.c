@@ -6,19 +6,18 @@
 /**
  * @file
  *
- * Calls by bounce buffers: bcast, gather, scatter, allgather, alltoall, scan and exscan.
+ * Bcast, gather, scatter, allgather, alltoall, scan and exscan by bounce buffers.
  *
- * A member that has something for others puts it into its sections, round after round, as far as
- * there is room, and takes what others have put there as it comes.  What has been put is read by
- * others at any time, so the order in which members come does not matter, nor that one loses its
- * core.  A round is about the same range of each block, so in place works: a range is put before it
- * is written over.
+ * A member copies what it sends into its sections, round after round, as far as they are free, and
+ * copies out what others have published as it arrives.  Members may arrive in any order and be
+ * descheduled.  A round transfers the same range of each block, so a call in place works: a range
+ * is copied into a section before it is overwritten.
  *
- * In an alltoall members of a process copy each other's blocks from buffer to buffer, once: what
- * they put is for those of other processes.
+ * In an alltoall members of a process copy each other's blocks from buffer to buffer, once; their
+ * sections have the blocks for other processes.
  *
- * Out of others' sections come data and nothing else: all lengths are our own call's, which the
- * word in each slot is compared with.
+ * Only data are read from the sections of others: all lengths are those of our own call, whose
+ * signature is compared with the one in each slot.
  *
  * Called by coll_epcoll_hier.c.
  *
@@ -32,7 +31,8 @@
 
 #include "mpi.h"
 
-/** Bytes of a block in a round, at least, if there is room: less is not worth a word of each. */
+/** Bytes of a block in a round, at least, if the section has so many: less is not worth a flag of
+ * each member. */
 #define FRAGMENT_MIN ((size_t) 32 * 1024)
 
 /** A call, as a member has it. */
@@ -72,8 +72,8 @@ static uint32_t members_beyond(const bounce_op_t *op, uint32_t process)
     return mca_coll_epcoll_size(op->bounce) - mca_coll_epcoll_layout_count(op->layout, process);
 }
 
-/** One of those beyond our own, in turn: behind our process, and round; each of our members begins
- * elsewhere. */
+/** A member of another process, in turn: those after our process, and round; each member of our
+ * process begins with another one. */
 static uint32_t member_beyond(const bounce_op_t *op, uint32_t turn)
 {
     const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->bounce),
@@ -155,7 +155,7 @@ static size_t fragment_of(const bounce_op_t *op)
     return fragment;
 }
 
-/** Nothing is said, or put, yet. */
+/** Nothing is published yet. */
 static void bounce_run_begin(bounce_op_t *op, mca_coll_epcoll_handle_t *bounce,
                              const mca_coll_epcoll_call_t *call)
 {
@@ -230,7 +230,7 @@ static mca_coll_epcoll_buffer_t bounce_run_sent(const bounce_op_t *op, uint32_t 
                : mca_coll_epcoll_sent(call, (uint32_t) mca_coll_epcoll_rank(op->bounce), to);
 }
 
-/** Put the next round, and say so. */
+/** Copy the next round into our section, and publish it. */
 static int bounce_run_put(bounce_op_t *op)
 {
     const uint32_t size = mca_coll_epcoll_size(op->bounce),
@@ -363,7 +363,8 @@ static int bounce_run_copy_own(bounce_op_t *op)
     return mca_coll_epcoll_copy_part(&into, &from, 0, op->bytes);
 }
 
-/** What can be done now.  @return EPCOLL_SOME; EPCOLL_NOTHING: it is up to others; or an error */
+/** Do what can be done now.  @return EPCOLL_SOME; EPCOLL_NOTHING: others have to act; or an
+ * error */
 static int bounce_run_step(bounce_op_t *op)
 {
     int rc = EPCOLL_NOTHING;
@@ -388,8 +389,8 @@ static int bounce_run_step(bounce_op_t *op)
     return rc;
 }
 
-/** A poll in vain: after many, check whether the member that is waited for has gone without a
- * word. */
+/** After a poll that found nothing; after many, check whether the source has left without
+ * publishing its slot. */
 static int wait_for_it(bounce_op_t *op, uint32_t *polls)
 {
     epcoll_member_t *member = op->member;

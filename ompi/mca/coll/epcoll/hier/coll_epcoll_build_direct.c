@@ -7,11 +7,11 @@
  * @file
  *
  * Schedules of gather, scatter and alltoall, with v and w: each block is transferred once, from its
- * source to its destination.  Within a process members copy it by the block; between processes it
- * is a message, from user's buffer to user's buffer.
+ * source to its destination.  Members of a process copy it (LOCAL); between processes it is a
+ * message, from user's buffer to user's buffer.
  *
- * A round has so many messages that they are under way together.  The process's part is in the
- * first one, behind the beginning of its messages.
+ * A round has as many messages as are under way together.  The process's part is in the first
+ * round, after its messages have begun.
  *
  * Tests: coll_layout
  */
@@ -70,7 +70,7 @@ static void build_direct_local(mca_coll_epcoll_schedule_t *schedule)
 
 /* ---- with a root ----------------------------------------------------------------------------- */
 
-/** The root exchanges messages with all that are elsewhere, those of its process chunk memory. */
+/** The root exchanges messages with all that are elsewhere, those of its process share memory. */
 static int rooted_begin(mca_coll_epcoll_schedule_t *schedule)
 {
     const mca_coll_epcoll_handle_t *handle = schedule->handle;

@@ -154,7 +154,7 @@ static void build_gatherv_block(mca_coll_epcoll_schedule_t *schedule, uint32_t r
     }
 }
 
-/** Who gets a block in a process, by the index of whose it is. */
+/** Which member of a process gets a block, by the index of the block's owner. */
 static uint32_t rank_for(const mca_coll_epcoll_layout_t *layout, uint32_t process, uint32_t index)
 {
     const uint32_t count = mca_coll_epcoll_layout_count(layout, process);

@@ -43,7 +43,7 @@ static int begin_barrier(mca_coll_epcoll_schedule_t *schedule)
     return MPI_SUCCESS;
 }
 
-/** The leader hears all members, and tells them of all processes'. */
+/** The leader waits for all members, then for the other processes, and releases its members. */
 static void append_barrier(mca_coll_epcoll_schedule_t *schedule)
 {
     const mca_coll_epcoll_slicing_t *slices = slices_of(schedule);

@@ -6,10 +6,11 @@
 /**
  * @file
  *
- * Schedules of reduce and allreduce.  Each slice has a slice of the vector: within the process its
- * part is put together in its own buffer, from where its messages go to the same slice of other
- * processes; in the end members copy from the slices' buffers.  What fits in a slot goes to the
- * leader, and back; blocking calls have coll_epcoll_hier_small.c for that.
+ * Schedules of reduce and allreduce.  The vector is cut in slices, one for each of some members of
+ * the process: members combine a slice in its owner's buffer; the owner exchanges messages with the
+ * owners of the slice in other processes; in the end members copy the slices from the owners'
+ * buffers.  What fits in a slot goes to the leader, and back; blocking calls have
+ * coll_epcoll_hier_small.c for that.
  *
  * Called by coll_epcoll_schedule.c.
  *
@@ -25,7 +26,7 @@
 
 #include "mpi.h"
 
-/** Scratch buffers: of what comes in messages, and of what a slice puts together. */
+/** Scratch buffers: of received vectors, and of the combined slice. */
 enum { SCRATCH_RECV, SCRATCH_RESULT };
 
 typedef struct reduce_state_t {

@@ -6,15 +6,15 @@
 /**
  * @file
  *
- * Schedules of MPI_Scan and MPI_Exscan, where ranks of a process follow each other: members put
- * together what all of their process have, by slices at the slices; of these each slice gets that
- * of all processes before; behind that members scan.
+ * Schedules of MPI_Scan and MPI_Exscan, where ranks of a process follow each other.  Members
+ * combine the data of their process, by slices, at the slices' owners; each owner gets the combined
+ * slice of all preceding processes; then members scan, starting from that.
  *
- * Between processes each sends what it has of those before it and its own to one that is 1, 2, 4
- * ... processes behind: nobody waits for those behind, and the first for nobody.
+ * Between processes each sends what it has of those before it and its own to the process that is 1,
+ * 2, 4 ... behind it: no process waits for later ones, and the first for none.
  *
- * The vector is worked on in parts, one in a round, so that what slices put together stays in their
- * caches, and later processes are at an earlier part.
+ * The vector is processed in parts, one in a round, so that combined slices stay in caches, and
+ * later processes work at an earlier part.
  *
  * Tests: coll_layout
  */
@@ -27,8 +27,8 @@
 
 #include "mpi.h"
 
-/** Scratch buffers: what our process has, and those just before it; what comes; all that is before
- * us. */
+/** Scratch buffers: the data of our process and those just before it; received data; the data of
+ * all before us. */
 enum { SCRATCH_OWN, SCRATCH_RECV, SCRATCH_BEFORE };
 
 /** What the schedule knows. */
@@ -78,8 +78,8 @@ static mca_coll_epcoll_vector_t room_of(mca_coll_epcoll_schedule_t *schedule, ui
     return scratch;
 }
 
-/** What is before us comes to a scratch buffer; ours, and what is before it, goes to those
- * behind. */
+/** Receive the data of preceding processes into a scratch buffer; send ours, combined with these,
+ * to later ones. */
 static void build_scan_across(mca_coll_epcoll_schedule_t *schedule,
                               const mca_coll_epcoll_vector_t *slice)
 {
@@ -96,7 +96,7 @@ static void build_scan_across(mca_coll_epcoll_schedule_t *schedule,
                                           mca_coll_epcoll_partners_rank(partners, own + step));
         }
         if (own < step) {
-            continue; /* nothing comes any more */
+            continue; /* nothing more is received */
         }
         if (1 < step) {
             come = room_of(schedule, SCRATCH_RECV, slice);

@@ -8,18 +8,17 @@
  *
  * Schedules of MPI_Reduce_scatter and MPI_Reduce_scatter_block.
  *
- * What members of a process have for a block of another one is combined by one of them, which
- * stands for that block, and sent to the block's owner; the owner combines that with what its own
- * process has.  The member that stands for a block of another process is the one with the same
- * index there, or, where there are more of them, that index in turns of as many members as there
- * are here.  So all members of both processes are slices, and nothing is left to be scattered.
+ * For each block of another process, one member combines the data of its process and sends them to
+ * the block's owner, who combines them with those of its own process.  That member is the one with
+ * the same index as the owner, modulo the number of members of its process.  So all members of both
+ * processes have slices, and nothing is left to be scattered.
  *
- * Blocks are worked on in parts that fit in a scratch buffer: a round is about a part of all
+ * Blocks are processed in parts that fit in a scratch buffer: a round is about a part of all
  * blocks, and the process that is so many behind ours.
  *
- * The order: of ops that commute, as rounds are, the same in each call.  Else blocks of processes
+ * The order: of ops that commute, that of rounds, the same in each call.  Else blocks of processes
  * before ours come first, from our neighbour's on, then those behind, from the last to our
- * neighbour's: both are put together towards us.
+ * neighbour's: both are combined towards us.
  *
  * Tests: coll_layout
  */
@@ -83,7 +82,8 @@ static mca_coll_epcoll_range_t range_in(const mca_coll_epcoll_call_t *call, uint
                                                                               : part.count};
 }
 
-/** Whose block a member of our process stands for.  @return its rank, or -1: there is none */
+/** The block that a member of our process combines, by its owner.  @return its rank, or -1: there
+ * is none */
 static int stood_for(const mca_coll_epcoll_layout_t *layout, uint32_t process, uint32_t turn,
                      uint32_t index)
 {
@@ -113,7 +113,7 @@ static char *as_vector(void *address, size_t first, const ompi_datatype_t *type)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/** Who does not commute needs ranks in order. */
+/** An op that does not commute needs ranks in order. */
 static bool build_scatter_serves(const mca_coll_epcoll_handle_t *handle,
                                  const mca_coll_epcoll_call_t *call)
 {
@@ -136,7 +136,7 @@ static int build_scatter_begin(mca_coll_epcoll_schedule_t *schedule)
 
         longest = count > longest ? count : longest;
     }
-    /* The same parts everywhere: what fits in a scratch buffer of the member that stands for most
+    /* The same parts everywhere: what fits in a scratch buffer of the member that combines most
      * blocks. */
     for (uint32_t i = 0; i < layout->processes; ++i) {
         const uint32_t there = mca_coll_epcoll_layout_count(layout, i);
@@ -160,7 +160,8 @@ static int build_scatter_begin(mca_coll_epcoll_schedule_t *schedule)
     return MPI_SUCCESS;
 }
 
-/** Members put together a part of the blocks that they stand for.  @param recv  where ours goes */
+/** Members combine a part of the blocks that they are responsible for.  @param recv  where ours
+ * goes */
 static void build_scatter_local(mca_coll_epcoll_schedule_t *schedule, uint32_t process,
                                 uint32_t turn, mca_coll_epcoll_range_t part, void *recv)
 {
@@ -179,7 +180,7 @@ static void build_scatter_local(mca_coll_epcoll_schedule_t *schedule, uint32_t p
     mca_coll_epcoll_schedule_local(schedule, &call, &plan);
 }
 
-/** What we stand for of another process: put together, and sent. */
+/** Combine our blocks of another process, and send them. */
 static void build_scatter_give(mca_coll_epcoll_schedule_t *schedule, uint32_t process,
                                mca_coll_epcoll_range_t part)
 {
@@ -212,7 +213,7 @@ static void build_scatter_give(mca_coll_epcoll_schedule_t *schedule, uint32_t pr
 }
 
 /** Where the result goes, as if the vector were there.  In place it is to begin where others still
- * have to read what we give: so first to where it is in the vector, see settle. */
+ * have to read our data: so it first goes to its position in the vector, see settle. */
 static char *result_of(mca_coll_epcoll_schedule_t *schedule)
 {
     const mca_coll_epcoll_call_t *call = schedule->call;
@@ -234,7 +235,7 @@ static mca_coll_epcoll_vector_t own_part(mca_coll_epcoll_schedule_t *schedule,
         .type = type};
 }
 
-/** Who stands for our block in another process. */
+/** The member of another process that combines our block. */
 static int sender_in(const mca_coll_epcoll_handle_t *handle, uint32_t process)
 {
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
@@ -257,7 +258,7 @@ static void build_scatter_take(mca_coll_epcoll_schedule_t *schedule, uint32_t pr
         mca_coll_epcoll_schedule_reduce(schedule, come, own);
         return;
     }
-    if (layout->processes - 1 != process) { /* else it has come to where it stays */
+    if (layout->processes - 1 != process) { /* else it is where it stays */
         behind.address = mca_coll_epcoll_schedule_scratch(schedule, SCRATCH_BEHIND, own->type,
                                                           state_of(schedule)->each);
         mca_coll_epcoll_schedule_reduce(schedule, come, &behind);

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Who makes schedules of which kind.
+ * The builder of each kind's schedules.
  *
  * Tests: coll_layout
  */

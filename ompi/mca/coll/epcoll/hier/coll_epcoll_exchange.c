@@ -49,13 +49,13 @@ bool mca_coll_epcoll_is_complete(ompi_request_t *request)
 }
 
 /**
- * Until it is over.  If the block is broken it is taken back, since its partner may have given up:
- * a receive ends at once, a send when the receiver has said so.  One that has not left yet, for
- * want of room, cannot be taken back before it has: hence each time.
+ * Wait until it is over.  If the segment is broken it is cancelled, since its partner may have
+ * given up: a receive ends at once, a send when the receiver has agreed.  A send that has not left
+ * yet, for want of credits, cannot be cancelled before it has: so this is tried each time.
  *
  * @param why  MPI_SUCCESS, or why the call has failed
  *
- * @return likewise, if it has been taken back; else MPI_SUCCESS
+ * @return likewise, if it has been cancelled; else MPI_SUCCESS
  */
 static int wait_until_complete(mca_coll_epcoll_handle_t *handle, ompi_request_t *request, int why)
 {

@@ -8,9 +8,9 @@
  *
  * Messages between processes: of a member of each, one to one.
  *
- * All messages of a call have the same tag, which others of the last calls have not; between two
- * members they are received in the order in which they were sent.  What has begun is waited for,
- * also after an error: nobody writes to a buffer of a call that has returned.
+ * All messages of a call have the same tag, which no other of the last calls has.  Between two
+ * members they are received in the order in which they were sent.  A call waits for all messages
+ * that it has begun, also after an error: no buffer is written after its call has returned.
  */
 
 #ifndef MCA_COLL_EPCOLL_EXCHANGE_H
@@ -26,10 +26,10 @@
 BEGIN_C_DECLS
 
 /**
- * Tags: of blocking calls by number, of nonblocking ones likewise, and of persistent ones by when
- * they were made; the same at all members.  Likewise of the layer direct, whose blocking and
- * nonblocking ones have one.  So what belongs to one is not taken for another's:
- * calls that are under way beside each other, and 2^22 calls apart, there are none of.
+ * Tags: of blocking calls by their count, of nonblocking ones likewise, and of persistent ones by
+ * the order in which they were made; the same at all members.  Likewise those of the layer direct,
+ * whose blocking and nonblocking calls share one.  Tags repeat after 2^22 calls, more than can be
+ * active at a time.
  */
 enum {
     EPCOLL_TAGS_BLOCKING = 0x3fffff,    /**< up to this one */
@@ -42,10 +42,10 @@ enum {
 /** The members that exchange messages: one of each process. */
 typedef struct mca_coll_epcoll_partners_t {
     mca_coll_epcoll_handle_t *handle;
-    uint32_t root_process; /**< the root's process, whose leader it is */
+    uint32_t root_process; /**< the root's process */
     uint32_t root_index;   /**< the leader's index there: the root's; of other processes it is 0 */
     uint32_t offset;       /**< members that many behind the leaders */
-    bool node_reduced; /**< members of a node have met: the one that stands for it has their data */
+    bool node_reduced;     /**< the data of a node's members are combined at its leader */
 } mca_coll_epcoll_partners_t;
 
 /** A vector, or a part of one. */
@@ -58,8 +58,8 @@ typedef struct mca_coll_epcoll_vector_t {
 /** The rank of a process's member of the partners. */
 int mca_coll_epcoll_partners_rank(const mca_coll_epcoll_partners_t *partners, uint32_t process);
 
-/** Bytes of a vector that are worked on at a time, for a slice: so scratch buffers are no larger,
- * but for larger elements, and for a bcast of a type with gaps, whose slice is packed as a
+/** Bytes of a vector that are processed at a time, for a slice.  So scratch buffers are no larger,
+ * except for larger elements, and for a bcast of a type with gaps, whose slice is packed as a
  * whole. */
 #define EPCOLL_SCRATCH_MAX ((size_t) 256 * 1024)
 

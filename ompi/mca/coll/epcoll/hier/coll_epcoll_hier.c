@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Which way a call goes whose members live in several processes.
+ * Which algorithm executes a call whose members live in several processes.
  *
  * Called by libmpi, by way of the layer calls.
  *
@@ -77,7 +77,8 @@ static mca_coll_epcoll_algorithm_t hier_choose(const mca_coll_epcoll_hier_t *hie
 bool mca_coll_epcoll_hier_serves(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_call_t *call)
 {
     mca_coll_epcoll_node_segment_next(handle, call);
-    if (OPAL_UNLIKELY(!handle->is_hier)) { /* it is a block of one process, and broken */
+    if (OPAL_UNLIKELY(
+            !handle->is_hier)) { /* all members are in this process, and its segment is broken */
         return true;
     }
     call->algorithm = hier_choose(mca_coll_epcoll_hier(handle), call);
@@ -87,7 +88,7 @@ bool mca_coll_epcoll_hier_serves(mca_coll_epcoll_handle_t *handle, mca_coll_epco
 /** Calls of a communicator that would use bounce buffers before it gets them. */
 #define BOUNCE_CALLS 8
 
-/** Memory of the node for long data: all meet in one barrier for it. */
+/** Make bounce buffers: in one barrier of all members. */
 static int bounce_make(mca_coll_epcoll_hier_t *hier)
 {
     mca_coll_epcoll_call_t barrier = {.kind = EPCOLL_BARRIER};
@@ -128,7 +129,7 @@ int mca_coll_epcoll_hier_run(mca_coll_epcoll_handle_t *handle, const mca_coll_ep
         || EPCOLL_ALGORITHM_NODE_RINGS == call->algorithm) {
         mca_coll_epcoll_count(handle, call->kind, EPCOLL_PATH_SLOTS);
         rc = mca_coll_epcoll_node_segment_run(hier, call);
-        if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) { /* the others may come another way next */
+        if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) { /* the others may use another path next */
             rc = mca_coll_epcoll_ended(handle, rc);
             mca_coll_epcoll_break_all(handle, rc);
         }

@@ -6,15 +6,15 @@
 /**
  * @file
  *
- * Collectives of communicators that span processes, in three phases: among the members of each
- * process (its block), between processes by messages of one member each, the leader, or of several,
- * the slices; and among members again.
+ * Hierarchical collectives, of communicators that span processes, in three phases: among the
+ * members of each process (its segment), between processes by messages of one member each, the
+ * leader, or of several, the owners of slices; and among members again.
  *
- * The first member of a process is its leader, or, in its own process, the root.  Slices are the
- * members behind it.  Where all are on one node, what fits in a slot goes another way: through a
- * block of all of them in the node's memory; and what is long, by their bounce buffers there.
- * Which way a call goes is decided by what all members know: layout, kind, root, packed bytes,
- * whether the op commutes.
+ * The first member of a process is its leader, or, in the root's process, the root.  Owners of
+ * slices are the members from the leader on.  Where all are on one node, data that fit in a slot go
+ * through a segment of all members in the node's memory, and long ones through bounce buffers
+ * there.  All members choose the same algorithm, by layout, kind, root, packed bytes, and whether
+ * the op commutes.
  */
 
 #ifndef MCA_COLL_EPCOLL_HIER_H

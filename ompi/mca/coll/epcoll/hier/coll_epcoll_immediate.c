@@ -95,8 +95,8 @@ void mca_coll_epcoll_immediate_wait(mca_coll_epcoll_schedule_t *schedule)
 
 /* ---- among the members of the process -------------------------------------------------------- */
 
-/** A part in slots.  The steps are those of nonblocking calls, as a part is called by an index, and
- * says what the whole is. */
+/** A part in slots.  The steps are those of nonblocking calls, as a part has a root by index, and
+ * the signature of the whole call. */
 static int immediate_slots(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     epcoll_member_t *member = &handle->member;
@@ -175,7 +175,7 @@ mca_coll_epcoll_scratch_t *mca_coll_epcoll_immediate_scratches(
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/** It has failed: the others are told before messages are waited for, which may never be met. */
+/** It has failed: notify the others before messages are waited for, which may never be matched. */
 static void immediate_fail(mca_coll_epcoll_schedule_t *schedule)
 {
     schedule->error = mca_coll_epcoll_ended(schedule->handle, schedule->error);

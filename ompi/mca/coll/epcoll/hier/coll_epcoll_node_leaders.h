@@ -6,13 +6,13 @@
 /**
  * @file
  *
- * Where members are on several nodes, the leaders of a node's processes meet in its memory, in
- * small calls: their data go up to the member that stands for the node, and the result comes down,
- * without a message.  Between nodes it goes by messages, whether nodes meet so or not.
+ * Reduction among the leaders of a node's processes, in its memory, in small calls of members on
+ * several nodes: their data go up to the node leader, and the result comes down, without a message.
+ * Between nodes there are messages in any case.
  *
- * A place in that block (coll_epcoll_node_segment.h) is a process's: coll_epcoll_leaders_reduce.h.
- * Who leads a process comes there when it has heard from all its members, by the block of the
- * process.
+ * A member of that segment (coll_epcoll_node_segment.h) is a process: coll_epcoll_leaders_reduce.h.
+ * A process's leader arrives there when all members of its process have arrived in the process's
+ * segment.
  */
 
 #ifndef MCA_COLL_EPCOLL_NODE_LEADERS_H
@@ -24,16 +24,17 @@
 
 BEGIN_C_DECLS
 
-/** Where leaders of a node meet in a call. */
+/** The node leader's place, and the segment of its processes, in a call. */
 typedef struct mca_coll_epcoll_node_leaders_t {
     mca_coll_epcoll_handle_t
-        *node_segment;    /**< the block of the node's processes; NULL: by messages */
-    uint32_t node_leader; /**< the place of the process that stands for the node */
+        *node_segment;    /**< the segment of the node's processes; NULL: by messages */
+    uint32_t node_leader; /**< the place of the node leader's process */
 } mca_coll_epcoll_node_leaders_t;
 
 /**
- * A barrier, or a reduction of what fits in a slot, begins: do leaders meet in memory?  Once in a
- * call at each member, whether it leads or not; the same answer on all of a node.
+ * A barrier, or a reduction of data that fit in a slot, begins: do the leaders of the node's
+ * processes use its memory?  Once in a call at each member, whether it leads or not; the same
+ * answer on all of a node.
  *
  * If so, the leader calls epcoll_leaders_reduce, and epcoll_leaders_bcast unless only a root gets
  * the result; the other members call epcoll_leaders_skip.

@@ -29,12 +29,12 @@
 /** The one in which it gives up: it is one that has not got it that the others wait for. */
 #define CUTOVER_CALLS_MAX 4096
 
-/** What comes before blocks and rings: the word by which members agree. */
+/** What precedes segments and rings: the word of the cutover. */
 #define FRONT ((size_t) 64)
 
-/* ---- whose it is ----------------------------------------------------------------------------- */
+/* ---- members --------------------------------------------------------------------------------- */
 
-/** Who has a place in a block: all members, by rank, or our node's processes. */
+/** The members of a segment: all members, by rank, or our node's processes. */
 static uint32_t node_segment_count(const mca_coll_epcoll_hier_t *hier, uint32_t *index)
 {
     const mca_coll_epcoll_nodes_t nodes = mca_coll_epcoll_nodes_of(&hier->super, NULL);
@@ -63,8 +63,8 @@ static uint32_t node_segment_members(const mca_coll_epcoll_hier_t *hier)
     return members;
 }
 
-/** Does our node have several processes, and are they those with which we chunk memory?  (Where the
- * launcher has all on one node, each stands for one.)
+/** Does our node have several processes, and are they those with which we share memory?  (Where the
+ * launcher has all on one node, each counts as one.)
  * @param reached  processes whose memory is within reach, ours among them */
 static bool has_node_leaders(const mca_coll_epcoll_hier_t *hier, int reached)
 {
@@ -107,14 +107,14 @@ static size_t node_segment_size(const mca_coll_epcoll_hier_t *hier)
 
 /* ---- when it is used ------------------------------------------------------------------------- */
 
-/** Nobody ever uses it.  What we have of it stays: somebody may be about to break it. */
+/** It is never used.  What we have of it stays: another thread may be about to break it. */
 static void cutover_refuse(mca_coll_epcoll_cutover_t *cutover)
 {
     cutover->is_used = false;
     cutover->is_settled = true;
 }
 
-/** Get it, and say so.  Without memory the others learn nothing, and go on as they are.
+/** Get it, and join.  Without memory the others learn nothing, and continue as they are.
  * @return NULL: no memory */
 static mpix_endpoints_memory_t *cutover_get(const mca_coll_epcoll_handle_t *handle,
                                             mca_coll_epcoll_cutover_t *cutover, uint32_t key,
@@ -172,7 +172,7 @@ static void view_of(const mca_coll_epcoll_hier_t *hier, const mpix_endpoints_mem
     member->aux = &hier->layout->aux;
 }
 
-/** Get the block: the handle's view of it, and its memory. */
+/** Get the segment: the handle's view of it, and its memory. */
 static void node_segment_get(mca_coll_epcoll_hier_t *hier)
 {
     mca_coll_epcoll_node_segment_t *node_segment = calloc(1, sizeof(*node_segment));
@@ -204,8 +204,7 @@ static epcoll_member_t *node_segment_member(const mca_coll_epcoll_hier_t *hier)
     return &hier->node_segment->super.member;
 }
 
-/** Few read each other's lines; of more, only a bcast would go through rings, and is told by
- * leaders. */
+/** May there be rings?  With groups only a bcast would use them, and that goes along the tree. */
 static bool may_have_rings(const mca_coll_epcoll_hier_t *hier)
 {
     return 0 == node_segment_member(hier)->levels;

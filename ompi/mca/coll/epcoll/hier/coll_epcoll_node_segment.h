@@ -6,15 +6,14 @@
 /**
  * @file
  *
- * The node's memory.  Where all members are on one node: blocks of all of them, by rank, of
- * blocking and of nonblocking calls, and rings for those whose members run ahead.  Where they are
- * on several: a block of the processes of a node that has several of them
+ * Segments in the node's memory.  Where all members are on one node: segments of all of them, by
+ * rank, for blocking and for nonblocking calls, and rings for calls whose members run ahead.  Where
+ * they are on several nodes: a segment of the processes of each node that has several of them
  * (coll_epcoll_node_leaders.h).
  *
- * A file in memory, which is mapped, takes as long as a communicator takes to be made.  So a
- * communicator gets one when it has been in use for a while, and rings when it has had a while's
- * calls that want them.  From which call on all use it they agree by a word in it
- * (coll_epcoll_cutover.h).
+ * To make and map a file in memory takes as long as to make a communicator.  So a communicator gets
+ * a node segment when it has been in use for a while, and rings after a number of calls that could
+ * use them.  From which call on all use it, members agree by a word in it (coll_epcoll_cutover.h).
  */
 
 #ifndef MCA_COLL_EPCOLL_NODE_SEGMENT_H
@@ -37,7 +36,7 @@ void mca_coll_epcoll_node_segment_settle(mca_coll_epcoll_hier_t *hier,
                                          const mca_coll_epcoll_call_t *call);
 
 /** A call begins, blocking or not, of a handle whose members live in several processes: once in
- * each. Behind it the two below are the same at all members. */
+ * each.  Afterwards the two below are the same at all members. */
 static inline void mca_coll_epcoll_node_segment_next(mca_coll_epcoll_handle_t *handle,
                                                      const mca_coll_epcoll_call_t *call)
 {
@@ -70,12 +69,12 @@ bool mca_coll_epcoll_node_segment_fits(const mca_coll_epcoll_handle_t *handle,
 void mca_coll_epcoll_node_segment_view(const mca_coll_epcoll_hier_t *hier, uint32_t which,
                                        epcoll_member_t *member);
 
-/** Members are on several nodes, and a call begins in which leaders of processes would meet: do
- * they, in our node's memory?  Once in each such call, at each member; the same answer at all on
- * the node. */
+/** Members are on several nodes, and a call begins in which leaders of processes could use our
+ * node's memory: do they?  Once in each such call, at each member; the same answer at all on the
+ * node. */
 bool mca_coll_epcoll_node_segment_has_leaders(mca_coll_epcoll_hier_t *hier);
 
-/** No block of the node any more. */
+/** Release the node segment. */
 void mca_coll_epcoll_node_segment_put(mca_coll_epcoll_hier_t *hier);
 
 END_C_DECLS

@@ -6,14 +6,12 @@
 /**
  * @file
  *
- * The level of nodes: the member that stands for a node, and how its processes and the nodes reach
- * each other.
+ * The level of nodes: node leaders, and how processes of a node and nodes reach each other.
  *
- * What a call of whole vectors does between processes it does twice: in a tree of the processes of
- * a node, and among those that stand for nodes.  Where all are on one node, or no two on any, the
- * first has nothing to do.  Nodes have any number of processes, which need not follow each other;
- * but an op that does not commute needs that, and where they do not, each process stands for a node
- * of its own.
+ * A phase of whole vectors between processes has two levels: a tree of the processes of a node, and
+ * the node leaders.  Where all are on one node, or no two on any, the first level has nothing to
+ * do.  Nodes have any number of processes, which need not follow each other.  An op that does not
+ * commute needs that; where they do not, each process counts as a node.
  */
 
 #ifndef MCA_COLL_EPCOLL_NODES_H
@@ -70,18 +68,18 @@ static inline uint32_t mca_coll_epcoll_node_size(const mca_coll_epcoll_nodes_t *
 }
 
 /**
- * A binomial tree, of the members that stand for nodes, or of the processes of our node.  Its root
- * has number 0; below a number are the numbers that are 1, 2, 4 ... more, up to its own lowest bit.
+ * A binomial tree, of the node leaders, or of the processes of our node.  Its root has number 0;
+ * below a number are the numbers that are 1, 2, 4 ... more, up to its own lowest bit.
  */
 typedef struct mca_coll_epcoll_tree_t {
     const mca_coll_epcoll_nodes_t *nodes;
-    bool is_across;      /**< of the members that stand for nodes */
+    bool is_across;      /**< of the node leaders */
     uint32_t count, own; /**< numbers; ours.  Of one that we are not in: 1 and 0 */
     uint32_t root;       /**< the root's process */
     uint32_t turn;       /**< its node, or its place on ours */
 } mca_coll_epcoll_tree_t;
 
-/** Both trees to or from a process.  It stands for its node; for another, the first process
+/** Both trees to or from a process.  It is its node's leader; of another node, the first process
  * there. */
 static inline void mca_coll_epcoll_trees_of(const mca_coll_epcoll_nodes_t *nodes, uint32_t root,
                                             mca_coll_epcoll_tree_t *across,

@@ -30,8 +30,8 @@ static inline bool mca_coll_epcoll_is_whole(const mca_coll_epcoll_vector_t *vect
            || vector->count * vector->type->super.size <= EPCOLL_WHOLE_MOST;
 }
 
-/** Where a process is in recursive doubling: the first ones are in pairs, so that a power of two is
- * left.  The upper one of a pair stands for both. */
+/** The process at a place in recursive doubling: the first ones are in pairs, so that a power of
+ * two is left.  The upper one of a pair takes part for both. */
 static inline uint32_t mca_coll_epcoll_process_at(uint32_t place, uint32_t pairs)
 {
     return place < pairs ? 2 * place + 1 : place + pairs;
@@ -45,14 +45,14 @@ static inline uint32_t mca_coll_epcoll_partners_top(const mca_coll_epcoll_partne
     return NULL == op || ompi_op_is_commute(op) ? partners->root_process : 0;
 }
 
-/** The first index of a process's members that a slice stands for. */
+/** The first index of a process's members whose blocks are in a slice. */
 static inline uint32_t mca_coll_epcoll_slice_begin(uint32_t members, uint32_t slices,
                                                    uint32_t slice)
 {
     return (uint32_t) ((uint64_t) members * slice / slices);
 }
 
-/** The slice that stands for a member. */
+/** The slice that has a member's block. */
 static inline uint32_t mca_coll_epcoll_slice_of(uint32_t members, uint32_t slices, uint32_t index)
 {
     return (uint32_t) ((((uint64_t) index + 1) * slices - 1) / members);

@@ -6,12 +6,13 @@
 /**
  * @file
  *
- * Phases: what a member of each process exchanges with the others, by the operations of a schedule:
- * a blocking call does them at once, another one appends them to its steps.
+ * The inter-process phase of hierarchical collectives: messages of one member of each process, by
+ * the operations of a schedule.  A blocking call executes them at once, another one appends them to
+ * its steps.
  *
- * Processes of a node meet first, then one of each (coll_epcoll_nodes.h).  Reductions put processes
- * together in one order for a layout, whichever message comes first.  Those that may be used for
- * ops that do not commute (recursive doubling, and a tree to process 0) keep the order of
+ * First processes of a node exchange messages, then the node leaders (coll_epcoll_nodes.h).
+ * Reductions combine processes in one order for a layout, whichever message arrives first.  Those
+ * for ops that do not commute (recursive doubling, and a tree to process 0) keep the order of
  * processes: x0 op x1 op ...
  *
  * Called by builders and coll_epcoll_hier_small.c.
@@ -30,8 +31,8 @@
 /** Messages that are under way together, or some more. */
 #define BATCH 32
 
-/** The nodes of a partners's call: of one that has met, each with the process that stands for
- * it. */
+/** The nodes of the partners' call; where node leaders have combined the data of their nodes, each
+ * with its leader only. */
 static mca_coll_epcoll_nodes_t phase_nodes(const mca_coll_epcoll_partners_t *partners,
                                            ompi_op_t *op)
 {
@@ -106,7 +107,7 @@ static void bcast_down(mca_coll_epcoll_schedule_t *schedule,
     }
 }
 
-/** Hear all below us in a tree, and tell the one above. */
+/** Receive from all below us in a tree, and send to the one above. */
 static void barrier_up(mca_coll_epcoll_schedule_t *schedule,
                        const mca_coll_epcoll_partners_t *partners,
                        const mca_coll_epcoll_tree_t *tree)
@@ -166,10 +167,10 @@ typedef struct gather_t {
     mca_coll_epcoll_vector_t all;
     size_t count;    /**< elements of a block */
     uint32_t slices; /**< how many there are */
-    uint32_t begun;  /**< messages that nobody has waited for */
+    uint32_t begun;  /**< messages that have not been waited for */
 } gather_t;
 
-/** A message to or from somebody, with the partners's blocks of a process; or, where ranks of a
+/** A message to or from a process, with the partners' blocks of a process; or, where ranks of a
  * process do not follow each other, one for each. */
 static void phase_blocks(gather_t *gather, uint32_t whose, uint32_t process,
                          void (*message)(mca_coll_epcoll_schedule_t *schedule,
@@ -331,10 +332,10 @@ static void phase_doubling(mca_coll_epcoll_schedule_t *schedule,
 }
 
 /**
- * To the root of a tree, in the order of numbers.
+ * Reduce to the root of a tree, in the order of numbers.
  *
- * @param result  the own part; becomes what it is together with all below, and may change places
- *                with the scratch buffer
+ * @param result  the own part; becomes the combination with all below, and may be exchanged with
+ *                the scratch buffer
  */
 static void reduce_up(mca_coll_epcoll_schedule_t *schedule,
                       const mca_coll_epcoll_partners_t *partners,

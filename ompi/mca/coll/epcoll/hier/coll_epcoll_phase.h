@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Collectives of a partners, appended to a schedule: of a member of each process, by messages.  For
- * builders, of the members that are in the partners.  Sends may still be under way at the end of a
- * stage: what goes on with the same memory says mca_coll_epcoll_schedule_wait first.
+ * Collectives of partners, one member of each process, by messages, appended to a schedule.  Called
+ * by builders of members that are among the partners.  Sends may still be active at the end of a
+ * phase: call mca_coll_epcoll_schedule_wait before the same memory is used again.
  */
 
 #ifndef MCA_COLL_EPCOLL_PHASE_H
@@ -30,9 +30,9 @@ void mca_coll_epcoll_phase_bcast(mca_coll_epcoll_schedule_t *schedule,
                                  const mca_coll_epcoll_vector_t *vector);
 
 /**
- * The blocks of all members, by rank; of those of a process that the slice stands for.
+ * The blocks of all members, by rank; of each process those of our slice.
  *
- * @param count  elements of a block
+ * @param count   elements of a block
  * @param slices  how many there are
  */
 void mca_coll_epcoll_phase_allgather(mca_coll_epcoll_schedule_t *schedule,
@@ -50,7 +50,7 @@ void mca_coll_epcoll_phase_reduce(mca_coll_epcoll_schedule_t *schedule,
                                   const mca_coll_epcoll_partners_t *partners,
                                   const mca_coll_epcoll_vector_t *vector, uint32_t which);
 
-/** A result, wherever it has come to be, goes to where it belongs.
+/** Copy a result to where it belongs.
  * @param result  of the same elements; the vector's address: nothing to do */
 void mca_coll_epcoll_phase_settle(mca_coll_epcoll_schedule_t *schedule, void *result,
                                   const mca_coll_epcoll_vector_t *vector);

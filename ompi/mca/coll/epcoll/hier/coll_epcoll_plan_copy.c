@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Moves blocks among the members of a process as a plan says: a partition is what a member wants, a
+ * Copies blocks among the members of a process by a plan: a partition is what a member gets, a
  * chunk is a range of packed bytes of it, perhaps of several blocks.
  *
  * Tests: coll_layout

@@ -244,7 +244,7 @@ static int schedule_next_round(mca_coll_epcoll_schedule_t *schedule)
     return MPI_SUCCESS == schedule->error ? EPCOLL_SOME : schedule->error;
 }
 
-/** Has another member failed?  Then what we wait for may never come. */
+/** Has another member failed?  Then what we wait for may never arrive. */
 static int check_broken(const mca_coll_epcoll_schedule_t *schedule)
 {
     /* Relaxed: nothing but the word itself is read by it. */

@@ -6,32 +6,32 @@
 /**
  * @file
  *
- * What one member does of one call that spans processes, as a list of steps which never wait: a
- * schedule. A blocking call goes through it and waits between steps; of a nonblocking or persistent
- * one the layer pending goes on a little at a time, in whichever thread turns the endpoint.
+ * Schedules: one member's part of a call that spans processes, as a list of steps that never wait.
+ * A blocking call executes them at once; a nonblocking or persistent one incrementally (layer
+ * pending), in whichever thread progresses the endpoint.
  *
- * A *builder* makes it, out of handle and call: once how many rounds there are, then the steps of
- * one round after the other, each when the one before is over.  What it may do, and must:
+ * A *builder* makes a schedule from handle and call: first the number of rounds, then the steps of
+ * each round, when the one before is over.  Its rules:
  *
- *  - It looks at mca_coll_epcoll_layout(handle), rank, size, member.index and member.count, and at
- *    the call; it keeps nothing but in schedule->state and in scratch buffers.
- *  - All else it does by the operations below, in the order in which they are to be done: local,
- *    send, receive, wait, reduce and copy.  They have two backends.  A blocking call does them at
- *    once (coll_epcoll_immediate.h); a nonblocking or persistent one appends them as steps, and
- *    does them later (coll_epcoll_step.h).  So there is one text of each algorithm.
- *  - No operation returns an error: it is in the schedule, whose later operations do nothing.
- *    Vectors and buffers are copied into the step, what they point to is not.  A builder must not
- *    read data that an operation brings.
- *  - LOCAL: a call among the members of this process, by their block, roots by index.  *All*
- *    members of the process have the same ones, in the same order, as many as locals says.  The
- *    others may be done by one member alone.  Of a process of one member there need not be any.
- *  - SEND and RECEIVE begin a message, and go on; of two messages between the same two members the
- *    first one sent is the first one received.  WAIT is over when all messages that were begun are.
- *    At the end of a round there is a WAIT in any case.
- *  - Buffers of the user's are those of the call; temporary elements are in scratch buffers of the
- *    schedule's.
- *  - What may differ between members without an error (counts of v forms) must not decide how many
- *    LOCAL steps there are, nor which way a message goes: the receiver has to know that it comes.
+ * - It reads mca_coll_epcoll_layout(handle), rank, size, member.index and member.count, and the
+ *   call; it stores only in schedule->state and in scratch buffers.
+ * - Everything else is done by the operations below, in the order of execution: local, send,
+ *   receive, wait, reduce and copy.  They have two backends.  A blocking call executes them at once
+ *   (coll_epcoll_immediate.h); a nonblocking or persistent one appends them as steps, and executes
+ *   them later (coll_epcoll_step.h).  So there is one text of each algorithm.
+ * - No operation returns an error: it is stored in the schedule, whose later operations do nothing.
+ *   Vectors and buffers are copied into the step, their data are not.  A builder must not read data
+ *   that an operation receives.
+ * - LOCAL: a call among the members of this process, in their segment, roots by index. *All*
+ *   members of the process have the same ones, in the same order, as many as locals says.  The
+ *   other operations may be executed by one member alone.  A process of one member needs none.
+ * - SEND and RECEIVE begin a message; of two messages between the same two members the first one
+ *   sent is the first one received.  WAIT is over when all messages that were begun are.  At the
+ *   end of a round there is a WAIT in any case.
+ * - User's buffers are those of the call; temporary elements are in scratch buffers of the
+ *   schedule.
+ * - What may differ between members without an error (counts of v forms) must not determine the
+ *   number of LOCAL steps, nor the path of a message: the receiver has to know that it comes.
  */
 
 #ifndef MCA_COLL_EPCOLL_SCHEDULE_H
@@ -72,7 +72,7 @@ struct mca_coll_epcoll_schedule_t {
     uint64_t round;                     /**< that is appended */
 
     /* for builders: theirs */
-    uint64_t rounds; /**< 1 if begin does not say */
+    uint64_t rounds; /**< 1 unless begin sets it */
     uint64_t locals; /**< LOCAL steps of all rounds: the same at all members of the process */
     alignas(16) unsigned char state[EPCOLL_SCHEDULE_STATE];
 
@@ -141,7 +141,7 @@ mca_coll_epcoll_scratch_t *mca_coll_epcoll_immediate_scratches(
 /* ---- for builders ---------------------------------------------------------------------------- */
 
 /** @param call  copied; root, if it has one: an index of this process
- *  @param plan  copied: what members do instead of what the kind says; NULL: nothing else */
+ * @param plan  copied: what members do instead of the kind's default; NULL: nothing else */
 static inline void mca_coll_epcoll_schedule_local(mca_coll_epcoll_schedule_t *schedule,
                                                   const mca_coll_epcoll_call_t *call,
                                                   const mca_coll_epcoll_plan_t *plan)
@@ -223,7 +223,7 @@ void *mca_coll_epcoll_schedule_scratch(mca_coll_epcoll_schedule_t *schedule, uin
 
 /* ---- for those that run them ----------------------------------------------------------------- */
 
-/** Who makes schedules of a kind?  NULL: nobody.  By kind. */
+/** The builder of each kind's schedules.  NULL: there is none. */
 extern const mca_coll_epcoll_builder_t *const mca_coll_epcoll_builders[EPCOLL_KINDS];
 
 /** Is there a schedule for a call?  The same answer at all members. */

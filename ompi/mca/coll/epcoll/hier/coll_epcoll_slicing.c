@@ -46,7 +46,7 @@ void mca_coll_epcoll_slicing_begin(mca_coll_epcoll_slicing_t *slices,
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-/** A slice is at its slice. */
+/** A slice is at its owner. */
 static int slice_source(const mca_coll_epcoll_running_t *running, uint32_t block, uint32_t receiver)
 {
     const uint32_t members = running->member->count;
@@ -81,7 +81,7 @@ mca_coll_epcoll_vector_t mca_coll_epcoll_own_slice(const mca_coll_epcoll_slicing
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/** Blocks of this process go to the slices that stand for them. */
+/** Blocks of this process go to the owners of their slices. */
 static int collect_source(const mca_coll_epcoll_running_t *running, uint32_t block,
                           uint32_t receiver)
 {

@@ -6,8 +6,9 @@
 /**
  * @file
  *
- * Slices: members of each process that each have a part of what is long, and exchange messages with
- * their like.  A slice of a vector, or the blocks of some members.
+ * Slices (multi-leader): a long vector is divided, and some members of each process own a slice
+ * each and exchange messages with the owners of the same slice in other processes.  A slice of a
+ * vector, or the blocks of some members.
  */
 
 #ifndef MCA_COLL_EPCOLL_SLICING_H
@@ -39,12 +40,12 @@ void mca_coll_epcoll_slicing_begin(mca_coll_epcoll_slicing_t *slices,
 mca_coll_epcoll_plan_t mca_coll_epcoll_slicing_plan(const mca_coll_epcoll_slicing_t *slices,
                                                     size_t unit, size_t units);
 
-/** Our slice's slice of a vector. */
+/** Our slice of a vector. */
 mca_coll_epcoll_vector_t mca_coll_epcoll_own_slice(const mca_coll_epcoll_slicing_t *slices,
                                                    const mca_coll_epcoll_plan_t *plan,
                                                    void *address, ompi_datatype_t *type);
 
-/** Of an allgather: each slice copies the blocks of the members that it stands for. */
+/** Of an allgather: each owner of a slice copies the blocks of its members. */
 mca_coll_epcoll_plan_t mca_coll_epcoll_slicing_collect(const mca_coll_epcoll_slicing_t *slices);
 
 /** Likewise, in the end: all copy what they have not from the slices. */

@@ -19,15 +19,16 @@
 
 #include "mpi.h"
 
-/** Bytes that are copied or reduced before somebody else's thread may go on with its own. */
+/** Bytes that are copied or reduced at a time, when another thread may be the one that
+ * progresses. */
 #define STEP_BYTES ((size_t) 64 * 1024)
 
-/** What is less than that is done beside other steps. */
+/** Less than that is done together with other steps. */
 #define STEP_BYTES_LITTLE ((size_t) 4096)
 
 /* ---- among the members of the process -------------------------------------------------------- */
 
-/** May the others see it now? */
+/** May it be published now? */
 static int may_publish(mca_coll_epcoll_schedule_t *schedule)
 {
     return mca_coll_epcoll_sequence_may_begin(schedule->sequence, schedule->member->seq)
@@ -120,7 +121,8 @@ void mca_coll_epcoll_step_cancel(mca_coll_epcoll_schedule_t *schedule)
 
 /* ---- what is done alone ---------------------------------------------------------------------- */
 
-/** How much of it now?  As little as leaves somebody else's thread free again soon.
+/** How much of it is done now?  So little that another thread that progresses this endpoint
+ * continues soon.
  * @param each  bytes of one */
 static size_t step_now(mca_coll_epcoll_schedule_t *schedule, size_t all, size_t each, uint32_t most)
 {

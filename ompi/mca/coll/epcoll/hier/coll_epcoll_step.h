@@ -54,8 +54,8 @@ int mca_coll_epcoll_step_progress(mca_coll_epcoll_schedule_t *schedule, uint32_t
 /** Are the messages over that have begun?  @return likewise, but EPCOLL_SOME */
 int mca_coll_epcoll_step_messages(mca_coll_epcoll_schedule_t *schedule);
 
-/** The schedule has failed: messages are taken back, as they may never be met.  Again until all are
- * over. */
+/** The schedule has failed: cancel messages, as they may never be matched.  To be called until all
+ * are over. */
 void mca_coll_epcoll_step_cancel(mca_coll_epcoll_schedule_t *schedule);
 
 END_C_DECLS

@@ -73,23 +73,25 @@ void mca_coll_epcoll_chunks_publish(mca_coll_epcoll_running_t *running, epcoll_m
     running->chunks = is_even(call) ? running->ops->chunks(running, member->index) : 0;
 }
 
-/** A member that is no root looks for the root, and after its own partition, alone. */
+/** A member that is no root waits for the root, and works on its own partition only. */
 static bool is_leaf(const mca_coll_epcoll_running_t *running)
 {
     return running->ops->is_rooted && running->member->index != (uint32_t) running->call->root;
 }
 
-/** The first member that we look for. */
+/** The first member that we wait for. */
 static uint32_t first_seen(const mca_coll_epcoll_running_t *running)
 {
     return is_leaf(running) ? (uint32_t) running->call->root : 0;
 }
 
-/** Count the members that have come, up to the first that has not.
+/**
+ * Count the members that have arrived, up to the first that has not.
  *
- * @param count  members to look for
- * @return EPCOLL_SOME: all have come; EPCOLL_NOTHING; EPCOLL_MISMATCH: one has called something
- *         else */
+ * @param count  members to wait for
+ * @return EPCOLL_SOME: all have arrived; EPCOLL_NOTHING; EPCOLL_MISMATCH: one has called something
+ *          else
+ */
 static int count_arrived(mca_coll_epcoll_running_t *running, uint32_t count)
 {
     bool is_mismatch;
@@ -128,8 +130,8 @@ static int work_on(mca_coll_epcoll_running_t *running, uint32_t partition, uint3
     return rc;
 }
 
-/** The partition that is so many behind the first that we look after: our own one, or the first of
- * all, as a root, which works on them as members come. */
+/** The n-th partition that we work on: from our own one on, or, at a root, from the first of all,
+ * as members arrive. */
 static inline uint32_t partition_at(const mca_coll_epcoll_running_t *running, uint32_t turn)
 {
     const uint32_t count = running->member->count, own = running->member->index;
@@ -167,10 +169,10 @@ static uint32_t skip_completed(const mca_coll_epcoll_running_t *running, uint32_
 }
 
 /**
- * Work on partitions, each until all its chunks are taken; and see which are over.  What others
- * have done is looked at once.
+ * Work on partitions, each until all its chunks are claimed; and see which are completed.  What
+ * others have done is read once.
  *
- * @param ready  partitions that can be worked on: that many, from the first on that we look after
+ * @param ready  partitions that can be worked on: that many, from our first one on
  *
  * @return as work_on
  */
@@ -215,7 +217,7 @@ int mca_coll_epcoll_chunks_step(mca_coll_epcoll_running_t *running, uint32_t mos
     if ((EPCOLL_NOTHING != rc && EPCOLL_SOME != rc) || running->over < partitions) {
         return rc;
     }
-    /* Relaxed: the member that broke the block before it gave up a chunk of ours has released
+    /* Relaxed: the member that broke the segment before it gave up a chunk of ours has released
      * that. */
     rc = atomic_load_explicit(member->broken, memory_order_relaxed);
     if (0 != rc || NULL == running->ops->finish) {

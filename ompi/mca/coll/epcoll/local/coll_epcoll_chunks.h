@@ -6,12 +6,12 @@
 /**
  * @file
  *
- * What does not travel in a slot: members show each other their calls, and work on partitions of
- * what is to be done, straight from user's buffer to user's buffer.  Whose calls these are is of no
- * matter: blocking, nonblocking and persistent ones run the same steps.
+ * Calls that do not fit in slots: members publish their calls, and execute partitions of the work
+ * in chunks (work stealing), straight from user's buffer to user's buffer.  Blocking, nonblocking
+ * and persistent calls run the same steps.
  *
  * A call of another member, and the buffers in it, may be read by a thread that has claimed a chunk
- * that is about them, until the chunk is done: no member returns before.
+ * of it, until the chunk is done: no member returns before.
  */
 
 #ifndef MCA_COLL_EPCOLL_CHUNKS_H
@@ -23,7 +23,7 @@
 
 BEGIN_C_DECLS
 
-/** An operation under way, as a member sees it. */
+/** An active operation, as a member sees it. */
 typedef struct mca_coll_epcoll_running_t mca_coll_epcoll_running_t;
 
 /** What a operations table of kinds does. */
@@ -69,7 +69,8 @@ typedef struct mca_coll_epcoll_plan_t {
     /** What a partition is of the vector.  NULL: its slice */
     mca_coll_epcoll_range_t (*range)(const mca_coll_epcoll_running_t *running, uint32_t partition);
     mca_coll_epcoll_range_t part; /**< of each block that range is about */
-    uint32_t process, turn;       /**< whose blocks, and which of those that a member stands for */
+    uint32_t process,
+        turn; /**< whose blocks, and the position of a block among those that a member combines */
     /** A scan behind others: prefixes of a slice are put together with what its member has at from,
      * as if all of the vector were there. */
     bool is_scan;
@@ -92,18 +93,18 @@ struct mca_coll_epcoll_running_t {
     epcoll_member_t *member;                /**< its number is that of the operation */
     const mca_coll_epcoll_call_t *call;     /**< our own one */
     const mca_coll_epcoll_chunk_ops_t *ops; /**< NULL: none, it is small (coll_epcoll_small.h) */
-    int error;                              /**< of a small one that could not say its part */
+    int error;                              /**< of a small one that could not publish its part */
     uint64_t signature;                     /**< of the call */
-    uint32_t seen;   /**< members that have come: that many, from the first on that matters */
-    uint32_t taken;  /**< partitions whose chunks are all taken: that many, from the first on that
-                           * we look after */
+    uint32_t seen; /**< members that have arrived: that many, from the first on that matters */
+    uint32_t
+        taken; /**< partitions whose chunks are all claimed: that many, from our first one on */
     uint32_t over;   /**< likewise partitions that are over, of those */
     uint32_t chunks; /**< of each partition; 0: they may differ, ask the operations table */
-    uint32_t waits;  /**< steps that not all had come for */
+    uint32_t waits;  /**< steps before all had arrived */
     uint32_t chunk_min; /**< bytes, a parameter's */
 };
 
-/** Steps in vain between two looks at whether somebody has left. */
+/** Steps that found nothing, between two checks whether a member has left. */
 #define EPCOLL_WAITS 256
 
 /** What a step has brought; errors are MPI error codes, which are greater. */
@@ -115,23 +116,23 @@ void mca_coll_epcoll_chunks_publish(mca_coll_epcoll_running_t *running, epcoll_m
                                     const mca_coll_epcoll_call_t *call);
 
 /**
- * Go on.
+ * Continue.
  *
  * @param most  chunks to do at most
  *
- * @return EPCOLL_NOTHING: others must come, or finish; EPCOLL_SOME: go on; MPI_SUCCESS: we are
- *         through: epcoll_end; an error: mca_coll_epcoll_chunks_close
+ * @return EPCOLL_NOTHING: others must arrive, or finish; EPCOLL_SOME: call it again; MPI_SUCCESS:
+ *          we are done: epcoll_end; an error: mca_coll_epcoll_chunks_close
  */
 int mca_coll_epcoll_chunks_step(mca_coll_epcoll_running_t *running, uint32_t most);
 
-/** The operation fails: break the block, and wait until nobody works for us any more. */
+/** The operation fails: break the segment, and wait until no member works for us any more. */
 void mca_coll_epcoll_chunks_close(mca_coll_epcoll_running_t *running, int why);
 
 /** All of it, by the thread of the member.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_chunks_run(mca_coll_epcoll_handle_t *handle,
                                const mca_coll_epcoll_call_t *call);
 
-/** The call of a member that has come. */
+/** The call of a member that has arrived. */
 static inline const mca_coll_epcoll_call_t *mca_coll_epcoll_call_of(
     const mca_coll_epcoll_running_t *running, uint32_t index)
 {
@@ -141,8 +142,8 @@ static inline const mca_coll_epcoll_call_t *mca_coll_epcoll_call_of(
     return call;
 }
 
-/** The bytes of the longest block of a member that has come; with a plan, whether it wants
- * anything. Also when it has gone on, and its call is no longer there. */
+/** The bytes of the longest block of a member that has arrived; with a plan, whether it gets any
+ * data.  Valid also when the member has left, and its call is gone. */
 static inline uint64_t mca_coll_epcoll_longest_of(const mca_coll_epcoll_running_t *running,
                                                   uint32_t index)
 {
@@ -168,11 +169,10 @@ static inline const char *mca_coll_epcoll_run_in(const epcoll_slot_t *slot)
 extern const mca_coll_epcoll_chunk_ops_t mca_coll_epcoll_move_ops, mca_coll_epcoll_move_rooted_ops,
     mca_coll_epcoll_reduce_ops;
 
-/** The longest block of what a member calls, as far as it says how many chunks its partition
- * has. */
+/** The longest block of a call, as far as it determines the number of chunks in its partition. */
 uint64_t mca_coll_epcoll_move_longest(const mca_coll_epcoll_call_t *call, uint32_t members);
 
-/** What mca_coll_epcoll_run_in says of a call.  @param index  whose it is */
+/** What mca_coll_epcoll_run_in returns for a call.  @param index  the member's */
 const char *mca_coll_epcoll_move_run(const mca_coll_epcoll_call_t *call, uint32_t index);
 
 END_C_DECLS

@@ -247,7 +247,7 @@ static int reduce_work(const mca_coll_epcoll_running_t *running, uint32_t partit
     return rc;
 }
 
-/** In place, and all are through: our block to where it belongs. */
+/** In place, and all are done: our block to where it belongs. */
 static int reduce_finish(const mca_coll_epcoll_running_t *running)
 {
     const mca_coll_epcoll_call_t *call = running->call;

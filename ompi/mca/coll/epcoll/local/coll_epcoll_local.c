@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Which way a call goes whose members are all here.
+ * Slots or chunks: which executes a call whose members are all in this process.
  *
  * Tests: coll_move, coll_reduce, coll_late, coll_pending
  */
@@ -67,6 +67,6 @@ void mca_coll_epcoll_local_close(mca_coll_epcoll_running_t *running, int why)
     if (NULL != running->ops) {
         mca_coll_epcoll_chunks_close(running, why);
     } else {
-        (void) epcoll_break(running->member, why); /* nobody reads but slots */
+        (void) epcoll_break(running->member, why); /* members read nothing but slots */
     }
 }

@@ -24,7 +24,7 @@
 
 #include "mpi.h"
 
-/** What copying a block takes beside its bytes, in bytes: a chunk has no more blocks than that. */
+/** The overhead of copying a block, in bytes: a chunk has no more blocks than that. */
 #define BLOCK_LEAST 32
 
 /** How a partition is cut into chunks; for how long a block is, and of how many there are in a
@@ -149,8 +149,8 @@ mca_coll_epcoll_buffer_t mca_coll_epcoll_sent(const mca_coll_epcoll_call_t *call
     }
 }
 
-/** Likewise by index: where a member of the process has what comes from, or goes to, another
- * one. */
+/** Likewise by index: the buffer of a member of the process for what comes from, or goes to,
+ * another one. */
 static mca_coll_epcoll_buffer_t move_received(const mca_coll_epcoll_call_t *call, uint32_t from)
 {
     return mca_coll_epcoll_received(call, mca_coll_epcoll_rank_of(call, from));
@@ -182,7 +182,7 @@ static size_t part_size(const parts_t *parts, uint64_t offset, size_t bytes)
     return bytes - offset < parts->size ? bytes - offset : parts->size;
 }
 
-/** The member whose block is that turn's of a partition. */
+/** The member whose block is the n-th of a partition. */
 static inline uint32_t block_at(const mca_coll_epcoll_running_t *running, uint32_t partition,
                                 uint32_t turn)
 {

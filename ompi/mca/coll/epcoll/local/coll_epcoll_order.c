@@ -6,11 +6,12 @@
 /**
  * @file
  *
- * What messages between processes would make of the vectors of all members, by one thread that has
- * them all.  Each function names whose order it is; what changes there has to change here.
+ * The result that messages between processes would give, computed by one thread that has the
+ * vectors of all members.  Each function names the function whose order it follows; a change there
+ * needs a change here.
  *
- * An op is always called as messages call it, with two buffers: its kernel of three may take the
- * operands the other way round, which a maximum shows if one of them is no number.
+ * An op is always called as by messages, with two buffers: its kernel of three may take the
+ * operands the other way round, which a maximum shows if one of them is a NaN.
  *
  * Tests: coll_order
  */
@@ -176,8 +177,8 @@ static void put_root(work_t *work, char *result)
     memcpy(result, value[0], work->bytes);
 }
 
-/** coll_epcoll_build_scatter.c: to our process's come the others', that before ours first; if the
- * op does not commute, those behind ours are put together for themselves. */
+/** coll_epcoll_build_scatter.c: the others are combined with our process's part, those before ours
+ * first; if the op does not commute, those behind ours are combined by themselves. */
 static void put_block(work_t *work, char *result)
 {
     const mca_coll_epcoll_layout_t *layout = work->of->layout;

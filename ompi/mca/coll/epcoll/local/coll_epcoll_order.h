@@ -30,7 +30,7 @@ BEGIN_C_DECLS
 typedef struct mca_coll_epcoll_order_t {
     const mca_coll_epcoll_layout_t *layout;
     uint32_t rank;                /**< ours */
-    bool is_small;                /**< what fits in a slot goes another way by messages, too */
+    bool is_small; /**< what fits in a slot is combined in another order by messages, too */
     size_t count; /**< elements: all, or, of a call that scatters, those of our block */
     const void
         *vector[EPCOLL_FANOUT]; /**< by rank: where they begin, of those members that we need */
@@ -42,7 +42,7 @@ typedef struct mca_coll_epcoll_order_t {
  */
 bool mca_coll_epcoll_order_matters(const mca_coll_epcoll_call_t *call);
 
-/** May it be put together here, with that layout?  If not it has to go another way, each time. */
+/** May it be combined here, with that layout?  If not, each such call uses another path. */
 bool mca_coll_epcoll_order_serves(const mca_coll_epcoll_layout_t *layout,
                                   const mca_coll_epcoll_call_t *call);
 

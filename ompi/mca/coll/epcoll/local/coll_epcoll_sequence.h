@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * Numbers of operations that are under way beside each other in a block.  They are given out in the
- * order in which operations begin, the same at all members; operations may be over in any order,
- * and a member is through with a number when all up to it are over.
+ * Sequence numbers of concurrent operations in a segment.  They are reserved in the order in which
+ * operations begin, the same at all members.  Operations may complete in any order; a member has
+ * completed a number when all up to it are complete.
  *
- * One thread at a time has a sequence: that of the member, or the holder of pending's gate.
+ * One thread at a time uses a sequence: that of the member, or the holder of pending's lock.
  *
  * Tests: coll_pending
  */
@@ -46,7 +46,7 @@ static inline bool mca_coll_epcoll_sequence_may_begin(mca_coll_epcoll_sequence_t
     return epcoll_may_begin(&sequence->member, seq);
 }
 
-/** It is over, without error.  @param all_came  all members have come to it */
+/** It is complete, without error.  @param all_arrived  all members have arrived at it */
 static inline void mca_coll_epcoll_sequence_complete(mca_coll_epcoll_sequence_t *sequence,
                                                      uint64_t seq, bool all_arrived)
 {

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Collectives whose data travel in slots.  Members read what they need, and no more: a member that
- * only gives (of those that gather and reduce, a low rank of a scan) does not wait.
+ * Collectives whose data travel in slots.  Members read only what they need: a member that only
+ * sends (in a gather or reduce, or a low rank of a scan) does not wait.
  *
  * Tests: coll_move, coll_reduce, coll_late, coll_mismatch, coll_pending, coll_order
  */
@@ -103,7 +103,7 @@ int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *
     return mca_coll_epcoll_ended(handle, rc);
 }
 
-/* ---- what a member says ---------------------------------------------------------------------- */
+/* ---- publishing ------------------------------------------------------------------------------ */
 
 /** A member's data as they are in its slot. */
 static int small_publish_data(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
@@ -144,7 +144,7 @@ static int small_publish_data(epcoll_member_t *member, const mca_coll_epcoll_cal
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-/** Wait until a member has said its block.  @return 0 or an error */
+/** Wait until a member has published its block.  @return 0 or an error */
 static inline int gather_wait(epcoll_member_t *member, const epcoll_slot_t *slot, uint32_t index,
                               uint64_t signature)
 {
@@ -155,8 +155,8 @@ static inline int gather_wait(epcoll_member_t *member, const epcoll_slot_t *slot
                : epcoll_wait_member_slow(member, 0, index, signature);
 }
 
-/** Kinds that gather: all members' blocks, in order.  In place, our own one comes back as it
- * was. */
+/** Kinds that gather: all members' blocks, in order.  In place, our own block is written back
+ * unchanged. */
 static int small_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
                         uint64_t signature)
 {
@@ -195,7 +195,7 @@ static int small_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *c
     return rc;
 }
 
-/** Put together what members first to last say. */
+/** Combine the data of members first to last. */
 static int small_reduce_members(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
                                 uint64_t signature, uint32_t first, uint32_t last, void *result)
 {
@@ -245,7 +245,7 @@ static size_t block_begin(const epcoll_member_t *member, const mca_coll_epcoll_c
     return first;
 }
 
-/** Our block of what all say together. */
+/** Our block of the combined data of all. */
 static int small_combine_block(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
                                uint64_t signature)
 {
@@ -268,7 +268,7 @@ static bool is_in_order(const epcoll_member_t *member, const mca_coll_epcoll_cal
     return NULL != member->aux && NULL != call->op && mca_coll_epcoll_order_matters(call);
 }
 
-/** Then: what we want of what they say. */
+/** Then: the result. */
 static int small_wait_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
                                uint64_t signature)
 {
@@ -335,7 +335,7 @@ static int small_scatter(epcoll_member_t *member, const mca_coll_epcoll_call_t *
                                         blocks + (is_scatter ? member->index * call->bytes : 0), 0);
 }
 
-/** The kinds in which each says something of its own.  Our slot is said. */
+/** The kinds in which each member publishes data.  Our slot is published. */
 static int small_all(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
                      uint64_t signature)
 {
@@ -364,7 +364,7 @@ static int small_all(epcoll_member_t *member, const mca_coll_epcoll_call_t *call
 
 /* ---- in steps -------------------------------------------------------------------------------- */
 
-/** Whom do we read?  @param count_p  set to the number of members  @return the first of them */
+/** The members that we read.  @param count_p  set to their number @return the first of them */
 static uint32_t small_needed(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
                              uint32_t *count_p)
 {
@@ -408,7 +408,7 @@ void mca_coll_epcoll_small_publish(mca_coll_epcoll_running_t *running, epcoll_me
     }
 }
 
-/** Have all members that we read come? */
+/** Have all members that we read arrived? */
 static int small_hear(mca_coll_epcoll_running_t *running)
 {
     epcoll_member_t *member = running->member;
@@ -454,7 +454,7 @@ static int small_hear(mca_coll_epcoll_running_t *running)
     }
 }
 
-/** A member has not come.  @return EPCOLL_NOTHING, or EPCOLL_MISMATCH: it will not */
+/** A member has not arrived.  @return EPCOLL_NOTHING, or EPCOLL_MISMATCH: it will not */
 static int wait_on(mca_coll_epcoll_running_t *running, uint32_t index)
 {
     epcoll_member_t *member = running->member;
@@ -466,8 +466,8 @@ static int wait_on(mca_coll_epcoll_running_t *running, uint32_t index)
     return epcoll_has_left(member, index) ? EPCOLL_MISMATCH : EPCOLL_NOTHING;
 }
 
-/** Checks which members have come.  @return EPCOLL_NOTHING: not all that we read, *next_p has not;
- * or EPCOLL_MISMATCH */
+/** Check which members have arrived.  @return EPCOLL_NOTHING: not all that we read, *next_p has
+ * not; or EPCOLL_MISMATCH */
 static inline int small_poll(mca_coll_epcoll_running_t *running, uint32_t *next_p)
 {
     uint32_t count;
@@ -507,7 +507,7 @@ int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running)
 
 /* ---- at once --------------------------------------------------------------------------------- */
 
-/** Have we heard all others, when it is over?  Of a small call that is none of one to all. */
+/** Have all others arrived when it is over?  Of a small call that is not one of one to all. */
 static bool all_have_come(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
 {
     switch (call->kind) {

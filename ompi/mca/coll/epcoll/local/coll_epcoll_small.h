@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What travels in a slot: up to EPCOLL_INLINE bytes, with the number that says that they are there.
+ * Calls in slots: up to EPCOLL_INLINE bytes, in the cache line that has the flag.
  */
 
 #ifndef MCA_COLL_EPCOLL_SMALL_H
@@ -29,30 +29,29 @@ bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
 /** All of a small call, by the thread of the member.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
 
-/** Does a call of that many bytes, of a kind that goes into slots whatever the number of members
- * is, take the shortest way?  All members are here then, and nothing has failed. */
+/** Does a call of that many bytes take the fast path, if its kind fits in slots with any number of
+ * members?  All members are in this process then, and nothing has failed. */
 static inline bool mca_coll_epcoll_fits_slot(const mca_coll_epcoll_handle_t *handle, size_t bytes)
 {
     return handle->is_local && 0 < bytes && bytes <= mca_coll_epcoll_component.inline_limit;
 }
 
-/** A bcast of few bytes that are one run of memory: the shortest way.  @param data  the first of
- * them */
+/** The fast path of a bcast of few contiguous bytes.  @param data  the first of them */
 int mca_coll_epcoll_small_bcast(mca_coll_epcoll_handle_t *handle, void *data, size_t bytes,
                                 int root);
 
-/** A scatter of few bytes that are one run of memory, likewise.
- * @param send   the first byte; of others than the root it is not looked at
+/** The fast path of a scatter of few contiguous bytes.
+ * @param send   the first byte; read at the root only
  * @param bytes  of a block */
 int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
                                   size_t bytes, int root);
 
-/** An allreduce of few bytes of a dense type: the shortest way. */
+/** The fast path of an allreduce of few bytes of a dense type. */
 int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
                                     size_t count, ompi_datatype_t *type, ompi_op_t *op);
 
-/** What a member says, of a buffer, which is to be that long: of a root's own part, what it sends
- * and what it receives may differ.  @return MPI_SUCCESS or an error code */
+/** Pack a member's part, which is to be that long: at a root, what it sends and what it receives
+ * from itself may differ.  @return MPI_SUCCESS or an error code */
 static inline int mca_coll_epcoll_small_pack(void *packed, const mca_coll_epcoll_buffer_t *buffer,
                                              size_t size)
 {
@@ -60,9 +59,9 @@ static inline int mca_coll_epcoll_small_pack(void *packed, const mca_coll_epcoll
                                                  : MPI_ERR_TRUNCATE;
 }
 
-/** What a member has said, call->bytes, to a block of what we receive: of a root's own block of a
- * scatter that may have another length, and ends or is filled as a longer one.  @return MPI_SUCCESS
- * or an error code */
+/** Unpack a member's part, call->bytes, to a block of ours: a root's own block of a scatter may
+ * have another length, and ends or is filled as a longer one.  @return MPI_SUCCESS or an error
+ * code */
 static inline int mca_coll_epcoll_small_unpack(const mca_coll_epcoll_call_t *call,
                                                const void *packed, size_t block)
 {

@@ -111,8 +111,7 @@ static int small_ring_gather(epcoll_member_t *member, const mca_coll_epcoll_call
     return rc;
 }
 
-/** Put together what members before `last` say, from there to the first, behind what is in
- * result. */
+/** Combine the data of members before `last`, from there to the first, with the result so far. */
 static int small_ring_combine(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
                               uint64_t signature, uint32_t last, void *result)
 {
@@ -128,7 +127,7 @@ static int small_ring_combine(epcoll_member_t *member, const mca_coll_epcoll_cal
     return rc;
 }
 
-/** As fold, of members of several processes, of whose order something shows. */
+/** As small_ring_combine, where the order of members of several processes matters. */
 static int small_ring_combine_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
                                        uint64_t signature, uint32_t last)
 {

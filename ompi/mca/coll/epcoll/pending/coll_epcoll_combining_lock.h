@@ -6,12 +6,12 @@
 /**
  * @file
  *
- * The lock of what is under way in a handle (a combining lock): one thread at a time goes on with
- * it.  A thread that begins an operation while another one is inside leaves it there, and does not
- * wait: the one inside takes it in before it leaves.
+ * The combining lock of a handle's active operations: one thread at a time progresses them.  A
+ * thread that begins an operation while another one holds the lock enqueues it and does not wait:
+ * the holder takes it from the queue before it releases the lock.
  *
- * A word: 0, or 1 if a thread is inside; then also the address of the operation that was left last,
- * which leads to those before it.
+ * A word: 0, or 1 if the lock is held; then also the address of the operation that was enqueued
+ * last, which leads to those before it.
  *
  * Tests: coll_pending
  */

@@ -21,7 +21,8 @@
 
 #include <stdlib.h>
 
-/** The handle's pending, with the block for nonblocking ones.  @return NULL: no memory */
+/** The handle's pending operations, with the segment for nonblocking ones.  @return NULL: no
+ * memory */
 static mca_coll_epcoll_pending_t *nonblocking_ready(mca_coll_epcoll_handle_t *handle)
 {
     mca_coll_epcoll_pending_t *pending = mca_coll_epcoll_pending_of(handle);

@@ -6,10 +6,11 @@
 /**
  * @file
  *
- * Blocks beside the first one.
+ * Segments of operations.
  *
- * In a block beside, users counts the members that have got it; in the first one, the handles that
- * have not gone, and left is the list of what those that have gone could not put back.
+ * In such a segment, users counts the members that have got it; in the communicator's first one,
+ * the handles that have not been freed, and orphans is the list of segments that freed handles
+ * could not release.
  *
  * Tests: unit/test_epcoll_op_segment, coll_pending, coll_late, coll_nomem
  */
@@ -59,7 +60,7 @@ static void op_segment_defer(mca_coll_epcoll_deferred_t *deferred,
                              mca_coll_epcoll_op_segment_t *extra)
 {
     extra->next = atomic_load_explicit(&deferred->first, memory_order_relaxed);
-    /* Release pairs with the acquire in take_all. */
+    /* Release pairs with the acquire in deferred_take_all. */
     while (!atomic_compare_exchange_weak_explicit(&deferred->first, &extra->next, extra,
                                                   memory_order_release, memory_order_relaxed)) {
     }
@@ -67,7 +68,7 @@ static void op_segment_defer(mca_coll_epcoll_deferred_t *deferred,
 
 static mca_coll_epcoll_op_segment_t *deferred_take_all(mca_coll_epcoll_deferred_t *deferred)
 {
-    /* Acquire pairs with the release in keep. */
+    /* Acquire pairs with the release in op_segment_defer. */
     return atomic_exchange_explicit(&deferred->first, NULL, memory_order_acquire);
 }
 
@@ -121,8 +122,8 @@ void mca_coll_epcoll_deferred_put(mca_coll_epcoll_deferred_t *deferred,
     if (NULL != atomic_load_explicit(&deferred->first, memory_order_relaxed)) {
         deferred_dequeue(deferred);
     }
-    /* Members get blocks in one order.  So what is behind one that some have not got waits for the
-     * same members, and each look costs as much as it puts back. */
+    /* Members get segments in one order.  So segments behind one that some members have not got
+     * wait for the same members, and each check costs as much as it releases. */
     while (NULL != (extra = deferred->oldest) && all_have(extra, member)) {
         deferred->oldest = extra->next;
         op_segment_free(extra);

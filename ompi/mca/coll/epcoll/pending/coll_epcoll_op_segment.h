@@ -6,13 +6,15 @@
 /**
  * @file
  *
- * Blocks of the members of a process beside their first one: one for nonblocking operations, and
- * one for each persistent one.  They are got when they are needed, and break with the first.
+ * Segments of the members of a process in addition to their first one: one for nonblocking
+ * operations, and one for each persistent one.  They are allocated when they are needed, and break
+ * with the first.
  *
- * A member may be through with all that it wanted of a block before another one has got it: a root
- * that broadcasts something small, for one.  What it has said there must stay, so a block is put
- * back when all members have got it.  One that cannot be put back yet is kept by the handle, and
- * when that goes by the communicator's first block, until the last of its handles goes.
+ * A member may have completed all that it needs of a segment before another one has got it, as the
+ * root of a small broadcast.  What it has published there must stay, so a segment is released when
+ * all members have got it.  Until then it is kept in the handle's list of deferred releases, and
+ * when the handle is freed in that of the communicator's first segment, until its last handle is
+ * freed.
  */
 
 #ifndef MCA_COLL_EPCOLL_OP_SEGMENT_H
@@ -28,7 +30,7 @@ BEGIN_C_DECLS
 typedef struct mca_coll_epcoll_op_segment_t mca_coll_epcoll_op_segment_t;
 struct mca_coll_epcoll_op_segment_t {
     mpix_endpoints_memory_t *memory;
-    mca_coll_epcoll_op_segment_t *next; /**< of those that are kept */
+    mca_coll_epcoll_op_segment_t *next; /**< of those whose release is deferred */
 };
 
 /** Sides that a handle keeps. */
@@ -38,11 +40,11 @@ typedef struct mca_coll_epcoll_deferred_t {
 } mca_coll_epcoll_deferred_t;
 
 /**
- * Get a block, and make the member's view of it.
+ * Get a segment, and make the member's view of it.
  *
- * @param key  not 0; the same at all members for the same block, and used once
+ * @param key  not 0; the same at all members for the same segment, and used once
  *
- * @return MPI_SUCCESS; MPI_ERR_NO_MEM: the other members have to be told
+ * @return MPI_SUCCESS; MPI_ERR_NO_MEM: the other members have to be notified
  */
 int mca_coll_epcoll_op_segment_get(mca_coll_epcoll_handle_t *handle, uint32_t key,
                                    epcoll_member_t *member,
@@ -53,15 +55,15 @@ void mca_coll_epcoll_op_segment_put(mca_coll_epcoll_deferred_t *deferred,
                                     const epcoll_member_t *member,
                                     mca_coll_epcoll_op_segment_t *segment);
 
-/** Put back those that were kept and need not be any more.  The thread of the handle.
- * @param member  of any block of the handle's process */
+/** Release those segments that all members have got meanwhile.  The thread of the handle.
+ * @param member  of any segment of the handle's process */
 void mca_coll_epcoll_deferred_put(mca_coll_epcoll_deferred_t *deferred,
                                   const epcoll_member_t *member);
 
 /** A handle has its first block. */
 void mca_coll_epcoll_deferred_begin(epcoll_member_t *member);
 
-/** A handle goes, and is about to put back its first block.  @param kept  NULL: it has none */
+/** A handle is freed, before its first segment is released.  @param deferred  NULL: it has none */
 void mca_coll_epcoll_deferred_end(epcoll_member_t *member, mca_coll_epcoll_deferred_t *deferred);
 
 END_C_DECLS

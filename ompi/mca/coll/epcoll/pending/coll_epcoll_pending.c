@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What all that is under way has in common.
+ * Progress of active operations, nonblocking and persistent.
  *
  * Called by the layer calls, and as work by the engine.
  *
@@ -21,7 +21,8 @@
 
 #include <stdlib.h>
 
-/** Bytes of work in a step: so long may somebody else's thread be at it. */
+/** Bytes of work in a step: another thread that progresses the endpoint spends so much time in
+ * it. */
 #define STEP_BYTES 65536
 
 /** Looks for others when an operation begins: some 0.2 us. */
@@ -51,7 +52,7 @@ void mca_coll_epcoll_pending_reserve(mca_coll_epcoll_pending_t *pending,
 {
     if (operation->steps) {
         mca_coll_epcoll_schedule_reserve(operation->schedule);
-        operation->is_published = true; /* as far as it goes: its steps look for themselves */
+        operation->is_published = true; /* its steps check by themselves */
         return;
     }
     if (NULL == operation->member.segment || NULL != operation->schedule) {
@@ -60,7 +61,7 @@ void mca_coll_epcoll_pending_reserve(mca_coll_epcoll_pending_t *pending,
     operation->member.seq = mca_coll_epcoll_sequence_reserve(operation->sequence, 1);
     operation->is_published = false;
     operation->running.waits = 0;
-    if (is_nonblocking(pending, operation)) { /* else we may have come without the lock: _at_once */
+    if (is_nonblocking(pending, operation)) { /* else the lock may not be held: _at_once */
         ++pending->waiting;
     }
 }
@@ -94,17 +95,17 @@ static bool is_small(const mca_coll_epcoll_operation_t *operation)
 }
 
 /**
- * It has been published, and not all members have come that it needs: look for them for about as
- * long as it takes to leave it to the engine and to have it back, so that it costs twice that at
- * most. Threads that call at the same time are over with it at once then: without a request, if it
+ * It has been published, and not all members have arrived that it needs: poll for them for about as
+ * long as it takes to hand it to the engine and to get it back, so that the cost is at most
+ * doubled.  Threads that call at the same time then complete it at once: without a request, if it
  * is nonblocking, and without an atomic read-modify-write, which would wait until our slot has
  * reached the others.
  *
- * @return whether a step would bring something
+ * @return whether a step would progress it
  */
 static bool poll_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_running_t *running)
 {
-    /* Relaxed: a hint.  What is under way besides would wait meanwhile. */
+    /* Relaxed: a hint.  Other active operations would wait meanwhile. */
     if (atomic_load_explicit(&pending->is_working, memory_order_relaxed)
         || mca_coll_epcoll_component.engine->is_oversubscribed()) {
         return false;
@@ -118,8 +119,7 @@ static bool poll_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_runn
     return false;
 }
 
-/** Show the others that we have come to it, if that is possible now.  @return whether it is
- * shown */
+/** Publish our part, if its slot is free.  @return whether it is published */
 static bool pending_publish(mca_coll_epcoll_pending_t *pending,
                             mca_coll_epcoll_operation_t *operation)
 {
@@ -135,8 +135,8 @@ static bool pending_publish(mca_coll_epcoll_pending_t *pending,
     return true;
 }
 
-/** It waits: for something that will not come?  In the node's memory no other layer notices that a
- * member is lost.  @return 0, or the error with which to end */
+/** It waits: can it still complete?  In the node's memory no other layer notices that a member is
+ * lost.  @return 0, or the error with which to end */
 static int waiting_error(const mca_coll_epcoll_pending_t *pending,
                          mca_coll_epcoll_operation_t *operation)
 {
@@ -160,12 +160,11 @@ static int waiting_error(const mca_coll_epcoll_pending_t *pending,
 }
 
 /**
- * Go on with one.
+ * Progress one.
  *
  * @param most  chunks to do at most
  *
- * @return as mca_coll_epcoll_chunks_step, but that after an error nothing of it is under way any
- * more
+ * @return as mca_coll_epcoll_chunks_step, but after an error nothing of it is active any more
  */
 static int operation_progress(mca_coll_epcoll_pending_t *pending,
                               mca_coll_epcoll_operation_t *operation, uint32_t most)
@@ -230,7 +229,7 @@ int mca_coll_epcoll_pending_first_step(mca_coll_epcoll_pending_t *pending,
     int rc;
 
     if (is_nonblocking(pending, operation) && 1 < pending->waiting) {
-        return EPCOLL_NOTHING; /* others come first */
+        return EPCOLL_NOTHING; /* others are first */
     }
     rc = operation_progress(pending, operation, chunks_in_step());
     if (EPCOLL_NOTHING == rc && is_small(operation) && !operation->has_seq
@@ -326,7 +325,7 @@ static mpix_endpoints_step_t pending_step(mpix_endpoints_work_t *work)
     bool some, works;
 
     if (!mca_coll_epcoll_lock_try(pending)) {
-        return MPIX_ENDPOINTS_STEP_IDLE; /* somebody begins one */
+        return MPIX_ENDPOINTS_STEP_IDLE; /* another thread begins one */
     }
     some = progress_all(pending, &ended);
     for (;;) {
@@ -404,7 +403,7 @@ bool mca_coll_epcoll_pending_at_once(mca_coll_epcoll_pending_t *pending,
         rc = mca_coll_epcoll_small_step(&operation->running);
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        return false; /* an error is found again, and told, under the lock */
+        return false; /* an error is found again, and reported, under the lock */
     }
     mca_coll_epcoll_sequence_complete(operation->sequence, operation->member.seq,
                                       operation->running.seen == operation->member.count);

@@ -6,25 +6,25 @@
 /**
  * @file
  *
- * What is under way in a handle: nonblocking and persistent operations.
+ * Active operations of a handle: nonblocking and persistent ones.
  *
- * Each has its own view of a block, with its own number.  Nonblocking ones chunk a block, where
- * their numbers follow the order of the calls; a persistent one has its own, because members may
- * start several in different orders.  At most EPCOLL_WINDOW are under way in a block; those that
- * come later wait in the handle's list.  They may be over in any order: a member is through with a
- * number when all up to it are over.
+ * Each has its own view of a segment, with its own sequence number.  Nonblocking ones share a
+ * segment, where their numbers follow the order of the calls; a persistent one has its own, because
+ * members may start several in different orders.  At most EPCOLL_WINDOW are active in a segment;
+ * later ones wait in the handle's list.  They may complete in any order: a member has completed a
+ * number when all up to it are complete.
  *
- * All that is under way is one partition of work to the engine, which the thread that progresses
- * the endpoint goes on with, one thread at a time: it holds the handle's lock.  A thread that
- * begins an operation while another one holds it leaves it at the lock, and the holder takes it in.
+ * To the engine all active operations of a handle are one item of work.  The thread that progresses
+ * the endpoint executes it, one thread at a time: it holds the handle's lock.  A thread that begins
+ * an operation while another one holds the lock enqueues it, and the holder takes it from the
+ * queue.
  *
- * Where members live in several processes, an operation goes through its schedule (layer hier),
- * whose LOCAL steps have numbers of the block; all of an operation's follow each other.  What goes
- * through the node's memory instead is as if all members were in one process, in blocks of their
- * own there.
+ * Where members live in several processes, an operation executes its schedule (layer hier), whose
+ * LOCAL steps have consecutive sequence numbers of the segment.  Operations through the node's
+ * memory are executed as if all members were in one process, in segments of their own there.
  *
- * Once the last member has started an operation, any one of them completes all members' parts of
- * it; but its request ends in a step of its own handle, when its thread is in MPI, or helped.
+ * Once the last member has started an operation, any member can complete all members' parts of it;
+ * but its request ends in a step of its own handle, when its thread is in MPI, or by a helper.
  */
 
 #ifndef MCA_COLL_EPCOLL_PENDING_H
@@ -60,18 +60,18 @@ struct mca_coll_epcoll_operation_t {
         *schedule;                      /**< of members in several processes; NULL: all are here */
     bool steps;                         /**< it goes through its schedule */
     ompi_request_t *request;            /**< NULL: none yet */
-    bool has_seq;                       /**< it has its number before it comes to the lock */
+    bool has_seq;                       /**< it has its number before the lock is taken */
     bool is_published;                  /**< else it waits until its slot may be written */
 };
 
 typedef struct mca_coll_epcoll_pending_t {
-    mpix_endpoints_work_t work; /**< its place in the engine; first, see step */
+    mpix_endpoints_work_t work; /**< for the engine; first, see step */
     mca_coll_epcoll_handle_t *handle;
     /** 0, or 1 if a thread holds it: then also the address of the last operation left there. */
     _Atomic uintptr_t lock;
 
     /* under the lock */
-    atomic_bool is_working; /**< the engine has the work; others look at it for a hint */
+    atomic_bool is_working; /**< the engine has the work; others read it as a hint */
     mca_coll_epcoll_operation_t *first, **last; /**< begun and not over, the oldest first */
     mca_coll_epcoll_operation_t *unused;
     uint32_t waiting; /**< of the nonblocking sequence, those that are not shown */
@@ -93,12 +93,12 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
 int mca_coll_epcoll_pending_init(mca_coll_epcoll_handle_t *handle,
                                  const mca_coll_epcoll_call_t *call, ompi_request_t **request_p);
 
-/** The handle goes, and nothing is under way any more. */
+/** The handle is freed, and nothing is active any more. */
 void mca_coll_epcoll_pending_free(mca_coll_epcoll_handle_t *handle);
 
 /* ---- for coll_epcoll_persistent.c ------------------------------------------------------------ */
 
-/** What is under way in the handle: made when it is first needed.  @return NULL: no memory */
+/** The handle's active operations; made when first needed.  @return NULL: no memory */
 mca_coll_epcoll_pending_t *mca_coll_epcoll_pending_of(mca_coll_epcoll_handle_t *handle);
 
 /** A member cannot go on, for want of memory: the others must not wait for it.  @return the
@@ -114,8 +114,8 @@ bool mca_coll_epcoll_pending_schedule_new(mca_coll_epcoll_pending_t *pending,
 void mca_coll_epcoll_pending_schedule_free(mca_coll_epcoll_operation_t *operation);
 
 /**
- * Begin an operation whose sequence nobody else has, before anybody knows of it, so without the
- * lock: mostly all that it needs is there, or comes in a moment.
+ * Begin an operation whose sequence no other thread uses, before it is visible to others, so
+ * without the lock: mostly all that it needs is there, or arrives in a moment.
  *
  * @return true: it is over, without error; else it is to be submitted
  */
@@ -129,8 +129,8 @@ void mca_coll_epcoll_pending_submit(mca_coll_epcoll_pending_t *pending,
 /* ---- for coll_epcoll_nonblocking.c: by the thread inside the lock
  * ------------------------------ */
 
-/** A request that is over, to be said when nothing of the handle is touched any more: with the last
- * request the handle may go. */
+/** A request that is over, to be completed when the handle is not accessed any more: with the last
+ * request the handle may be freed. */
 typedef struct mca_coll_epcoll_ended_t {
     ompi_request_t *request;
     int error;

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Persistent operations.  What MPI_Start must not need is done before: the arguments are copied,
- * the arrays among them as well, types and operation are kept, and there is a block of its own.
+ * Persistent operations.  All that MPI_Start needs is allocated before: arguments and arrays are
+ * copied, types and op are retained, and the operation has a segment of its own.
  *
  * Called by the layer calls, and through requests by libmpi.
  *

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Groups of blocks in the node's memory.
+ * Pools of segments in the node's memory.
  *
  * Called by coll_epcoll_persistent.c.
  *
@@ -39,7 +39,7 @@ static epcoll_segment_t *first_segment(const mca_coll_epcoll_pool_t *pool)
     return pool->memory->base;
 }
 
-/** Who wants nothing may be through before all have come. */
+/** A member that receives nothing may be done before all have arrived. */
 static bool all_want_some(const mca_coll_epcoll_handle_t *handle,
                           const mca_coll_epcoll_call_t *call)
 {
@@ -70,7 +70,7 @@ bool mca_coll_epcoll_pool_serves(const mca_coll_epcoll_handle_t *handle,
         return mca_coll_epcoll_is_on_node(handle) && all_want_some(handle, call)
                && mca_coll_epcoll_node_segment_fits(handle, &all, call);
     default:
-        return false; /* not all have come when it is over */
+        return false; /* not all have arrived when it is over */
     }
 }
 
@@ -94,7 +94,7 @@ static mca_coll_epcoll_pool_t *pool_new(mca_coll_epcoll_handle_t *handle, uint32
     }
     atomic_init(&pool->users, 1);
     pool->size = mca_coll_epcoll_size(handle);
-    /* Relaxed: a thread that looks at it has left an operation that all have come to since. */
+    /* Relaxed: a thread that reads it has left an operation at which all have arrived since. */
     atomic_fetch_add_explicit(&first_segment(pool)->users, 1, memory_order_relaxed);
     return pool;
 }

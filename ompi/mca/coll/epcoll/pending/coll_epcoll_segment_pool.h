@@ -6,13 +6,12 @@
 /**
  * @file
  *
- * Blocks in the node's memory for persistent operations: some that are made one after the other
- * have theirs in one partition of memory, a group, which is got with the first of them and goes
- * with the last.
+ * Segments in the node's memory for persistent operations.  Consecutive operations have theirs in
+ * one piece of memory, a pool, which is allocated with the first of them and released with the
+ * last.
  *
- * Whether all members have it nobody knows before an operation that all have come to is over: its
- * first start is such a one.  So that goes by messages, and those behind it through the block, or
- * none does.
+ * Whether all members have it is known after the first operation at which all arrive: its first
+ * start.  So the first start uses messages; later ones use the segment if all have it.
  */
 
 #ifndef MCA_COLL_EPCOLL_SEGMENT_POOL_H
@@ -36,8 +35,8 @@ typedef struct mca_coll_epcoll_pools_t {
 bool mca_coll_epcoll_pool_serves(const mca_coll_epcoll_handle_t *handle,
                                  const mca_coll_epcoll_call_t *call);
 
-/** One that may is made: a hold on its group, and the member's view of its block.
- * @return NULL: we have none, so nobody uses it */
+/** Make the segment of an operation: a reference to its pool, and the member's view.
+ * @return NULL: we have none, so it is not used by any member */
 mca_coll_epcoll_pool_t *mca_coll_epcoll_pool_get(mca_coll_epcoll_handle_t *handle,
                                                  mca_coll_epcoll_pools_t *pools,
                                                  epcoll_member_t *member);

@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * A small operation on a block (coll_epcoll_segment.h): one says something to all, along the tree
- * of coll_epcoll_tree.h.
+ * Broadcast of up to EPCOLL_INLINE bytes in a segment (coll_epcoll_segment.h), along the tree of
+ * coll_epcoll_tree.h.
  *
- * Who hears waits for the line of the nearest leader on its way, and after a while for the root's
- * own as well: a leader without a core holds up nobody for long.
+ * A receiver waits for the slot of the nearest leader on its way, and after a while also for the
+ * root's own slot.  So a descheduled leader delays the others only briefly.
  *
  * Tests: unit/test_epcoll_segment, coll_late
  */
@@ -20,8 +20,8 @@
 
 #include "coll_epcoll_tree.h"
 
-/** Publish what we have called, if we have not: for members that have called something else, and
- * may wait for a word of ours. */
+/** Publish our signature, if we have not yet: members that have called something else may wait for
+ * our slot. */
 static inline void epcoll_publish_signature(epcoll_member_t *member, uint64_t signature)
 {
     epcoll_slot_t *slot = epcoll_slot(member, member->index);
@@ -34,7 +34,7 @@ static inline void epcoll_publish_signature(epcoll_member_t *member, uint64_t si
     }
 }
 
-/** Wait for what the root says; of many, by way of their leaders, or after a while by the
+/** Wait for the root's data: of many members, in the slot of a leader, or after a while in the
  * root's. */
 static inline int epcoll_bcast_wait(epcoll_member_t *member, uint32_t root, uint64_t signature,
                                     epcoll_slot_t **heard)
@@ -75,7 +75,8 @@ static inline int epcoll_bcast_wait(epcoll_member_t *member, uint32_t root, uint
     return 0;
 }
 
-/** Likewise, and the root is to have called what we have; not within each place that waits. */
+/** Likewise, and compare the root's signature with ours.  Out of line: it is called only after a
+ * wait, or to report a mismatch. */
 static __attribute__((noinline, unused)) int epcoll_bcast_wait_slow(epcoll_member_t *member,
                                                                     uint32_t root,
                                                                     uint64_t signature,
@@ -90,12 +91,12 @@ static __attribute__((noinline, unused)) int epcoll_bcast_wait_slow(epcoll_membe
     return 0 != rc ? rc : EPCOLL_MISMATCH;
 }
 
-/** Up to EPCOLL_FANOUT members: all read the root's line. */
+/** Up to EPCOLL_FANOUT members: all read the root's slot. */
 static inline int epcoll_bcast_flat(epcoll_member_t *member, uint32_t root, uint64_t signature,
                                     void *data, size_t size)
 {
     epcoll_slot_t *slot;
-    /* Few look at each other's words at the same time, and not before each is root. */
+    /* Each member checks the flags of the others here, also those that are never root. */
     int rc = epcoll_begin(member);
 
     if (0 != rc) {
@@ -160,12 +161,13 @@ static __attribute__((noinline, unused)) int epcoll_bcast_tree(epcoll_member_t *
 }
 
 /**
- * One says something to all.  Its own call returns at once, unless it is EPCOLL_WINDOW ahead.
+ * Broadcast data of one member.  The root's call returns at once, unless it is EPCOLL_WINDOW
+ * operations ahead.
  *
- * @param data  what it says, or room for it
- * @param size  at most EPCOLL_INLINE, the same at all
+ * @param data  the root's data, or where they go
+ * @param size  at most EPCOLL_INLINE, the same at all members
  *
- * @return 0 or an error; the block is to be broken then
+ * @return 0 or an error; the caller then breaks the segment
  */
 static inline int epcoll_bcast(epcoll_member_t *member, uint32_t root, uint64_t signature,
                                void *data, size_t size)

@@ -6,20 +6,20 @@
 /**
  * @file
  *
- * From which call on do members use something that each of them has to get first?  One word that
- * they share says so, and nobody waits for it.
+ * From which call on do members use an object that each of them has to get first?  A shared word
+ * decides it, and no member waits for another one.
  *
- * Members count their calls, the same ones in the same order.  Each gets the object in a call of
- * its own, the same number at all, and joins.  Calls behind that take another path until all have
- * joined: a member that makes one says so in the word.  Then the word does not change any more, and
- * calls behind the last one in it use the object: a call that was made by any member before all had
- * joined is in the word, so that all others find it there.  Where a member has not got the object,
- * the word stays open until one gives up for all.
+ * All members count the same calls in the same order.  Each gets the object in the same call of its
+ * own, and joins.  Later calls take the old path until all members have joined: each member that
+ * makes one records its number in the word.  Once all have joined, the word is constant, and calls
+ * after the recorded one use the object: any call made before that by any member is in the word,
+ * where all others find it.  Where a member could not get the object, the word stays open until one
+ * member gives up for all.
  *
- * Memory order.  Relaxed: nothing is read by the word but the word; what is shared is all 0 at
+ * Memory order.  Relaxed: the word publishes nothing but itself; the shared object is all 0 at
  * first.
  *
- * Standalone: C11 atomics, no Open MPI.
+ * Standalone:  C11 atomics, no Open MPI.
  *
  * Tests: unit/test_epcoll_ring, coll_nomem
  */
@@ -31,7 +31,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** A call that is behind all: nobody ever uses it. */
+/** Later than any call: the object is never used. */
 #define EPCOLL_NEVER UINT32_MAX
 
 /** The word: members that have joined above, below the last call that takes another path.  0 at

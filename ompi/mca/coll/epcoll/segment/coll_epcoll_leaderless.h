@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * What all members say together in an operation of all (coll_epcoll_tree.h), put together by one
- * that does not wait for the leaders of its nodes.
+ * The result of an allreduce or barrier (coll_epcoll_tree.h), computed by a member that does not
+ * wait for the leaders of its groups.
  *
  * Tests: unit/test_epcoll_segment, coll_late
  */
@@ -17,10 +17,10 @@
 
 #include "coll_epcoll_reuse.h"
 
-/** What an operation of all does with what they say. */
+/** A member's part of an allreduce or barrier. */
 typedef struct epcoll_contribution_t {
     uint64_t signature; /**< what we have called; the same at all members, or it is an error */
-    const void *data; /**< what we say */
+    const void *data;   /**< our data */
     size_t size;      /**< of it, and of the result: the same at all; at most EPCOLL_INLINE */
     /** into = from op into.  NULL: nothing to put together. */
     void (*combine)(void *into, const void *from, void *context);
@@ -40,7 +40,8 @@ static inline void epcoll_combine(const epcoll_contribution_t *contrib, void *in
     }
 }
 
-/** All members' lines are here: what those of a node say together, or, of level -1, a member. */
+/** All slots are published: combine those of a group's members, or, of level -1, copy a
+ * member's. */
 static inline int epcoll_combine_group(epcoll_member_t *member,
                                        const epcoll_contribution_t *contrib, int level,
                                        uint32_t index, void *value)
@@ -77,13 +78,14 @@ static inline _Atomic uint64_t *epcoll_result_word(const epcoll_member_t *member
                 ->result_word;
 }
 
-/** Are there places enough for results?  Of fewer members each finds for itself what all say. */
+/** Are there control lines enough for the words of a result?  With fewer members each computes it
+ * by itself. */
 static inline bool epcoll_has_result_words(const epcoll_member_t *member)
 {
     return EPCOLL_WINDOW * EPCOLL_RESULT_WORDS <= member->count;
 }
 
-/** Has a member found, and said, what all say together?  All have come then. */
+/** Has a member published the result?  Then all have arrived. */
 static inline bool epcoll_has_result(const epcoll_member_t *member)
 {
     /* Acquire pairs with the release in epcoll_result_publish. */
@@ -104,7 +106,7 @@ static inline void epcoll_result_read(const epcoll_member_t *member, void *value
     memcpy(value, words, size);
 }
 
-/** Shall we say for others what we are about to find?  Else another one does. */
+/** Are we to publish the result that we are about to compute?  Else another member does. */
 static inline bool epcoll_result_claim(const epcoll_member_t *member)
 {
     const uint64_t seq = 2 * member->seq;
@@ -113,8 +115,8 @@ static inline bool epcoll_result_claim(const epcoll_member_t *member)
     if (!epcoll_has_result_words(member)) {
         return false;
     }
-    /* Relaxed: nothing is read by it.  All are through with the operation that had the words
-     * before, as all have come to this one. */
+    /* Relaxed: the words publish nothing yet.  Their previous operation is completed at all
+     * members, as all have arrived at this one. */
     old = atomic_load_explicit(epcoll_result_word(member, 0), memory_order_relaxed);
     return old < seq - 1
            && atomic_compare_exchange_strong_explicit(epcoll_result_word(member, 0), &old, seq - 1,
@@ -136,7 +138,7 @@ static inline void epcoll_result_publish(const epcoll_member_t *member, const vo
     atomic_store_explicit(epcoll_result_word(member, 0), 2 * member->seq, memory_order_release);
 }
 
-/** Puts together what the nodes of the top say.  @return 0 or EPCOLL_MISMATCH */
+/** Combine the groups of the topmost level.  @return 0 or EPCOLL_MISMATCH */
 static inline int epcoll_combine_top(epcoll_member_t *member, const epcoll_contribution_t *contrib,
                                      void *value)
 {
@@ -154,9 +156,9 @@ static inline int epcoll_combine_top(epcoll_member_t *member, const epcoll_contr
     return 0;
 }
 
-/** The combined data of all, without their leaders, once all members' lines are here, with the same
- * call.  In the tree's order.  The first member that finds this combines them; members that come
- * meanwhile do so by themselves, as it may have lost its core. */
+/** The result, without the leaders, once all slots are published with the same signature; combined
+ * in the tree's order.  The first member that detects this publishes the result; others that come
+ * meanwhile compute it themselves, as that member may have been descheduled. */
 static inline int epcoll_allreduce_leaderless(epcoll_member_t *member,
                                               const epcoll_contribution_t *contrib, void *value)
 {

@@ -6,18 +6,17 @@
 /**
  * @file
  *
- * A small operation on a block (coll_epcoll_segment.h) whose members are processes: what they say
- * goes up to one of them, and what that one makes of it comes down to all.
+ * Reduction and broadcast in a segment (coll_epcoll_segment.h) whose members are processes, each
+ * represented by one of its threads.
  *
- * A process has several threads, of which one leads it in an operation, another one perhaps in the
- * next.  Each has a view of the process's place, and counts all operations: epcoll_leaders_reduce
- * and epcoll_leaders_bcast if it leads, epcoll_leaders_skip if not.  The thread that leads comes to
- * epcoll_leaders_reduce only when it has seen, within its process, that all its threads have come
- * to the call.  So the leader of the operation before is through with it, and what that one has
- * written of the place, and has read of others, comes before whatever is done here: a place is
- * written as if by one thread.
+ * Another thread may lead its process in the next operation.  Each thread has a view of the
+ * process's control lines, and counts all operations: by epcoll_leaders_reduce and
+ * epcoll_leaders_bcast if it leads, by epcoll_leaders_skip if not.  A leader calls
+ * epcoll_leaders_reduce only after all threads of its process have arrived at the call.  So the
+ * leader of the preceding operation has completed it, and its accesses to the control lines happen
+ * before those of this one: the lines are written as if by one thread.
  *
- * Standalone: C11 atomics, no Open MPI.
+ * Standalone:  C11 atomics, no Open MPI.
  *
  * Tests: unit/test_epcoll_leaders
  */
@@ -27,8 +26,8 @@
 
 #include "coll_epcoll_bcast.h"
 
-/** All have come, up to EPCOLL_FANOUT: what they say, from `top` on round; neighbours, then
- * neighbours of these, and so on: as messages in a binomial tree to it put them together. */
+/** All have arrived, up to EPCOLL_FANOUT processes: combine their data from `top` on, in the order
+ * of messages in a binomial tree to it. */
 static inline void epcoll_leaders_combine(const epcoll_member_t *member,
                                           const epcoll_contribution_t *contrib, uint32_t top,
                                           void *data)
@@ -47,7 +46,7 @@ static inline void epcoll_leaders_combine(const epcoll_member_t *member,
     epcoll_copy(data, value[0], contrib->size);
 }
 
-/** What all say, at the top. */
+/** The data of all, at the top. */
 static inline int epcoll_leaders_gather(epcoll_member_t *member,
                                         const epcoll_contribution_t *contrib, void *data)
 {
@@ -67,13 +66,14 @@ static inline int epcoll_leaders_gather(epcoll_member_t *member,
 }
 
 /**
- * Say our part; nobody but the top waits for the others.  Of more than EPCOLL_FANOUT, all do.
+ * Publish our part.  Only the top waits for the others; of more than EPCOLL_FANOUT processes, all
+ * do.
  *
  * @param top   the member that gets the data of all
- * @param data  all->size bytes of room, at least one; may be all->data.  At the top it becomes what
- *              all say together, elsewhere nobody knows what
+ * @param data  contrib->size bytes, at least one; may be contrib->data.  At the top it becomes the
+ *              result, elsewhere its contents are undefined
  *
- * @return 0 or an error; the block is to be broken then
+ * @return 0 or an error; the caller then breaks the segment
  */
 static inline int epcoll_leaders_reduce(epcoll_member_t *member,
                                         const epcoll_contribution_t *contrib, uint32_t top,
@@ -99,7 +99,7 @@ static inline int epcoll_leaders_reduce(epcoll_member_t *member,
     return rc;
 }
 
-/** Behind an epcoll_leaders_reduce to the same top: it says something to all. */
+/** After an epcoll_leaders_reduce to the same top: broadcast its data. */
 static inline int epcoll_leaders_bcast(epcoll_member_t *member, uint32_t top, uint64_t signature,
                                        void *data, size_t size)
 {
@@ -111,15 +111,15 @@ static inline int epcoll_leaders_bcast(epcoll_member_t *member, uint32_t top, ui
     return rc;
 }
 
-/** Of a thread that has not led: its process has gone up, and down.
- * @param down  it has, and the thread has heard of it */
+/** Of a thread that does not lead: count what its leader has done.
+ * @param down  epcoll_leaders_bcast is included, and the thread has seen its result */
 static inline void epcoll_leaders_skip(epcoll_member_t *member, bool down)
 {
     ++member->seq;
     if (0 < member->levels) {
         epcoll_next_up(member);
     }
-    if (down) { /* all had come to the one before */
+    if (down) { /* all had arrived at the one before */
         ++member->seq;
         member->safe = member->seq - 2;
     }

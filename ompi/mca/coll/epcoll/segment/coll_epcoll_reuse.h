@@ -6,23 +6,23 @@
 /**
  * @file
  *
- * When a slot of a block (coll_epcoll_segment.h) may be written again: which members are through
- * with which operation, and how an operation begins and ends.
+ * When a slot of a segment (coll_epcoll_segment.h) may be written again: which operations members
+ * have completed, and how an operation begins and ends.
  *
- * One rule of reuse: a slot is written for an operation only when all its readers are through with
- * the one that is EPCOLL_WINDOW before it.  Of a member's own slot these are all (epcoll_begin), of
- * a node's the node's members (epcoll_begin_leader); a member that writes nothing asks none.  Where
- * all wait for all a member knows this at no cost (epcoll_all_arrived).  Elsewhere leaders collect
- * it for their nodes, once in a window or less, and write in a word of the node how far all of it
- * are.
- *  A member that has to know it of all reads the topmost nodes' words, and goes down to the
- * members' own, and waits there, only where a node's is not new enough.  So a member reads only a
- * few lines for it, and none waits for a leader.
+ * One rule of reuse: a slot is written for an operation only when all its readers have completed
+ * the one EPCOLL_WINDOW before it.  The readers of a member's slot are all members (epcoll_begin),
+ * those of a group's slots are the group's members (epcoll_begin_leader); a member that writes
+ * nothing checks nothing.  Where all members wait for all, a member knows this at no cost
+ * (epcoll_all_arrived).  Elsewhere leaders collect it for their groups, once in a window at most,
+ * and store in a flag of the group what all its members have completed.  A member that has to know
+ * it of all reads the flags of the topmost groups.  Only where such a flag is too old does it read
+ * the flags below, and waits for those of members.  So a member reads only a few lines for it, and
+ * waits for no leader.
  *
- * Memory order.  Reads of a slot come before their reader's store to through (release), which the
- * writer loads (acquire) before it writes the slot again, itself or by way of leaders, which load
- * it and store the node's word behind it; or before the reader's next slot or word, which the
- * writer has seen in an operation of all.
+ * Memory order.  Reads of a slot come before their reader's store to `completed` (release), which
+ * the writer loads (acquire) before it writes the slot again, itself or by way of leaders, which
+ * load it and then store the group's flag.  Or they come before the reader's next slot or flag,
+ * which the writer has seen in an operation of all.
  *
  * Tests: unit/test_epcoll_segment, coll_late
  */
@@ -32,7 +32,7 @@
 
 #include "coll_epcoll_segment.h"
 
-/** Where a node of a level is among all. */
+/** The index of a group of a level among all groups. */
 static inline uint32_t epcoll_group_index(const epcoll_member_t *member, uint32_t level,
                                           uint32_t index)
 {
@@ -55,8 +55,8 @@ static inline uint32_t epcoll_level_width(const epcoll_member_t *member, int lev
                : epcoll_groups(member->count, member->fanout, (uint32_t) level);
 }
 
-/** What the leader of a node says of how far the node's members are.  Neighbours are in one line:
- * each is written once in a window, and all are read at a time. */
+/** The operation that all members of a group have completed, as stored by its leader.  Flags of
+ * neighbours share a line: each is written once in a window, and all are read at a time. */
 static inline _Atomic uint64_t *epcoll_group_completed(const epcoll_member_t *member,
                                                        uint32_t level, uint32_t index)
 {
@@ -64,13 +64,13 @@ static inline _Atomic uint64_t *epcoll_group_completed(const epcoll_member_t *me
            + epcoll_group_index(member, level, index);
 }
 
-/** Nobody of the nodes that we lead is in an operation up to this one. */
+/** All members of the groups that we lead have completed the operations up to this one. */
 static inline uint64_t *epcoll_group_safe(const epcoll_member_t *member)
 {
     return &epcoll_ctrl(member, member->index)->group_safe;
 }
 
-/** Nobody at all is. */
+/** All members have. */
 static inline void epcoll_group_raise_safe(const epcoll_member_t *member, uint64_t seq)
 {
     if (seq > *epcoll_group_safe(member)) {
@@ -78,18 +78,18 @@ static inline void epcoll_group_raise_safe(const epcoll_member_t *member, uint64
     }
 }
 
-/** Does it lead nodes? */
+/** Does it lead groups? */
 static inline bool epcoll_leads(const epcoll_member_t *member)
 {
     return 0 < member->levels && 0 == member->index % member->fanout;
 }
 
 /**
- * Reads which operations members are through with: those of some nodes of a level, or, at level -1,
+ * Read which operations members have completed: those of some groups of a level, or, at level -1,
  * some members.
  *
- * @param wanted  waits until all are through with this one
- * @param least   becomes the last one that all are through with, if that is less than it was
+ * @param wanted  waits until all have completed this one
+ * @param least   becomes the last one that all have completed, if that is less than it was
  *
  * @return 0 or an error
  */
@@ -146,7 +146,7 @@ static inline int epcoll_read_completed(epcoll_member_t *member, int level, uint
     return 0;
 }
 
-/** The last operation that all members are through with. */
+/** The last operation that all members have completed. */
 static inline uint64_t epcoll_find_completed(const epcoll_member_t *member)
 {
     uint64_t least = UINT64_MAX;
@@ -162,10 +162,8 @@ static inline uint64_t epcoll_find_completed(const epcoll_member_t *member)
     return least;
 }
 
-/** Of operations that are under way beside each other, which read no line of a node: may the slot
- * of
- * that one be written?  Waits for nobody.  Of all members mostly one looks at all others, once in a
- * window. */
+/** Of concurrent operations, which read no slot of a group: may the slot of that one be written?
+ * Does not wait.  Mostly one member in a window reads the flags of all others. */
 static inline bool epcoll_may_begin(epcoll_member_t *member, uint64_t seq)
 {
     uint64_t safe;
@@ -187,7 +185,7 @@ static inline bool epcoll_may_begin(epcoll_member_t *member, uint64_t seq)
     return seq <= safe + EPCOLL_WINDOW;
 }
 
-/** Waits until nobody is in the operation that had our slot before. */
+/** Wait until all have completed the operation that had our slot before. */
 static inline int epcoll_find_safe(epcoll_member_t *member)
 {
     const int top = (int) member->levels - 1;
@@ -202,8 +200,8 @@ static inline int epcoll_find_safe(epcoll_member_t *member)
     return rc;
 }
 
-/** How far are the members of the nodes that we lead?  Says so in the nodes' words.
- * @param wanted  waits until all are through with this one */
+/** Which operations have the members of the groups that we lead completed?  Stores it in the
+ * groups' flags. @param wanted  waits until all have completed this one */
 static inline int epcoll_collect_completed(epcoll_member_t *member, uint64_t wanted)
 {
     uint64_t least = member->seq - 1;
@@ -228,7 +226,7 @@ static inline int epcoll_collect_completed(epcoll_member_t *member, uint64_t wan
     return 0;
 }
 
-/** The next operation, in which we write our slot, and our nodes'.  @return 0 or an error */
+/** Begin the next operation, in which we write our slot, and our groups'.  @return 0 or an error */
 static inline int epcoll_begin(epcoll_member_t *member)
 {
     /* Relaxed: as in epcoll_break. */
@@ -244,7 +242,7 @@ static inline int epcoll_begin(epcoll_member_t *member)
     return epcoll_find_safe(member);
 }
 
-/** The next operation, in which we write nothing but the down slots of the nodes that we lead. */
+/** Begin the next operation, in which we write only the down slots of the groups that we lead. */
 static inline int epcoll_begin_leader(epcoll_member_t *member)
 {
     ++member->seq;
@@ -254,8 +252,8 @@ static inline int epcoll_begin_leader(epcoll_member_t *member)
     return epcoll_collect_completed(member, member->seq - EPCOLL_WINDOW);
 }
 
-/** Behind an operation that not all have come to: leaders look ahead, where nobody waits for
- * them. */
+/** After an operation without a wait for all: leaders collect for the next ones, where no member
+ * waits for them. */
 static inline int epcoll_end_leader(epcoll_member_t *member)
 {
     return epcoll_leads(member) && *epcoll_group_safe(member) + EPCOLL_WINDOW <= member->seq
@@ -263,14 +261,14 @@ static inline int epcoll_end_leader(epcoll_member_t *member)
                : 0;
 }
 
-/** All have come to this operation, so all are through with those before. */
+/** All have arrived at this operation, so all have completed those before. */
 static inline void epcoll_all_arrived(epcoll_member_t *member)
 {
     member->safe = member->seq - 1;
     *epcoll_group_safe(member) = member->seq - 1;
 }
 
-/** Likewise of the operation before: the member that announces this one has seen all of them
+/** Likewise of the operation before: the member that publishes this one has seen all arrive
  * there. */
 static inline void epcoll_all_arrived_before(epcoll_member_t *member)
 {
@@ -280,7 +278,7 @@ static inline void epcoll_all_arrived_before(epcoll_member_t *member)
     }
 }
 
-/** We are through with all operations up to this one: read nothing of them any more. */
+/** We have completed all operations up to this one: we read nothing of them any more. */
 static inline void epcoll_end_at(epcoll_member_t *member, uint64_t seq)
 {
     /* Release pairs with the acquires in epcoll_read_completed and epcoll_may_begin. */
@@ -288,7 +286,7 @@ static inline void epcoll_end_at(epcoll_member_t *member, uint64_t seq)
                           memory_order_release);
 }
 
-/** We are through with the operation. */
+/** We have completed the operation. */
 static inline void epcoll_end(epcoll_member_t *member)
 {
     epcoll_end_at(member, member->seq);

@@ -6,24 +6,23 @@
 /**
  * @file
  *
- * Lines for operations in which some members do not wait for others: rings.  Each member has
- * EPCOLL_RING lines, taken in turns by number, as slots of a place are; so members that wait for
- * none may be that many operations ahead of the others before they have to.  Where threads share
- * cores they take turns once in a ring, and not once in EPCOLL_WINDOW operations.
+ * Rings of slots, for operations in which some members do not wait for others.  Each member has
+ * EPCOLL_RING slots, used in turn by sequence number.  So members that wait for no other one can
+ * run that many operations ahead.  Threads that share cores take turns once in a ring, not once in
+ * EPCOLL_WINDOW operations.
  *
- * It stands beside a block (coll_epcoll_segment.h) without nodes, and has its numbers: an operation
- * is in slots or in rings, as all members know, and a member that is through with it says so in the
- * block.
+ * The rings accompany a segment without groups (coll_epcoll_segment.h) and use its sequence
+ * numbers: all members know whether an operation is in slots of the segment or in rings, and
+ * completion is stored in the segment.
  *
- * Reuse: a line is written for an operation only when all are through with the one that is
- * EPCOLL_RING before it.  Who does not know that yet waits until they are through with all but the
- * last few: so nobody looks at the others' words more often than once in nearly a ring, nor wakes
- * for a single line.
+ * Reuse: a slot is written for an operation only when all have completed the one EPCOLL_RING before
+ * it.  A member that does not know that yet waits until they have completed all but the last few.
+ * So a member reads the others' flags once in nearly a ring, and does not wake for a single slot.
  *
  * Memory order: as in coll_epcoll_segment.h and coll_epcoll_reuse.h; the functions that load and
- * store are the same but for epcoll_ring_wait.
+ * store are the same except for epcoll_ring_wait.
  *
- * Standalone: C11 atomics, no Open MPI.
+ * Standalone:  C11 atomics, no Open MPI.
  *
  * Tests: unit/test_epcoll_ring, coll_late, coll_mismatch
  */
@@ -33,10 +32,10 @@
 
 #include "coll_epcoll_tree.h"
 
-/** Operations that a member may be ahead of the others: lines of its ring. */
+/** Operations that a member may run ahead of the others: slots of its ring. */
 #define EPCOLL_RING 64
 
-/** Who has had to wait goes on when the others are through with all but so many. */
+/** A member that had to wait continues when the others have completed all but so many. */
 #define EPCOLL_RING_LEFT 8
 
 /** Bytes of the rings of that many members. */
@@ -45,13 +44,13 @@ static inline size_t epcoll_ring_size(uint32_t count)
     return (size_t) count * EPCOLL_RING * sizeof(epcoll_slot_t);
 }
 
-/** The line of a member in the operation that we are in. */
+/** A member's slot of the current operation. */
 static inline epcoll_slot_t *epcoll_ring_slot(const epcoll_member_t *member, uint32_t index)
 {
     return &member->aux->ring[(size_t) index * EPCOLL_RING + member->seq % EPCOLL_RING];
 }
 
-/** Our line is another operation's, as far as we know: waits until most of our ring is free. */
+/** Our slot may still be read for another operation: wait until most of our ring is free. */
 static inline int epcoll_ring_find_safe(epcoll_member_t *member)
 {
     uint64_t least = member->seq - 1;
@@ -64,7 +63,7 @@ static inline int epcoll_ring_find_safe(epcoll_member_t *member)
     return rc;
 }
 
-/** The next operation, in rings: we may write our line.  @return 0 or an error */
+/** Begin the next operation, in rings: we may write our slot.  @return 0 or an error */
 static inline int epcoll_ring_begin(epcoll_member_t *member)
 {
     /* Relaxed: as in epcoll_break. */
@@ -79,24 +78,25 @@ static inline int epcoll_ring_begin(epcoll_member_t *member)
                : epcoll_ring_find_safe(member);
 }
 
-/** Say in our line what we have called, if we have not: for members that have called something
+/** Publish our signature in our slot, if we have not yet: for members that have called something
  * else. */
 static inline void epcoll_ring_publish_signature(epcoll_member_t *member, uint64_t signature)
 {
     epcoll_slot_t *own = epcoll_ring_slot(member, member->index);
 
-    /* Relaxed: nobody else writes it. */
+    /* Relaxed: no other member writes it. */
     if (atomic_load_explicit(&own->seq, memory_order_relaxed) < member->seq) {
         epcoll_publish(own, member->seq, signature, "", 0);
     }
 }
 
-/** Has a member left our operation without a word in its line, or come to another one, in slots? */
+/** Has a member completed our operation without publishing its slot, or begun another one, in slots
+ * of the segment? */
 static inline bool epcoll_ring_has_left(const epcoll_member_t *member, uint32_t index)
 {
-    /* Acquire pairs with the release in epcoll_end_at: what the member has said before is seen, so
-     * the line's number may be read relaxed.  So may the slot's: nothing else is read of it
-     * here. */
+    /* Acquire pairs with the release in epcoll_end_at: what the member has published before is
+     * seen, so the slot's number may be read relaxed.  So may that of the segment's slot: nothing
+     * else of it is read here. */
     return (member->seq <= atomic_load_explicit(&epcoll_ctrl(member, index)->completed,
                                                 memory_order_acquire)
             && atomic_load_explicit(&epcoll_ring_slot(member, index)->seq, memory_order_relaxed)
@@ -105,7 +105,7 @@ static inline bool epcoll_ring_has_left(const epcoll_member_t *member, uint32_t 
                   == atomic_load_explicit(&epcoll_slot(member, index)->seq, memory_order_relaxed);
 }
 
-/** Wait until a member has said its part of this operation.  @return 0 or an error */
+/** Wait until a member has published its part of this operation.  @return 0 or an error */
 static inline int epcoll_ring_wait(epcoll_member_t *member, uint32_t index, uint64_t signature)
 {
     epcoll_slot_t *line = epcoll_ring_slot(member, index);
@@ -128,8 +128,8 @@ static inline int epcoll_ring_wait(epcoll_member_t *member, uint32_t index, uint
     return signature == line->signature ? 0 : EPCOLL_MISMATCH;
 }
 
-/** What a member says in the operation that we are in: in its slot, or in its line.
- * @return NULL: nothing, as yet */
+/** What a member has published in the current operation: in its slot, or in its ring.
+ * @return NULL: nothing yet */
 static inline const epcoll_slot_t *epcoll_published(const epcoll_member_t *member, uint32_t index)
 {
     const epcoll_slot_t *slot = epcoll_slot(member, index);

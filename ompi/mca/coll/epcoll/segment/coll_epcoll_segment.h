@@ -6,21 +6,22 @@
 /**
  * @file
  *
- * What the members of a communicator that live in one process share: the block.
+ * The control segment that the members of a communicator in one process share.
  *
- * Operations have numbers, from 1, the same at all members: MPI has them call collectives in the
- * same order.  Each member has a place of its own that nobody else writes, and in it a few slots,
- * taken in turns: slot number % EPCOLL_WINDOW holds what a member says in operation number.
- * Nothing is ever set back: a reader waits until the number in a slot is that of its operation.
+ * Operations have sequence numbers, from 1, the same at all members:  MPI has them call collectives
+ * in the same order.  Each member has control lines that no other one writes, and in these a few
+ * slots, used in turn: slot seq % EPCOLL_WINDOW has the member's part of operation seq.  Nothing is
+ * ever reset: a reader waits until the slot's number is that of its operation.
  *
  * Memory order.  A slot's contents are plain; its number is stored with release after them, and
- * loaded with acquire before them.  When it may be written again: coll_epcoll_reuse.h.
+ * loaded with acquire before them.  When a slot may be written again: coll_epcoll_reuse.h.
  *
- * What a member takes is counted (docs/comparison.md), so a view and a place hold nothing that can
- * be had from elsewhere.  A view has no table of the tree: levels above the lowest are worked out,
- * by divisions, where there are more than EPCOLL_FANOUT^2 members, or a member looks after others.
+ * The memory of a member is counted (docs/comparison.md), so views and control lines hold nothing
+ * that is known elsewhere.  A view has no table of the tree: levels above the lowest are computed,
+ * by divisions, where there are more than EPCOLL_FANOUT^2 members, or a member checks the flags of
+ * others.
  *
- * Standalone: C11 atomics, no Open MPI.  The operations: coll_epcoll_tree.h,
+ * Standalone:  C11 atomics, no Open MPI.  The operations: coll_epcoll_tree.h,
  * coll_epcoll_stealing.h.
  *
  * Tests: unit/test_epcoll_segment, coll_late
@@ -36,38 +37,37 @@
 #include <stdint.h>
 #include <string.h>
 
-/** Operations that may be under way at a time. */
+/** Operations that may be active at a time. */
 #define EPCOLL_WINDOW 4
 
-/** Bytes of data that travel in a slot: what its line has left. */
+/** Bytes of data in a slot: the rest of its line. */
 #define EPCOLL_INLINE ((size_t) 48)
 
-/** Members or nodes whose lines one member reads: groups of a tree, see coll_epcoll_tree.h. */
+/** Members or groups whose slots one member reads: a group of the tree, see coll_epcoll_tree.h. */
 #define EPCOLL_FANOUT 8
 
-/** Looks at a word before the first turn of the engine, and between turns: a microsecond, and
- * less. */
+/** Polls of a flag before the engine is progressed first, and between further times: a microsecond,
+ * and less. */
 #define EPCOLL_POLLS_FIRST 400
 #define EPCOLL_POLLS 16
-/** Likewise where there are more threads than cores, then at each look: what is waited for mostly
+/** Likewise with more threads than cores, then at each poll: the thread that is waited for mostly
  * needs this core.  Four threads on two cores, 1 instead of 16: a barrier of two processes in 2.0
  * us instead of 2.7, a bcast in 1.5 instead of 1.9. */
 #define EPCOLL_POLLS_OVERSUBSCRIBED 1
 
-/** A line: what a member, or the leader of a node, says in one operation. */
+/** A cache line: the part of a member, or of a group, in one operation. */
 typedef struct epcoll_slot_t {
     alignas(64) _Atomic uint64_t seq; /**< of the operation; 0: none yet */
     uint64_t signature;               /**< what has been called: equal at all members */
     unsigned char data[EPCOLL_INLINE];
 } epcoll_slot_t;
 
-/** A member's place: five lines. */
+/** A member's control lines: five cache lines. */
 typedef struct epcoll_ctrl_t {
     epcoll_slot_t slot[EPCOLL_WINDOW];
     alignas(64) _Atomic uint64_t completed; /**< the last operation that it is through with */
     uint64_t
-        group_safe; /**< the member's alone: nobody of the nodes that it leads is in an operation
-                          * up to this one; safe of epcoll_member_t, or more */
+        group_safe; /**< the member's alone: all members of the groups that it leads have completed operations up to this one; epcoll_member_t's safe, or more */
     void *owner;    /**< the owner's: see base/coll_epcoll_count.c */
     /** Shares of work, by any member: see coll_epcoll_stealing.h. */
     _Atomic uint64_t work[EPCOLL_WINDOW];
@@ -75,26 +75,24 @@ typedef struct epcoll_ctrl_t {
         result_word; /**< of no member: a word of a result, see coll_epcoll_leaderless.h */
 } epcoll_ctrl_t;
 
-/** Lines of a node for the combined data of its members.  Only operations of all write it, and a
- * member that comes to one has seen all come to the one before, when the data before that are not
- * read any more. */
+/** Slots of a group for the combined data of its members.  Only operations of all members write
+ * them; a member that arrives at one has seen all arrive at the one before, and then the data of
+ * the one before that are not read any more. */
 #define EPCOLL_UPS 2
 
-/** A node of the tree: a group of members, or of nodes.  Written by its leader, its first
- * member. */
+/** A group of the tree: of members, or of groups.  Written by its leader, its first member. */
 typedef struct epcoll_group_t {
-    epcoll_slot_t up[EPCOLL_UPS]; /**< what its members say together: operations of all in turns */
-    epcoll_slot_t down[EPCOLL_WINDOW]; /**< what all say */
+    epcoll_slot_t up[EPCOLL_UPS]; /**< combined data of its members: operations of all in turn */
+    epcoll_slot_t down[EPCOLL_WINDOW]; /**< the result, or the root's data */
 } epcoll_group_t;
 
 /**
- * The block's first line.  All zero at first.  Behind it:
+ * The segment's first line.  All zero at first.  Behind it:
  *
- *     epcoll_ctrl_t    of the members
- *     epcoll_group_t     of the lowest level, then of those above
- *     _Atomic uint64_t  of the nodes, in the same order: all members of the node that its leader
- *     leads
- *                       on the level are through with those up to this; whole lines
+ *     epcoll_ctrl_t     of the members
+ *     epcoll_group_t    of the lowest level, then of those above
+ *     _Atomic uint64_t  of the groups, in the same order: the operation that all members of a group
+ *                       have completed, on the level where its leader leads it; whole lines
  */
 typedef struct epcoll_segment_t {
     alignas(64) _Atomic int broken; /**< 0, or why no operation ends well any more, for good */
@@ -105,7 +103,8 @@ typedef struct epcoll_segment_t {
     void *_Atomic memory;           /**< likewise: see coll_epcoll_component.c */
     struct epcoll_segment_t *next, *previous; /**< likewise: see base/coll_epcoll_count.c */
     uint32_t count;                           /**< likewise: members */
-    /** Nobody is in an operation up to this one, as some member has found: see epcoll_may_begin. */
+    /** All have completed the operations up to this one, as some member has found: see
+     * epcoll_may_begin. */
     _Atomic uint64_t safe;
 } epcoll_segment_t;
 
@@ -113,8 +112,7 @@ _Static_assert(64 == sizeof(epcoll_segment_t) && 320 == sizeof(epcoll_ctrl_t)
                    && 384 == sizeof(epcoll_group_t),
                "what a member takes: docs/comparison.md");
 
-/** What its owner puts beside a view, for members of several processes; NULL there: none have
- * any. */
+/** What its owner adds to a view, for members of several processes; NULL: nothing. */
 typedef struct epcoll_aux_t {
     const void *order;   /**< local/coll_epcoll_order.h */
     epcoll_slot_t *ring; /**< lines of all members: coll_epcoll_ring.h; NULL: there are none */
@@ -123,27 +121,27 @@ typedef struct epcoll_aux_t {
 /** A member's view, of its own thread. */
 typedef struct epcoll_member_t {
     epcoll_segment_t *segment;
-    _Atomic int *broken;     /**< the block's, or that of another one, which it breaks with */
+    _Atomic int *broken;     /**< the segment's, or that of another one, with which it breaks */
     uint64_t seq;            /**< of the operation that we are in, or were last */
-    uint64_t safe;           /**< nobody is in an operation up to this one */
+    uint64_t safe;           /**< all have completed operations up to this one */
     const epcoll_aux_t *aux; /**< its owner's; NULL: nothing */
     uint32_t count, index;   /**< members; our own one among them */
-    uint32_t top;            /**< nodes of the topmost level */
+    uint32_t top;            /**< groups of the topmost level */
     uint8_t fanout;          /**< EPCOLL_FANOUT, or fewer in tests */
-    uint8_t levels;          /**< of nodes; 0: all members read each other's slots */
+    uint8_t levels;          /**< of groups; 0: all members read each other's slots */
     bool oversubscribed;     /**< there are more threads than cores */
-    uint8_t up;              /**< turn of a node's up slots: of the last operation of all */
+    uint8_t up;              /**< which of a group's up slots the last operation of all has used */
 } epcoll_member_t;
 
 /**
- * Called while a member waits, as the engine progresses: nothing of the block is held.  To be
- * defined by the source that uses the block; of views that wait somewhere else it is never called.
+ * Called while a member waits, to progress the engine; nothing of the segment is locked.  To be
+ * defined by the source that uses the segment; not called for views that wait elsewhere.
  *
  * @return 0 or an error, with which the operation ends
  */
 int mca_coll_epcoll_progress(epcoll_member_t *member);
 
-/** Nodes of a level, the lowest is 0, of that many members. */
+/** Groups of a level, the lowest is 0, of that many members. */
 static inline uint32_t epcoll_groups(uint32_t count, uint32_t fanout, uint32_t level)
 {
     uint32_t width = count;
@@ -165,7 +163,7 @@ static inline uint32_t epcoll_levels(uint32_t count, uint32_t fanout)
     return levels;
 }
 
-/** Nodes below a level. */
+/** Groups below a level. */
 static inline uint32_t epcoll_groups_below(uint32_t count, uint32_t fanout, uint32_t level)
 {
     uint32_t all = 0;
@@ -176,7 +174,7 @@ static inline uint32_t epcoll_groups_below(uint32_t count, uint32_t fanout, uint
     return all;
 }
 
-/** Bytes of the block of that many members. */
+/** Bytes of the segment of that many members. */
 static inline size_t epcoll_segment_size(uint32_t count, uint32_t fanout)
 {
     const size_t nodes = epcoll_groups_below(count, fanout, epcoll_levels(count, fanout));
@@ -186,10 +184,10 @@ static inline size_t epcoll_segment_size(uint32_t count, uint32_t fanout)
 }
 
 /**
- * Make a member's view of a block.
+ * Make a member's view of a segment.
  *
- * @param memory  epcoll_segment_size bytes, all 0 before the first member comes, the same for all;
- *                they last as long as the last view
+ * @param memory  epcoll_segment_size bytes, all 0 before the first member uses them, the same for
+ *                all; they last as long as the last view
  * @param index   0 to count - 1, another one for each member
  */
 static inline void epcoll_member_init(epcoll_member_t *member, void *memory, uint32_t count,
@@ -206,7 +204,7 @@ static inline void epcoll_member_init(epcoll_member_t *member, void *memory, uin
                                 .levels = (uint8_t) levels};
 }
 
-/** A member's place. */
+/** A member's control lines. */
 static inline epcoll_ctrl_t *epcoll_ctrl(const epcoll_member_t *member, uint32_t index)
 {
     return (epcoll_ctrl_t *) (member->segment + 1) + index;
@@ -217,8 +215,8 @@ static inline epcoll_slot_t *epcoll_slot(const epcoll_member_t *member, uint32_t
     return &epcoll_ctrl(member, index)->slot[member->seq % EPCOLL_WINDOW];
 }
 
-/** No operation of the block ends well any more; members that wait learn of it, and members that
- * come.  Any thread.  @return false: it was broken already */
+/** Break the segment: each of its operations fails from now on, and members that wait find out.
+ * Any thread.  @return false: it was broken already */
 static inline bool epcoll_break(epcoll_member_t *member, int why)
 {
     int none = 0;
@@ -238,9 +236,9 @@ static inline void epcoll_relax(void)
 }
 
 /**
- * Asks for lines that we are about to look at one after the other: they come at the same time.
- * Nothing depends on it; loads that acquire may each wait for the one before, and would where a
- * processor has not foretold that the number is there.
+ * Prefetch lines that we are about to read one after the other, so that their transfers overlap.
+ * Only a hint: loads with acquire may each wait for the one before, unless the processor predicts
+ * that the flag is set.
  *
  * @param stride  bytes from one to the next
  */
@@ -251,13 +249,14 @@ static inline void epcoll_prefetch(const void *line, size_t stride, uint32_t cou
     }
 }
 
-/** Looks at a word before the first turn of the engine. */
+/** Polls of a flag before the engine is progressed first. */
 static inline uint32_t epcoll_polls_first(const epcoll_member_t *member)
 {
     return member->oversubscribed ? EPCOLL_POLLS_OVERSUBSCRIBED : EPCOLL_POLLS_FIRST;
 }
 
-/** One look in vain.  @return 0, or the error with which to end */
+/** After a poll that found nothing: spin, or progress the engine.  @return 0, or the error with
+ * which to end */
 static inline int epcoll_backoff(epcoll_member_t *member, uint32_t *polls)
 {
     int rc;
@@ -273,28 +272,28 @@ static inline int epcoll_backoff(epcoll_member_t *member, uint32_t *polls)
     return 0 != rc ? rc : mca_coll_epcoll_progress(member);
 }
 
-/** Was the last look one of the few that may take longer? */
+/** Was the last poll one of the few after which more expensive checks are made? */
 static inline bool epcoll_polls_long(const epcoll_member_t *member, uint32_t polls)
 {
     return epcoll_polls_first(member) <= polls && 0 == polls % EPCOLL_POLLS;
 }
 
 /**
- * Has a member left our operation without a word in its slot?  Then it has called something in
- * which it has nothing to say, which is not what we have called.  To be asked after a long wait: it
- * reads a line that the member writes at each end.
+ * Has a member completed our operation without publishing its slot?  Then it has called something
+ * in which it publishes nothing, which is not what we have called.  To be checked after a long
+ * wait: it reads a line that the member writes at each end.
  */
 static inline bool epcoll_has_left(const epcoll_member_t *member, uint32_t index)
 {
-    /* Acquire pairs with the release in epcoll_end: what the member has said before is seen, so the
-     * slot's number may be read relaxed. */
+    /* Acquire pairs with the release in epcoll_end: what the member has published before is seen,
+     * so the slot's number may be read relaxed. */
     return member->seq
                <= atomic_load_explicit(&epcoll_ctrl(member, index)->completed, memory_order_acquire)
            && atomic_load_explicit(&epcoll_slot(member, index)->seq, memory_order_relaxed)
                   < member->seq;
 }
 
-/** What a slot holds: mostly a number, for which no function is called. */
+/** Copy a slot's data: mostly one number, for which no function is called. */
 static inline void epcoll_copy(void *to, const void *from, size_t size)
 {
     if (sizeof(uint64_t) == size) {
@@ -304,7 +303,7 @@ static inline void epcoll_copy(void *to, const void *from, size_t size)
     }
 }
 
-/** Say something in a slot of ours.  @param size  at most EPCOLL_INLINE */
+/** Publish in a slot of ours.  @param size  at most EPCOLL_INLINE */
 static inline void epcoll_publish(epcoll_slot_t *slot, uint64_t seq, uint64_t signature,
                                   const void *data, size_t size)
 {

@@ -6,19 +6,19 @@
 /**
  * @file
  *
- * Long operations on a block (coll_epcoll_segment.h): work in chunks, which the members that are
- * there take (work stealing).
+ * Work stealing in a segment (coll_epcoll_segment.h): long operations are divided into chunks,
+ * which the members that are there claim.
  *
- * All have come, and have published their buffers.  The work is cut in partitions of chunks; each
- * member has a partition, and takes its chunks from the first to the last; a member that has none
- * left takes those of others.  So a member mostly works on what it worked on last time (its
- * caches), and one that has lost its core holds up the others by one chunk.
+ * All have arrived, and have published their buffers.  The work is divided into partitions of
+ * chunks, one for each member.  A member claims the chunks of its own partition from the first to
+ * the last, and then those of others.  So a member mostly works on what it worked on last time (its
+ * caches), and a descheduled one delays the others by one chunk.
  *
- * A partition has a word, which holds a part of the operation's number, chunks that have been
- * claimed, and chunks that are done: of another operation these count as 0, so nothing is set back,
- * and a chunk is claimed once.  All changes that count chunks as done are atomic read-modify-writes
- * with release, and so are followed by nothing but read-modify-writes: a member that loads the word
- * (acquire) sees all work that is counted in it, of whatever member.
+ * A partition has a word: a part of the operation's sequence number, chunks that have been claimed,
+ * and chunks that are done.  In a later operation both counts read as 0, so nothing is reset, and a
+ * chunk is claimed once.  All changes that count chunks as done are atomic read-modify-writes with
+ * release, and only read-modify-writes follow them: a member that loads the word (acquire) sees all
+ * work that is counted in it, of whichever member.
  *
  * Tests: unit/test_epcoll_segment, coll_late
  */
@@ -49,7 +49,7 @@ static inline uint64_t epcoll_work_none(const epcoll_member_t *member)
     return member->seq << 2 * EPCOLL_CHUNK_BITS;
 }
 
-/** What a word says of this operation. */
+/** A word's value in this operation. */
 static inline uint64_t epcoll_work_in(const epcoll_member_t *member, uint64_t word)
 {
     const uint64_t none = epcoll_work_none(member);
@@ -68,9 +68,9 @@ static inline uint32_t epcoll_done_in(uint64_t word)
 }
 
 /**
- * Before we say that we have come: our word may be of an operation 2^EPCOLL_WORK_BITS before this
- * one, or a multiple of that, and look like one of this one.  Others touch it only when we have
- * come, or to close it behind a break.
+ * Before we publish our arrival: our word may be of an operation 2^EPCOLL_WORK_BITS before this
+ * one, or a multiple of that, and look like one of this one.  Others touch it only after our
+ * arrival, or to close it after a break.
  */
 static inline void epcoll_work_begin(epcoll_member_t *member)
 {
@@ -80,8 +80,8 @@ static inline void epcoll_work_begin(epcoll_member_t *member)
 
     if (__builtin_expect(old == epcoll_work_in(member, old), 0)
         && 0 == atomic_load_explicit(member->broken, memory_order_relaxed)) {
-        /* Relaxed: that we have come is said behind it, with release.  If somebody closes it now,
-         * what they have made of it stays: of the old one all that was claimed was done. */
+        /* Relaxed: our arrival is published after it, with release.  If another member closes it
+         * now, its value stays: of the old one all that was claimed was done. */
         (void) atomic_compare_exchange_strong_explicit(word, &old, epcoll_work_none(member),
                                                        memory_order_relaxed, memory_order_relaxed);
     }
@@ -99,7 +99,7 @@ static inline bool epcoll_work_claim(epcoll_member_t *member, uint32_t owner, ui
                                      uint32_t *chunk)
 {
     _Atomic uint64_t *word = epcoll_work_word(member, owner);
-    /* Relaxed: what is worked on was seen when all came; what was done is asked by
+    /* Relaxed: the buffers were seen when all arrived; what was done is read by
      * epcoll_work_done. */
     uint64_t old = atomic_load_explicit(word, memory_order_relaxed), now;
 
@@ -163,11 +163,12 @@ static inline uint32_t epcoll_work_over(epcoll_member_t *member, uint32_t owner,
 }
 
 /**
- * The operation has failed, and the block is broken: nobody takes a chunk of a partition any more,
- * and those that were taken are done when this returns.  Any number of members may do so.
+ * The operation has failed, and the segment is broken: no chunk of a partition is claimed any more,
+ * and those that were claimed are done when this returns.  Any number of members may do so.
  *
- * The first member that closes takes all that are left, and counts them as done without doing them;
- * so the partition is over, for all that close it, when as many are done as there can be.
+ * The first member that closes claims all that are left, and counts them as done without doing
+ * them.  So the partition is completed, for all that close it, when as many are done as there can
+ * be.
  */
 static inline void epcoll_work_close(epcoll_member_t *member, uint32_t owner)
 {

@@ -6,20 +6,19 @@
 /**
  * @file
  *
- * Small operations on a block (coll_epcoll_segment.h): barrier, all to all.  One to all:
- * coll_epcoll_bcast.h.
+ * Barrier and allreduce in a segment (coll_epcoll_segment.h).  Broadcast: coll_epcoll_bcast.h.
  *
- * Up to EPCOLL_FANOUT members read each other's lines: one transfer of a line on the way, which is
- * the least there is.  More are in groups of that many, and groups in groups, up to a level with no
- * more nodes than a group has members.  A group's first member, its leader, puts together what its
- * members say and says it in the node's line; the leaders of the topmost nodes read each other;
- * each passes the result down.  So a member's line is read by one, and nobody reads more than
- * EPCOLL_FANOUT lines on a level, all at once (epcoll_prefetch).  bench/lines counts them.
+ * Up to EPCOLL_FANOUT members read each other's slots: the latency is one transfer of a cache line,
+ * the least there is.  More members are in groups of that many, and groups in groups, up to a level
+ * with no more groups than a group has members.  A group's first member, its leader, combines its
+ * members' data and publishes them in the group's slot; the leaders of the topmost groups read each
+ * other; each passes the result down.  So a member's slot is read by one, and no member reads more
+ * than EPCOLL_FANOUT lines on a level, all at once (epcoll_prefetch). bench/lines counts them.
  *
- * Who waits for a leader that has come, but has lost its core, does not wait for long: the members'
- * own lines stay until all are through, so anyone can see whether all have come, and put together
- * by itself what they say, in the same order, for all others that wait (coll_epcoll_leaderless.h).
- * The result is the same, bit by bit.
+ * A member does not wait long for a leader that has arrived and has been descheduled.  The members'
+ * own slots stay until all have completed the operation.  So any member can see whether all have
+ * arrived, and compute the result by itself, in the same order, for all others that wait
+ * (coll_epcoll_leaderless.h).  The result is bitwise identical.
  *
  * Tests: unit/test_epcoll_segment, coll_late
  */
@@ -29,13 +28,13 @@
 
 #include "coll_epcoll_leaderless.h"
 
-/** Asks for what some members say in this operation. */
+/** Prefetch the slots of some members in this operation. */
 static inline void epcoll_prefetch_slots(const epcoll_member_t *member, uint32_t from, uint32_t to)
 {
     epcoll_prefetch(epcoll_slot(member, from), sizeof(epcoll_ctrl_t), to - from);
 }
 
-/** Has a member said its part of this operation already?  Then it may be ahead of us. */
+/** Has a member published its part of this operation already?  Then it may be ahead of us. */
 static inline bool epcoll_is_ahead(const epcoll_member_t *member, uint32_t index)
 {
     /* Relaxed: nothing is read by it. */
@@ -43,15 +42,15 @@ static inline bool epcoll_is_ahead(const epcoll_member_t *member, uint32_t index
            <= atomic_load_explicit(&epcoll_slot(member, index)->seq, memory_order_relaxed);
 }
 
-/** Asks for what some members say in the next operation: of those that have been ahead of us.  Of
- * another one the line would be taken from it before it has written there. */
+/** Prefetch the slots of some members in the next operation: of those that have been ahead of us.
+ * Another one would lose its line before it has written it. */
 static inline void epcoll_prefetch_next(const epcoll_member_t *member, uint32_t from, uint32_t to)
 {
     epcoll_prefetch(&epcoll_ctrl(member, from)->slot[(member->seq + 1) % EPCOLL_WINDOW],
                     sizeof(epcoll_ctrl_t), to - from);
 }
 
-/** The long way of epcoll_wait_member: not within each place that waits. */
+/** The slow path of epcoll_wait_member, out of line. */
 static __attribute__((noinline, unused)) int epcoll_wait_member_slow(epcoll_member_t *member,
                                                                      uint32_t from, uint32_t index,
                                                                      uint64_t signature)
@@ -76,10 +75,10 @@ static __attribute__((noinline, unused)) int epcoll_wait_member_slow(epcoll_memb
 }
 
 /**
- * Wait until a member has said its part of this operation.
+ * Wait until a member has published its part of this operation.
  *
- * @param from  the first of those before it that are looked at next; EPCOLL_FANOUT of them are
- *              asked for
+ * @param from  the first of those before it that are read next; EPCOLL_FANOUT of them are
+ *              prefetched
  *
  * @return 0 or an error
  */
@@ -97,12 +96,14 @@ static inline int epcoll_wait_member(epcoll_member_t *member, uint32_t from, uin
 }
 
 /**
- * Which of some neighbours have said their part of this operation?  Waits for nobody.
+ * How many of some members, from the first on, have published their part of this operation?  Does
+ * not wait.
  *
- * @param call         what we have called
- * @param different_p  set to whether it is not what the first one has called that is not counted
+ * @param signature   ours
+ * @param mismatch_p  set to whether the first one that is not counted has published another
+ *                    signature
  *
- * @return how many of them have called it, in a row from the first on
+ * @return how many of them have published ours, in a row from the first on
  */
 static inline uint32_t epcoll_count_arrived(const epcoll_member_t *member, uint32_t first,
                                             uint32_t count, uint64_t signature, bool *mismatch_p)
@@ -127,8 +128,8 @@ static inline uint32_t epcoll_count_arrived(const epcoll_member_t *member, uint3
     return count - left;
 }
 
-/** Asks for what all say, up to EPCOLL_FANOUT members.  Of one other the line comes by the look at
- * it. */
+/** Prefetch the slots of all, up to EPCOLL_FANOUT members.  With one other member the poll itself
+ * fetches it. */
 static inline void epcoll_prefetch_all(const epcoll_member_t *member)
 {
     if (2 < member->count) {
@@ -140,11 +141,11 @@ static inline void epcoll_prefetch_all(const epcoll_member_t *member)
 enum { EPCOLL_ARRIVED = 1, EPCOLL_ALL_ARRIVED = 2 };
 
 /**
- * Wait for a leader's line, or until all members' lines are here.
+ * Wait for a leader's slot, or until all members' slots are published.
  *
- * @param call    what we have called
- * @param others  of so many nodes before it the lines are looked at next
- * @param seen    so many members have been seen here; goes on from there
+ * @param signature  ours
+ * @param others     slots of so many groups before it are read next
+ * @param seen       so many members have been seen here; continues from there
  *
  * @return EPCOLL_ARRIVED, EPCOLL_ALL_ARRIVED, or an error
  */
@@ -162,8 +163,8 @@ static inline int epcoll_wait_leader(epcoll_member_t *member, epcoll_slot_t *slo
         }
         epcoll_prefetch((const char *) slot - others * sizeof(epcoll_group_t),
                         sizeof(epcoll_group_t), others);
-        /* The look may have given up the core, and the leader have had one.  Relaxed: the loop
-         * looks again. */
+        /* The backoff may have yielded the core to the leader.  Relaxed: the loop reads it
+         * again. */
         if (!epcoll_polls_long(member, polls)
             || member->seq <= atomic_load_explicit(&slot->seq, memory_order_relaxed)) {
             continue;
@@ -200,7 +201,7 @@ static inline int epcoll_allreduce_flat(epcoll_member_t *member,
     return 0;
 }
 
-/** Reads the lines of nodes of a level, from the last to the first.  @return as
+/** Read the slots of groups of a level, from the last to the first.  @return as
  * epcoll_wait_leader */
 static inline int epcoll_read_groups(epcoll_member_t *member, const epcoll_contribution_t *contrib,
                                      uint32_t level, uint32_t from, uint32_t to, void *value,
@@ -225,12 +226,12 @@ static inline int epcoll_read_groups(epcoll_member_t *member, const epcoll_contr
 }
 
 /**
- * Leads its nodes upwards.
+ * Combine the groups that the member leads, upwards.
  *
- * @param led  set to the number of levels on which it leads a node
+ * @param led  set to the number of levels on which it leads a group
  *
  * @return as epcoll_wait_leader; EPCOLL_ARRIVED: its part is done, and the result is there if it
- *         leads on all levels
+ *          leads on all levels
  */
 static inline int epcoll_reduce_up(epcoll_member_t *member, const epcoll_contribution_t *contrib,
                                    void *result, uint32_t *led, uint32_t *seen)
@@ -269,7 +270,7 @@ static inline int epcoll_reduce_up(epcoll_member_t *member, const epcoll_contrib
                                                       member->top, result, seen);
 }
 
-/** The index, on its level, of the node that a member belongs to. */
+/** The index, on its level, of the group that a member belongs to. */
 static inline uint32_t epcoll_group_of(const epcoll_member_t *member, uint32_t level)
 {
     uint32_t index = member->index;
@@ -315,8 +316,8 @@ static inline int epcoll_allreduce_tree(epcoll_member_t *member,
     if (EPCOLL_ARRIVED != rc) {
         return rc;
     }
-    /* Also on levels on which others lead the way up in our place: a member that waits there has
-     * this line. */
+    /* Also on levels on which others have computed the result in our place: a member that waits
+     * there reads this slot. */
     for (uint32_t level = 0, index = member->index;
          level < member->levels && 0 == index % member->fanout; ++level) {
         index /= member->fanout;
@@ -327,13 +328,12 @@ static inline int epcoll_allreduce_tree(epcoll_member_t *member,
 }
 
 /**
- * All say something, and all learn what it is together, in one order of members for ever:
- * associated from the last to the first in groups of EPCOLL_FANOUT.  Nobody returns before all have
- * come.
+ * Allreduce of up to EPCOLL_INLINE bytes, always associated in the same order of members: from the
+ * last to the first, in groups of EPCOLL_FANOUT.  No member returns before all have arrived.
  *
- * @param result  all->size bytes of room, at least one; may be all->data
+ * @param result  contrib->size bytes, at least one; may be contrib->data
  *
- * @return 0 or an error; the block is to be broken then
+ * @return 0 or an error; the caller then breaks the segment
  */
 static inline int epcoll_allreduce(epcoll_member_t *member, const epcoll_contribution_t *contrib,
                                    void *result)
@@ -368,7 +368,7 @@ static inline int epcoll_barrier_tree(epcoll_member_t *member)
     return epcoll_allreduce(member, &none, nothing);
 }
 
-/** @return 0 when all have come, or an error; the block is to be broken then */
+/** @return 0 when all have arrived, or an error; the caller then breaks the segment */
 static inline int epcoll_barrier(epcoll_member_t *member)
 {
     int rc;

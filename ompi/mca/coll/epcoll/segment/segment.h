@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The layer block: what members of a process share, and the protocols on it.  Standalone.
+ * The layer segment: what members of a process share, and the protocols on it.  Standalone.
  */
 
 #ifndef COLL_EPCOLL_SEGMENT_SEGMENT_H
