@@ -67,7 +67,7 @@ static void lazy_release(mca_coll_epcoll_handle_t *handle)
     }
 }
 
-/** Put back what it has, as far as its making has come. */
+/** Release what it has, as far as it has been made. */
 static void handle_release(mca_coll_epcoll_handle_t *handle)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
@@ -91,8 +91,7 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
     free(handle);
 }
 
-/** The layout, and, where some process has two members, the block: in our process there may be
- * one. */
+/** The layout, and, where some process has two members, the segment: our process may have one. */
 static int hier_make(mca_coll_epcoll_hier_t *hier, const mpix_endpoints_members_t *here)
 {
     int rc = mca_coll_epcoll_layout_get(hier->super.comm, EPCOLL_KEY_LAYOUT, &hier->layout);
@@ -129,8 +128,8 @@ static int bare_make(ompi_communicator_t *comm, void **object_p)
     return MPI_SUCCESS;
 }
 
-/** A handle is being made: the block of its process, the layout, and the module, which may fail at
- * all members or at none. */
+/** Make a handle: the segment of its process, the layout, and the module, which may fail at all
+ * members or at none. */
 static int handle_make(ompi_communicator_t *comm, void **object_p)
 {
     mpix_endpoints_members_t here;
@@ -177,7 +176,7 @@ static void handle_free(ompi_communicator_t *comm, void *object)
         handle_release(handle);
         return;
     }
-    /* It calls nothing any more: a member that waits for its part of something sees that
+    /* It makes no more calls: a member that waits for its part of something detects that
      * (epcoll_has_left). */
     epcoll_end_at(&handle->member, UINT64_MAX);
     mca_coll_epcoll_pending_free(handle);

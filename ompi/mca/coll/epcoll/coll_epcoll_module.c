@@ -8,12 +8,11 @@
  *
  * Modules: which functions libmpi calls for a communicator.
  *
- * In Open MPI 5.0 the framework takes them from the module.  From 6.0 on the module puts them into
- * the communicator's table when it is enabled, and puts back what was there when it is disabled,
- * which comes before those below are disabled: they hold nothing of each other.
+ * In Open MPI 5.0 the framework takes them from the module.  From 6.0 on the module installs them
+ * in the communicator's table when it is enabled, and restores the previous ones when it is
+ * disabled, which happens before those are disabled.
  *
- * Tests: coll_move, coll_reduce, coll_neighbor, coll_blocks, coll_life, comm_refused,
- * ulfm_agree
+ * Tests: coll_move, coll_reduce, coll_neighbor, coll_blocks, coll_life, comm_refused, ulfm_agree
  */
 
 #include "ompi_config.h"
@@ -164,8 +163,8 @@ static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *com
 
 #else
 
-/* What is there comes from the fallback components; the framework puts ours over it when this
- * returns, and gives up its hold of theirs. */
+/* The functions in the table are those of the fallback components; the framework replaces them by
+ * ours when this returns, and releases its references to their modules. */
 #    define SAVE_FORM(name)                                                       \
         if (NULL != base->coll_##name && NULL != comm->c_coll->coll_##name) {     \
             epcoll->fallback->name = comm->c_coll->coll_##name;                   \
@@ -230,8 +229,8 @@ static void set_functions(mca_coll_epcoll_module_t *module, const mca_coll_epcol
     }
 }
 
-/** Do calls go below, or, with Open MPI 6.0, functions that we put back?  Where each process's
- * ranks follow each other all calls have schedules. */
+/** Are there calls for the fallback components, or, with Open MPI 6.0, functions to restore?  Where
+ * each process's ranks follow each other all calls have schedules. */
 static bool needs_fallback(const mca_coll_epcoll_handle_t *handle)
 {
     return OMPI_MAJOR_VERSION >= 6

@@ -21,7 +21,7 @@
 
 #define STORAGE(member) EP_PARAMETER_STORAGE(mca_coll_epcoll_component.member)
 
-/* All processes, and all members of a process, must go the same way. */
+/* All processes, and all members of a process, must choose alike. */
 #define FIXED .scope = MCA_BASE_VAR_SCOPE_ALL_EQ
 
 #define SERVE(kind, function)                                                         \

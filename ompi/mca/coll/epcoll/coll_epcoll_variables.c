@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Performance variables: calls of each collective by each way.  Each is there twice, for the
- * process (coll_epcoll_x, bound to nothing) and for a communicator (coll_epcoll_ep_x; with one that
- * is not served here it is the process's).  docs/variables.md has the list.
+ * Performance variables: calls of each collective by each path.  Each exists twice, for the process
+ * (coll_epcoll_x, bound to nothing) and for a communicator (coll_epcoll_ep_x; with one that is not
+ * served here it is the process's). docs/variables.md has the list.
  *
  * Tests: variables, install/files
  */
@@ -40,7 +40,7 @@ static const struct {
                                   "the node's memory"},
 };
 
-/** Can calls of a kind go this way? */
+/** Can calls of a kind take this path? */
 static bool can_go(mca_coll_epcoll_kind_t kind, mca_coll_epcoll_path_t path)
 {
     switch (kind) {

@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * coll/epcoll: collectives among endpoints that share an address space.  What hangs where:
+ * coll/epcoll: collectives among endpoints that share an address space.  Its objects:
  *
  *     component  parameters, and the engine's interface
- *     handle     the engine's object for each communicator of endpoints: the view of the block
- *     module     libmpi's object for it, which lives a little shorter
+ *     handle     the engine's object for each communicator of endpoints: the view of the segment
+ *     module     libmpi's object for it, which is released a little earlier
  */
 
 #ifndef MCA_COLL_EPCOLL_H
@@ -94,8 +94,7 @@ typedef struct mca_coll_epcoll_lazy_t {
     /** Calls by other ways than slots, and 2^32 of those in slots; see coll_epcoll_count.h. */
     _Atomic uint64_t calls[EPCOLL_PATHS - 1][EPCOLL_KINDS];
     uint32_t carried[EPCOLL_KINDS_IN_SLOTS];
-    struct mca_coll_epcoll_pending_t
-        *pending;                   /**< what is under way; NULL: nothing has been, yet */
+    struct mca_coll_epcoll_pending_t *pending; /**< active operations; NULL: there have been none */
     mca_coll_epcoll_scratch_t scratch[EPCOLL_SCHEDULE_SCRATCHES]; /**< of blocking calls */
     mpix_endpoints_memory_t
         *double_buffers;          /**< of the process: coll_epcoll_hier_small.c; NULL: none yet */
@@ -113,9 +112,9 @@ struct mca_coll_epcoll_handle_t {
     epcoll_member_t member;
     ompi_communicator_t *comm;
     union {
-        /** Until libmpi asks for it (is_asked).  Made with the handle, which may fail at all
-         * members or at none; behind that, one without a module would be served by the components
-         * below. */
+        /** Until libmpi queries for it (is_selected).  Made with the handle, which may fail at all
+         * members or at none; later, a member without a module would be served by the fallback
+         * components. */
         mca_coll_base_module_t *module;
         /** From then on: how a call is run.  @return MPI_SUCCESS or an error code */
         int (*run)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
@@ -147,8 +146,8 @@ typedef struct mca_coll_epcoll_cutover_t {
 typedef struct mca_coll_epcoll_hier_t {
     mca_coll_epcoll_handle_t super;
     const mca_coll_epcoll_layout_t *layout;
-    /** For what travels in slots: the view of a block of all members, by rank, if they are on this
-     * node; if they are on several, of the node's processes.  NULL: we have none. */
+    /** For data in slots: the view of a segment of all members, by rank, if they are on this node;
+     * if they are on several, of the node's processes.  NULL: we have none. */
     struct mca_coll_epcoll_node_segment_t *_Atomic node_segment;
     /** All are on this node: their bounce buffers, for what is longer (coll_epcoll_bounce.h).
      * NULL:
@@ -163,7 +162,7 @@ typedef struct mca_coll_epcoll_hier_t {
     uint8_t bounce_calls; /**< that bounce buffers would have been for: the same at all members */
 } mca_coll_epcoll_hier_t;
 
-/** The view of a block of the node, of blocking calls: a handle that is not wide. */
+/** The view of a segment of the node, of blocking calls: a handle that is not hierarchical. */
 typedef struct mca_coll_epcoll_node_segment_t {
     mca_coll_epcoll_handle_t super;
     epcoll_aux_t aux;                       /**< of that view */
@@ -176,7 +175,7 @@ typedef struct mca_coll_epcoll_bounce_t {
     mpix_endpoints_memory_t *memory;
 } mca_coll_epcoll_bounce_t;
 
-/** With its share of the block: half a KiB (unit/test_epcoll_segment has the block's part). */
+/** With its part of the segment: half a KiB (unit/test_epcoll_segment has the segment's part). */
 #define EPCOLL_HANDLE_BYTES 136
 _Static_assert(EPCOLL_HANDLE_BYTES == sizeof(mca_coll_epcoll_handle_t)
                    && EPCOLL_HANDLE_BYTES + 48 >= sizeof(mca_coll_epcoll_hier_t),

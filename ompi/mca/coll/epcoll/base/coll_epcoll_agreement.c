@@ -37,10 +37,10 @@
 #    include "ompi/runtime/params.h"
 #    include "opal/mca/threads/mutex.h"
 
-/** Steps between looks for the dead. */
+/** Steps between checks for the dead. */
 #    define CHECK_STEPS 64
 
-/** Of an agreement under way and the next one: each has one of two places by its number. */
+/** Double buffer: of an active agreement and the next one. */
 #    define BUFFERS 2
 
 /** What the members of a process share. */
@@ -51,7 +51,7 @@ typedef struct shared_t {
     _Atomic uint32_t count[BUFFERS];
     uint64_t result[BUFFERS], id[BUFFERS];
     int error[BUFFERS];
-    /** Of words each, for each place: acked (complements), then failed. */
+    /** Of words each, for each buffer: acked (complements), then failed. */
     _Atomic uint64_t sets[];
 } shared_t;
 
@@ -67,13 +67,13 @@ typedef struct messages_t {
     message_t *first, *last;
 } messages_t;
 
-/** What has come on a handle, until a step takes it in: that of its own agreements, or of the
- * intercommunicator's whose local communicator it is. */
+/** Messages received on a handle, until a step processes them: of its own agreements, or of those
+ * of the intercommunicator whose local communicator it is. */
 typedef struct queue_t {
     _Atomic uint32_t references;
     opal_mutex_t mutex; /**< nothing is called under it */
     messages_t received;
-    bool lost; /**< there was no memory for what has come */
+    bool lost; /**< there was no memory for a received message */
 } queue_t;
 
 /** Of a handle. */
@@ -90,7 +90,7 @@ typedef struct agreement_t {
     uint32_t steps;
     messages_t waiting; /**< to be sent when there is memory; only steps are at it */
     bool too_long;      /**< a message that cannot be sent */
-    bool no_memory;     /**< for one that has come */
+    bool no_memory;     /**< for a received message */
 } agreement_t;
 
 typedef struct call_t {
@@ -101,7 +101,7 @@ typedef struct call_t {
     bool contributed, begun; /**< this member has; its process has */
     uint64_t mine, id;       /**< contribution */
     int *flag;               /**< the result goes to one of these */
-    epcoll_agreed_t *agreed; /**< and from here comes the contribution */
+    epcoll_agreed_t *agreed; /**< and has the contribution */
     ompi_group_t **group;
     bool grow;
     uint64_t acked[]; /**< this member's */
@@ -305,8 +305,8 @@ static int agreement_make(ompi_communicator_t *comm, void **object_p)
     return MPI_SUCCESS;
 }
 
-/** For the representative, under its endpoint's lock: the next step looks at it.  On a local
- * communicator of an intercommunicator it is of the latter's agreements, so of more
+/** For the representative, under its endpoint's lock: the next step processes it.  On the local
+ * communicator of an intercommunicator the message is of the latter's agreements, so of more
  * participants. */
 static bool agreement_arrived(void *object, int rank, const void *data, size_t size)
 {
@@ -348,7 +348,7 @@ static shared_t *shared_of(const agreement_t *a)
     return a->memory->base;
 }
 
-/** The sets of a place. */
+/** The sets of a buffer. */
 static _Atomic uint64_t *acked_of(const agreement_t *a, uint64_t number)
 {
     return shared_of(a)->sets + 2 * a->participants.words * (number % BUFFERS);
@@ -368,7 +368,7 @@ static bool may_contribute(call_t *call)
         return false;
     }
     if (NULL != call->agreed) {
-        /* Acquire: partner: of who lets it go. */
+        /* Acquire; partner: the release of the last reference but one. */
         if (0 != atomic_load_explicit(&call->agreed->held, memory_order_acquire)) {
             return false;
         }
@@ -420,7 +420,7 @@ static bool process_begin(call_t *call)
     if (atomic_load_explicit(&shared->count[buffer], memory_order_acquire) < a->members) {
         return false;
     }
-    /* Relaxed, and for the agreement after the next one, which nobody begins before this one and
+    /* Relaxed, and for the agreement after the next one, which no member begins before this one and
      * the next one have ended (done). */
     atomic_store_explicit(&shared->count[buffer], 0, memory_order_relaxed);
     flag = ~atomic_exchange_explicit(&shared->flag[buffer], 0, memory_order_relaxed);
@@ -449,8 +449,8 @@ static void send_waiting(agreement_t *a)
     }
 }
 
-/** @param[in] party_of  by rank of whom it has come from
- * @return has anything come? */
+/** @param[in] participant_of  by the sender's rank
+ * @return has anything been received? */
 static bool take_from(agreement_t *a, queue_t *queue, const uint32_t *participant_of)
 {
     messages_t received;
@@ -527,7 +527,7 @@ static bool agreement_leader_step(call_t *call, bool *moved)
         agreement_publish(call, a->no_memory ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
         return true;
     }
-    /* Others need what has been said last. */
+    /* Others need the last messages. */
     if (EPCOLL_CONSENSUS_ENDED != a->consensus->phase || NULL != a->waiting.first) {
         return false;
     }
@@ -574,7 +574,7 @@ static void agreement_finish(call_t *call)
     if (call->grow && (MPI_SUCCESS == error || MPI_ERR_PROC_FAILED == error)) {
         error = failed_group(call, call->group);
     }
-    /* Release: the result has been read, before its place is used again; partner: in step. */
+    /* Release: the result has been read, before its buffer is used again; partner: in step. */
     atomic_store_explicit(&a->completed, call->number, memory_order_release);
     ENGINE->request_done(call->request, error);
 }

@@ -94,8 +94,8 @@ typedef enum mca_coll_epcoll_algorithm_t {
 typedef struct mca_coll_epcoll_call_t {
     mca_coll_epcoll_kind_t kind;
     int root;
-    bool in_place; /**< send stands for a part of recv (at a root that scatters, the other way
-                      round) */
+    bool
+        in_place; /**< the data to send are a part of recv (at a root that scatters, the other way round) */
     uint8_t algorithm; /**< of a blocking call between processes: mca_coll_epcoll_algorithm_t */
     const void *send;
     void *recv;
@@ -111,7 +111,7 @@ typedef struct mca_coll_epcoll_call_t {
     /* Of a part of what spans processes (layer hier). */
     const struct mca_coll_epcoll_plan_t *plan;
     const uint32_t *ranks; /**< of the process's members, by index; NULL: those are the same */
-    uint64_t signature;    /**< the word of the whole, which members say; 0: it is no part */
+    uint64_t signature; /**< the signature of the whole, which members publish; 0: it is no part */
 } mca_coll_epcoll_call_t;
 
 /**
@@ -129,7 +129,7 @@ static inline void mca_coll_epcoll_call_of_kind(mca_coll_epcoll_call_t *call,
     call->kind = kind;
 }
 
-/** A call as a word, to be compared: kind, root, in place (of alltoalls) and length. */
+/** The signature of a call, to be compared: kind, root, in place (of alltoalls) and length. */
 static inline uint64_t mca_coll_epcoll_signature(mca_coll_epcoll_kind_t kind, int root,
                                                  bool in_place, size_t bytes)
 {
@@ -137,10 +137,11 @@ static inline uint64_t mca_coll_epcoll_signature(mca_coll_epcoll_kind_t kind, in
            | (uint64_t) ((unsigned int) root & 0xffffff) << 32 | (bytes & UINT32_MAX);
 }
 
-/** What a member says that it calls: of a part, the whole. */
+/** The signature that a member publishes: of a part, that of the whole. */
 static inline uint64_t mca_coll_epcoll_signature_of(const mca_coll_epcoll_call_t *call)
 {
-    /* In place it is for all or for none, but at roots, and at those that gather or reduce. */
+    /* Other calls are in place at all members or at none, or need not agree: those with a root, and
+     * those that gather or reduce. */
     const bool in_place = EPCOLL_ALLTOALL <= call->kind && EPCOLL_ALLTOALLW >= call->kind
                           && call->in_place;
 

@@ -200,7 +200,7 @@ static void next_stage(epcoll_consensus_t *c, epcoll_consensus_stage_t stage,
     send_to_all(c, kind);
 }
 
-/** All living participants have said their state: which value is it? */
+/** All living participants have sent their state: which value is chosen? */
 static void consensus_choose(epcoll_consensus_t *c)
 {
     if (EPCOLL_CONSENSUS_NONE == c->best) { /* else one may have been decided */
@@ -270,7 +270,7 @@ void epcoll_consensus_died(epcoll_consensus_t *c, uint32_t participant)
     consensus_advance(c);
 }
 
-/** A state of the round that comes next here.  @return false: no memory for it */
+/** A state of the next round here.  @return false: no memory for it */
 static bool consensus_retain(epcoll_consensus_t *c, uint32_t from,
                              const epcoll_consensus_message_t *message)
 {
@@ -325,7 +325,7 @@ bool epcoll_consensus_arrived(epcoll_consensus_t *c, uint32_t from,
     const uint32_t ahead = bytes == c->bytes ? message->round - c->round : 2;
 
     if (1 < ahead || EPCOLL_CONSENSUS_KINDS <= message->kind || from >= c->participants) {
-        /* Of a round that has ended here nobody needs anything any more. */
+        /* A round that has ended here is not needed any more. */
         return bytes == c->bytes && UINT32_MAX / 2 < ahead
                && EPCOLL_CONSENSUS_KINDS > message->kind;
     }

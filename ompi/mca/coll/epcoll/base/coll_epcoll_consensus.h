@@ -6,13 +6,12 @@
 /**
  * @file
  *
- * Uniform agreement of processes that may die, as a state machine: it is told of messages and
- * deaths, and says which messages to send.  It knows nothing of MPI.  docs/nodes.md has the
- * protocol and the argument why it is right.
+ * Uniform agreement of processes that may die, as a state machine: messages and deaths are its
+ * input, messages its output.  Independent of MPI. docs/nodes.md has the protocol and its proof.
  *
  * A process of the agreement is a *participant*; participants are numbered from 0 on.  The
  * *coordinator* of a participant is the lowest one that it does not know to be dead.  Messages
- * between two participants arrive in order.  Deaths are told late perhaps, but only of the dead.
+ * between two participants arrive in order.  Deaths may be reported late, but only real ones.
  *
  * Calls for one object do not overlap.
  */
@@ -24,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What a message says. */
+/** Kinds of messages. */
 typedef enum epcoll_consensus_kind_t {
     EPCOLL_CONSENSUS_STATE, /**< to the coordinator: what the sender has contributed or accepted */
     EPCOLL_CONSENSUS_PREPARE,   /**< from it: accept this value */
@@ -62,7 +61,7 @@ typedef enum epcoll_consensus_phase_t {
     EPCOLL_CONSENSUS_IDLE,  /**< not begun here */
     EPCOLL_CONSENSUS_BEGUN, /**< contributed, or accepted */
     EPCOLL_CONSENSUS_NOTED, /**< it knows that all have accepted */
-    EPCOLL_CONSENSUS_ENDED  /**< decided; nobody needs this participant for it any more */
+    EPCOLL_CONSENSUS_ENDED  /**< decided; this participant is not needed for it any more */
 } epcoll_consensus_phase_t;
 
 /** What a coordinator waits for. */
@@ -81,7 +80,7 @@ typedef void (*epcoll_consensus_send_t)(void *context, uint32_t to,
 
 struct epcoll_consensus_t {
     uint32_t participants, own, words;
-    uint32_t round; /**< the one that is under way, or the last one that has ended */
+    uint32_t round; /**< the active one, or the last one that has ended */
     epcoll_consensus_phase_t phase;
     uint32_t promised; /**< the coordinator that has this participant's state */
     uint32_t
@@ -93,7 +92,7 @@ struct epcoll_consensus_t {
     uint64_t *replied;                 /**< in this stage */
     uint32_t best;                     /**< highest ballot among the states, or NONE */
     epcoll_consensus_value_t gathered; /**< from the states */
-    /* States that came before this participant had ended the round before. */
+    /* States that arrived before this participant had ended the round before. */
     uint64_t *early;                     /**< its sender */
     epcoll_consensus_message_t **kept;   /**< by participant */
     epcoll_consensus_message_t *message; /**< to write one in */
@@ -116,7 +115,7 @@ void epcoll_consensus_begin(epcoll_consensus_t *consensus, uint64_t flag, uint64
 /** A participant has died; it may have been known. */
 void epcoll_consensus_died(epcoll_consensus_t *consensus, uint32_t participant);
 
-/** A message has come.  @return false: no correct participant can have sent it */
+/** A message has arrived.  @return false: no correct participant can have sent it */
 bool epcoll_consensus_arrived(epcoll_consensus_t *consensus, uint32_t from,
                               const epcoll_consensus_message_t *message, size_t bytes);
 

@@ -22,7 +22,7 @@
 
 #include <pthread.h>
 
-/** Ranks of a communicator that is looked at without memory. */
+/** Ranks of a communicator that is examined without memory. */
 #define RANKS_FEW 64
 
 /** Several threads may make members of a process at a time: the first one fills it in. */

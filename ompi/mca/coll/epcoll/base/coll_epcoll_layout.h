@@ -25,7 +25,7 @@
 
 BEGIN_C_DECLS
 
-/** Slices, at most: endpoints of a process whose messages carry a part each of what is long. */
+/** Slices of a long vector, at most: members of a process that own one each. */
 #define EPCOLL_SLICES 8
 
 /** Written once, before any member has it. */
@@ -39,7 +39,7 @@ typedef struct mca_coll_epcoll_layout_t {
     uint32_t processes; /**< in the order of their lowest ranks */
     uint32_t own;       /**< this one among them */
     uint32_t slices;    /**< members that each process has, EPCOLL_SLICES at most */
-    /** In the order of their first processes.  Where all processes are on one node, each stands for
+    /** In the order of their first processes.  Where all processes are on one node, each counts as
      * one; so does one whose node the launcher does not know. */
     uint32_t nodes;
     bool is_by_node; /**< processes of a node follow each other: their order is that of positions */

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Members have called different things: which error that is, and what the user is told of it.  All
- * is read out of the words in the members' slots; those of our operation stay while we are in it,
- * but that in a chain a member further on may be writing the next one, which is the same word.
+ * Members have called different things: the error code, and the report to the user.  All is read
+ * from the signatures in the members' slots.  Those of our operation stay while we are in it,
+ * except that in a chain a later member may be writing its next one, which is the same signature.
  *
  * Tests: coll_told, coll_mismatch, coll_dump
  */
@@ -86,7 +86,7 @@ static void describe_signature(uint64_t signature, char *text, size_t size)
              at_root, length, 0 != (signature >> 56 & 1) ? ", in place" : "");
 }
 
-/** Is it a view of the block of our node's processes?  @param layout_p  set then */
+/** Is it a view of the segment of our node's processes?  @param layout_p  set then */
 static bool is_of_processes(const ompi_communicator_t *comm, const epcoll_member_t *member,
                             const mca_coll_epcoll_layout_t **layout_p)
 {
@@ -102,7 +102,7 @@ static bool is_of_processes(const ompi_communicator_t *comm, const epcoll_member
     return NULL != node_segment && member == &node_segment->super.member;
 }
 
-/** The rank of a member of the block; of a process, its first. */
+/** The rank of a member of the segment; of a process, its first. */
 static int rank_of(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t *member,
                    uint32_t index)
 {
@@ -148,7 +148,7 @@ void mca_coll_epcoll_mismatch_report(const mca_coll_epcoll_handle_t *handle,
 /** Ranks that a line names. */
 #define NAMED 8
 
-/** The members that have not come to our operation.  @return how many; up to NAMED are named */
+/** The members that have not arrived at our operation.  @return how many; up to NAMED are named */
 static uint32_t name_missing(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t *member,
                              const epcoll_member_t *view, char *text, size_t size)
 {
@@ -174,10 +174,10 @@ static uint32_t name_missing(const mca_coll_epcoll_handle_t *handle, const epcol
 
 /**
  * Describe the call that a view's thread is in.  The caller may be another thread: it reads the
- * view's constants, and the slots of the block.  A thread that has waited for some looks has
- * written its call into its slot (epcoll_publish_signature).
+ * view's constants, and the slots of the segment.  A thread that has waited for some polls has
+ * published its signature (epcoll_publish_signature).
  *
- * @return false: nothing is known of a call
+ * @return false: no call is known
  */
 static bool describe_view(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t *member,
                           const char *where, char *text, size_t size)

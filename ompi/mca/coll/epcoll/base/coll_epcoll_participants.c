@@ -112,7 +112,7 @@ void epcoll_participants_free(epcoll_participants_t *participants)
     memset(participants, 0, sizeof(*participants));
 }
 
-/** Those of a side of whom a member is not in the group have not been acknowledged. */
+/** Participants of a side with a member that is not in the group have not been acknowledged. */
 static int clear_unacked(const uint32_t *participant_of, ompi_group_t *side, ompi_group_t *group,
                          uint64_t *acked)
 {

@@ -21,7 +21,7 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/group/group.h"
 
-/** Who speaks for a participant: the lowest member of its process. */
+/** The representative of a participant: the lowest member of its process. */
 typedef struct epcoll_representative_t {
     int rank;
     bool remote; /**< a rank of the remote group of an intercommunicator */

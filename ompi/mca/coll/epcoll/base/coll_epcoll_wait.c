@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Turns of the engine while an operation waits, and what its end means to the user.
+ * Progress of the engine while an operation waits, and its end.
  *
  * Tests: coll_move, coll_reduce, coll_mismatch, death_coll
  */
@@ -19,13 +19,14 @@
 #include <sched.h>
 #include <string.h>
 
-/** Where members live in several processes, and threads share cores, a wait turns its endpoint once
- * in so many looks, and yields at the others: to turn one that has a network takes microseconds,
- * and the leader, which waits for a message, may need this core.  Two endpoints of two processes
- * each, on two cores, over tcp: an allreduce of 8 bytes in 12 us instead of 23. */
+/** Where members live in several processes, and threads share cores, a wait progresses its endpoint
+ * once in so many polls, and yields at the others.  To progress an endpoint with a network takes
+ * microseconds, and the leader, which waits for a message, may need this core.  Two endpoints of
+ * two processes each, on two cores, over tcp: an allreduce of 8 bytes in 12 us instead of 23. */
 #define PROGRESS_OVERSUBSCRIBED 64
 
-/** Turns until our endpoint has taken note of a loss; somebody else may be turning it. */
+/** Calls of progress until our endpoint has noticed a loss; another thread may be progressing
+ * it. */
 #define PROGRESS_LOST 64
 
 /** The wait of a blocking call: a thread is in one at a time. */
@@ -53,8 +54,8 @@ int mca_coll_epcoll_progress(epcoll_member_t *member)
 
 int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc)
 {
-    /* Who has seen a loss elsewhere may have given up the communicator: that is why it does not
-     * come.  If it has said so (engine->leave), it has before. */
+    /* A member that has seen a loss elsewhere may have given up the communicator: that is why it
+     * does not arrive.  If it has reported that (engine->leave), it has before. */
     if (EPCOLL_MISMATCH == rc) {
         (void) mca_coll_epcoll_component.engine->progress(handle->comm);
         if (mca_coll_epcoll_component.engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK)) {
@@ -64,8 +65,8 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
     if (EPCOLL_MISMATCH != rc) {
         (void) epcoll_break(member, rc);
         if (MPI_ERR_PROC_FAILED == rc) {
-            /* It may be another member that has seen it, and reported it by the block: what comes
-             * next on our endpoint is to fail as well. */
+            /* Another member may have seen it, and reported it by the segment: later operations on
+             * our endpoint are to fail as well. */
             mca_coll_epcoll_component.engine->check_liveness(handle->comm);
         }
         return rc;
@@ -77,9 +78,9 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
     return rc;
 }
 
-/** All members of other processes are told: else they would wait for messages that do not come. 
- * One member of each process would break what all of it share, but a member that only gives may
- * have freed its handle already. */
+/** Notify all members of other processes: else they would wait for messages that are not sent.  One
+ * member of each process would break what all of it share, but a member that only sends may have
+ * freed its handle already. */
 static void notify_others(const mca_coll_epcoll_handle_t *handle, int why)
 {
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle); /* NULL: bare */
@@ -89,7 +90,7 @@ static void notify_others(const mca_coll_epcoll_handle_t *handle, int why)
 
     for (uint32_t rank = 0; rank < members; ++rank) {
         if (NULL == layout ? rank != own : layout->process_of[rank] != layout->own) {
-            /* Who has no memory for it cannot tell. */
+            /* Without memory there is no notification. */
             (void) mca_coll_epcoll_component.engine->am_send(handle->comm,
                                                              mca_coll_epcoll_component.client,
                                                              (int) rank, &word, sizeof(word));
@@ -98,10 +99,10 @@ static void notify_others(const mca_coll_epcoll_handle_t *handle, int why)
 }
 
 /**
- * What members share is broken.  Called by the thread that progresses the endpoint, also while its
- * owner is making a node segment: that is published before its owner checks whether ours is broken,
- * and we break ours before we look for it, both sequentially consistent, so one of the two finds
- * what the other has done.
+ * Break what members share.  Called by the thread that progresses the endpoint, also while its
+ * owner is making a node segment.  That is published before its owner checks whether ours is
+ * broken, and we break ours before we look for it, both sequentially consistent, so one of the two
+ * finds what the other has done.
  */
 static void break_shared(mca_coll_epcoll_handle_t *handle, int why)
 {
@@ -170,13 +171,13 @@ bool mca_coll_epcoll_am_handler(void *object, int rank, const void *data, size_t
         (void) epcoll_break(&handle->member, word);
         return true;
     }
-    /* Relaxed: as above.  The others have been told by the caller. */
+    /* Relaxed: as above.  The sender has notified the others. */
     atomic_store_explicit(&handle->member.segment->notified, 1, memory_order_relaxed);
     break_shared(handle, word);
     return true;
 }
 
-/** What a call is once the block is broken: the error that broke it. */
+/** A call once the segment is broken: the error that broke it. */
 static int run_broken(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     /* Relaxed: we have seen that it is set. */
@@ -187,7 +188,7 @@ static int run_broken(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_ca
     return MPI_SUCCESS < why && MPI_ERR_LASTCODE >= why ? why : MPI_ERR_OTHER;
 }
 
-/** Likewise of a loss that is known to be one elsewhere: let it come here. */
+/** Likewise of a loss that is known elsewhere: wait until it is known here. */
 static void wait_for_loss(const mca_coll_epcoll_handle_t *handle)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
@@ -210,8 +211,8 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
     if (0 == rc) {
         return MPI_SUCCESS;
     }
-    /* Numbers may differ between members from now on: epcoll_begin fails, as the block is
-     * broken. */
+    /* Sequence numbers may differ between members from now on: epcoll_begin fails, as the segment
+     * is broken. */
     (void) mca_coll_epcoll_failed(handle, &handle->member, rc);
     handle->is_local = false;
     handle->run = run_broken;

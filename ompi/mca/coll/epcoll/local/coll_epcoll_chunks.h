@@ -26,7 +26,7 @@ BEGIN_C_DECLS
 /** An active operation, as a member sees it. */
 typedef struct mca_coll_epcoll_running_t mca_coll_epcoll_running_t;
 
-/** What a operations table of kinds does. */
+/** How some kinds of collectives are executed in chunks. */
 typedef struct mca_coll_epcoll_chunk_ops_t {
     /** Piece i is about the root and member i alone: it can be worked on once both are there, and a
      * member that is not the root is through when its own one is over. */
