@@ -73,7 +73,7 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     mca_coll_epcoll_hier_t *hier = mca_coll_epcoll_hier(handle);
 
-    if (!handle->is_selected && NULL != handle->module) {
+    if (NULL != handle->module) {
         OBJ_RELEASE(handle->module);
     }
     if (handle->is_hier) {
@@ -233,11 +233,11 @@ static mca_coll_base_module_t *module_query(mca_coll_epcoll_handle_t *handle)
 {
     mca_coll_base_module_t *module;
 
-    if (NULL == handle || handle->is_selected) {
+    if (NULL == handle) {
         return NULL;
     }
     module = handle->module;
-    handle->is_selected = true;
+    handle->module = NULL;
     handle->run = handle->is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_hier_run;
     return module;
 }

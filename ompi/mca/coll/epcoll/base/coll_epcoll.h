@@ -91,9 +91,8 @@ typedef struct mca_coll_epcoll_scratch_t {
 /** What most handles never need.  Made with the first call that is nonblocking or persistent, or
  * that does not fit in slots (mca_coll_epcoll_lazy). */
 typedef struct mca_coll_epcoll_lazy_t {
-    /** Calls by other ways than slots, and 2^32 of those in slots; see coll_epcoll_count.h. */
+    /** Calls by other paths than slots; see coll_epcoll_count.h. */
     _Atomic uint64_t calls[EPCOLL_PATHS - 1][EPCOLL_KINDS];
-    uint32_t carried[EPCOLL_KINDS_IN_SLOTS];
     struct mca_coll_epcoll_pending_t *pending; /**< active operations; NULL: there have been none */
     mca_coll_epcoll_scratch_t scratch[EPCOLL_SCHEDULE_SCRATCHES]; /**< of blocking calls */
     mpix_endpoints_memory_t
@@ -111,20 +110,16 @@ struct mca_coll_epcoll_handle_t {
     /** Of blocking calls; first: see mca_coll_epcoll_progress.  Without a block: see bare. */
     epcoll_member_t member;
     ompi_communicator_t *comm;
-    union {
-        /** Until libmpi queries for it (is_selected).  Made with the handle, which may fail at all
-         * members or at none; later, a member without a module would be served by the fallback
-         * components. */
-        mca_coll_base_module_t *module;
-        /** From then on: how a call is run.  @return MPI_SUCCESS or an error code */
-        int (*run)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
-    };
+    /** NULL: libmpi has it.  Made with the handle, which may fail at all members or at none; later,
+     * a member without a module would be served by the fallback components. */
+    mca_coll_base_module_t *module;
+    /** How a call is run.  @return MPI_SUCCESS or an error code */
+    int (*run)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
     mca_coll_epcoll_lazy_t *_Atomic lazy; /**< NULL: not yet */
     /** Calls in slots; see coll_epcoll_count.h. */
-    _Atomic uint32_t small[EPCOLL_KINDS_IN_SLOTS];
+    _Atomic uint64_t small[EPCOLL_KINDS_IN_SLOTS];
     bool is_local;   /**< all members are in this process, and nothing has failed */
     bool is_hier;    /**< it is a mca_coll_epcoll_hier_t */
-    bool is_selected;    /**< libmpi has the module */
     bool has_progressed; /**< in the call that we are in the engine has been turned */
     uint8_t yields;  /**< of waits, where threads share cores */
 };
@@ -175,8 +170,8 @@ typedef struct mca_coll_epcoll_bounce_t {
     mpix_endpoints_memory_t *memory;
 } mca_coll_epcoll_bounce_t;
 
-/** With its part of the segment: half a KiB (unit/test_epcoll_segment has the segment's part). */
-#define EPCOLL_HANDLE_BYTES 136
+/** With its part of the segment: 568 bytes (unit/test_epcoll_segment has the segment's part). */
+#define EPCOLL_HANDLE_BYTES 192
 _Static_assert(EPCOLL_HANDLE_BYTES == sizeof(mca_coll_epcoll_handle_t)
                    && EPCOLL_HANDLE_BYTES + 48 >= sizeof(mca_coll_epcoll_hier_t),
                "what a member takes: docs/comparison.md");

@@ -43,21 +43,7 @@ static uint64_t count_of(const mca_coll_epcoll_handle_t *handle, int kind, int p
     }
     return kind >= EPCOLL_KINDS_IN_SLOTS
                ? 0
-               : atomic_load_explicit(&handle->small[kind], memory_order_relaxed)
-                     + (NULL == lazy ? 0 : (uint64_t) lazy->carried[kind] << 32);
-}
-
-void mca_coll_epcoll_count_carry(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
-{
-    mca_coll_epcoll_lazy_t *lazy = mca_coll_epcoll_lazy(handle);
-
-    if (NULL == lazy) {
-        return; /* so it stays full */
-    }
-    pthread_mutex_lock(&all.lock); /* nobody sees one of the two */
-    ++lazy->carried[kind];
-    atomic_store_explicit(&handle->small[kind], 0, memory_order_relaxed);
-    pthread_mutex_unlock(&all.lock);
+               : atomic_load_explicit(&handle->small[kind], memory_order_relaxed);
 }
 
 void mca_coll_epcoll_count_add(mca_coll_epcoll_handle_t *handle)
