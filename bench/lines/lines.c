@@ -7,7 +7,7 @@
  * @file
  *
  * How many lines does a small operation of all move, and what is its critical path?  Tables for 2
- * to 256 threads: the protocols of coll/epcoll's block, others beside them, and the least that
+ * to 256 threads: the protocols of coll/epcoll's segment, others beside them, and the least that
  * there can be.  README.md of bench says how to read them.
  */
 
@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Operations that are looked at: as many as the block has slots. */
+/** Operations that are looked at: as many as the segment has slots. */
 #define LAST 4
 
-static const lines_way_t *const ways[] = {&lines_block, &lines_dissemination, &lines_tree,
+static const lines_way_t *const ways[] = {&lines_segment, &lines_dissemination, &lines_tree,
                                           &lines_counter};
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
 

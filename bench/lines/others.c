@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What the block is compared with, at its best: each word in a line that one member writes, data
+ * What the segment is compared with, at its best: each word in a line that one member writes, data
  * beside it, numbers that only grow, and a bcast that does not wait for slow members.
  */
 

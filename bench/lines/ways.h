@@ -40,7 +40,7 @@ typedef struct lines_way_t {
                     uint64_t number);
 } lines_way_t;
 
-extern const lines_way_t lines_block;         /**< block.c: coll/epcoll's */
+extern const lines_way_t lines_segment;       /**< segment.c: coll/epcoll's */
 extern const lines_way_t lines_dissemination; /**< others.c, and the rest */
 extern const lines_way_t lines_tree;
 extern const lines_way_t lines_counter;

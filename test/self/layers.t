@@ -31,7 +31,7 @@ my %LAYERS = (
     'ompi/mca/pml/epml' => [qw(base object wire proto loss engine calls service cid create)],
     'opal/mca/btl/epofi' => [qw(base sockets fabric share object peer proto engine)],
     'opal/mca/btl/epshm' => [qw(base segment), [qw(threads node)]],
-    'ompi/mca/coll/epcoll' => [qw(block base data local between), [qw(direct pending)], 'calls'],
+    'ompi/mca/coll/epcoll' => [qw(segment base data local hier), [qw(direct pending)], 'calls'],
     'ompi/mca/osc/epwin' => [qw(base target am sync calls create)],
     'ompi/mpiext/endpoints/c' => [qw(base entry interpose), [qw(files static)],
         qw(seams calls fortran)],

@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # lines.t BUILD-FOLDER: the model of bench/lines counts what is known of simple ways, and what it says of
-# coll/epcoll's block is what the project has promised.
+# coll/epcoll's segment is what the project has promised.
 #
 # Guards: bench/lines
 
@@ -36,7 +36,7 @@ sub tables
     return \%table;
 }
 
-my ($BLOCK, $DISSEMINATION, $TREE, $COUNTER) = 0 .. 3;
+my ($SEGMENT, $DISSEMINATION, $TREE, $COUNTER) = 0 .. 3;
 my ($NS, $TIMES, $LINES, $MOST) = 0 .. 3;
 
 # ---- what is known -------------------------------------------------------------------------------
@@ -68,16 +68,16 @@ is_deeply(tables('--threads', 64), $first, 'and the same again');
 # grow.  Also where a store waits half a transfer for the end of others' copies, which the bound has.
 my @KINDS = qw(barrier allreduce);
 my $all = tables();
-cmp_ok($all->{bcast}{$_}[$BLOCK][$LINES], '<=', $all->{bcast}{8}[$BLOCK][$LINES],
+cmp_ok($all->{bcast}{$_}[$SEGMENT][$LINES], '<=', $all->{bcast}{8}[$SEGMENT][$LINES],
        "bcast, $_ threads: lines per member") for 16, 32, 64, 128, 256;
 my $slow = tables(qw(--threads 64 --invalidate 50));
 for my $kind (@KINDS) {
-    cmp_ok($all->{$kind}{64}[$BLOCK][$TIMES], '<=', 2, "$kind, 8 groups of 8");
-    cmp_ok($slow->{$kind}{64}[$BLOCK][$TIMES], '<=', 2, "$kind, stores that wait");
+    cmp_ok($all->{$kind}{64}[$SEGMENT][$TIMES], '<=', 2, "$kind, 8 groups of 8");
+    cmp_ok($slow->{$kind}{64}[$SEGMENT][$TIMES], '<=', 2, "$kind, stores that wait");
     for my $threads (16, 32, 64, 128, 256) {
-        my $got = $all->{$kind}{$threads}[$BLOCK];
+        my $got = $all->{$kind}{$threads}[$SEGMENT];
 
-        cmp_ok($got->[$LINES], '<=', $all->{$kind}{8}[$BLOCK][$LINES],
+        cmp_ok($got->[$LINES], '<=', $all->{$kind}{8}[$SEGMENT][$LINES],
                "$kind, $threads threads: lines per member");
         cmp_ok($got->[$MOST], '<=', $threads <= 64 ? 14 : 21, 'seven at each level for a leader');
     }

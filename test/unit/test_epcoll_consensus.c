@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * Test of ompi/mca/coll/epcoll/base/coll_epcoll_consensus.c: agreements of parties that die at any
- * moment, also in the middle of telling all, under random schedules.  What the dead have sent may
- * arrive or not; each death is told to each of the living some time later.  A party that has ended
- * its last agreement is gone: nothing reaches it.  Values are uniform, the dead's last ones included,
- * and all that live end.
+ * Test of ompi/mca/coll/epcoll/base/coll_epcoll_consensus.c: agreements of participants that die at
+ * any moment, also in the middle of telling all, under random schedules.  What the dead have sent
+ * may arrive or not; each death is told to each of the living some time later.  A participant that
+ * has ended its last agreement is gone: nothing reaches it.  Values are uniform, the dead's last
+ * ones included, and all that live end.
  *
  *   --seed N   of the first schedule
  *
@@ -45,9 +45,9 @@ typedef struct party_t {
     int dies_at; /**< the sends until it dies; -1: it does not while it sends */
 } party_t;
 
-static party_t party[MOST];
+static party_t participant[MOST];
 static sent_t *first[MOST][MOST], *last[MOST][MOST];
-static uint32_t parties;
+static uint32_t participants;
 static uint64_t state;
 
 static uint32_t draw(uint32_t below)
@@ -59,8 +59,8 @@ static uint32_t draw(uint32_t below)
 /** It dies; of what it has sent some arrives, up to a point. */
 static void die(uint32_t who)
 {
-    party[who].dead = true;
-    for (uint32_t to = 0; to < parties; ++to) {
+    participant[who].dead = true;
+    for (uint32_t to = 0; to < participants; ++to) {
         sent_t **at = &first[who][to];
 
         while (NULL != *at && 0 != draw(3)) {
@@ -82,17 +82,17 @@ static void die(uint32_t who)
 static void send_one(void *context, uint32_t to, const epcoll_consensus_message_t *message,
                      size_t bytes)
 {
-    const uint32_t who = (uint32_t) ((party_t *) context - party);
+    const uint32_t who = (uint32_t) ((party_t *) context - participant);
     sent_t *sent;
 
-    if (party[who].dead) {
+    if (participant[who].dead) {
         return; /* it is still in the function in which it has died */
     }
-    if (0 == party[who].dies_at) {
+    if (0 == participant[who].dies_at) {
         die(who);
         return;
     }
-    party[who].dies_at -= 0 < party[who].dies_at;
+    participant[who].dies_at -= 0 < participant[who].dies_at;
     sent = malloc(sizeof(*sent) + bytes);
     sent->next = NULL;
     memcpy(&sent->message, message, bytes);
@@ -107,7 +107,7 @@ static void send_one(void *context, uint32_t to, const epcoll_consensus_message_
 /** Note what has been decided, if it has not died in the function. */
 static void see_end(uint32_t who)
 {
-    party_t *p = &party[who];
+    party_t *p = &participant[who];
     const epcoll_consensus_t *c = p->consensus;
 
     if (!p->dead && p->ended < p->begun && EPCOLL_CONSENSUS_ENDED == c->phase) {
@@ -119,11 +119,11 @@ static void see_end(uint32_t who)
     }
 }
 
-/** One thing happens at a party that lives.  @return false: nothing could */
+/** One thing happens at a participant that lives.  @return false: nothing could */
 static bool happen(uint32_t who)
 {
-    party_t *p = &party[who];
-    const uint32_t other = draw(parties);
+    party_t *p = &participant[who];
+    const uint32_t other = draw(participants);
 
     if (p->dead || p->gone) {
         return false;
@@ -135,7 +135,7 @@ static bool happen(uint32_t who)
         ++p->begun;
         return true;
     }
-    if (party[other].dead && !epcoll_consensus_has(p->told, other) && 0 == draw(4)) {
+    if (participant[other].dead && !epcoll_consensus_has(p->told, other) && 0 == draw(4)) {
         epcoll_consensus_add(p->told, other);
         epcoll_consensus_died(p->consensus, other);
         return true;
@@ -145,7 +145,7 @@ static bool happen(uint32_t who)
 
         first[other][who] = sent->next;
         TAP_CHECK(epcoll_consensus_arrived(p->consensus, other, &sent->message,
-                                           epcoll_consensus_bytes(parties)),
+                                           epcoll_consensus_bytes(participants)),
                   "a message makes no sense");
         free(sent);
         return true;
@@ -155,20 +155,20 @@ static bool happen(uint32_t who)
 
 static void begin(void)
 {
-    memset(party, 0, sizeof(party));
-    parties = 0 == draw(20) ? MOST : 1 + draw(6);
-    for (uint32_t i = 0; i < parties; ++i) {
-        party[i].dies_at = 0 == draw(3) ? (int) draw(4 * parties) : -1;
-        party[i].consensus = epcoll_consensus_new(parties, i, send_one, &party[i]);
+    memset(participant, 0, sizeof(participant));
+    participants = 0 == draw(20) ? MOST : 1 + draw(6);
+    for (uint32_t i = 0; i < participants; ++i) {
+        participant[i].dies_at = 0 == draw(3) ? (int) draw(4 * participants) : -1;
+        participant[i].consensus = epcoll_consensus_new(participants, i, send_one, &participant[i]);
     }
-    party[draw(parties)].dies_at = -1;
+    participant[draw(participants)].dies_at = -1;
 }
 
 static void end(void)
 {
-    for (uint32_t i = 0; i < parties; ++i) {
-        epcoll_consensus_free(party[i].consensus);
-        for (uint32_t j = 0; j < parties; ++j) {
+    for (uint32_t i = 0; i < participants; ++i) {
+        epcoll_consensus_free(participant[i].consensus);
+        for (uint32_t j = 0; j < participants; ++j) {
             while (NULL != first[i][j]) {
                 sent_t *sent = first[i][j];
 
@@ -187,8 +187,8 @@ static void check_round(uint32_t round)
     const party_t *one = NULL;
     bool is_ones = false;
 
-    for (uint32_t i = 0; i < parties; ++i) {
-        const party_t *p = &party[i];
+    for (uint32_t i = 0; i < participants; ++i) {
+        const party_t *p = &participant[i];
 
         least &= round < p->begun ? p->flag[round] : UINT32_MAX;
         most &= !p->dead ? p->flag[round] : UINT32_MAX;
@@ -208,12 +208,13 @@ static void check_round(uint32_t round)
     }
     TAP_CHECK(0 == (one->value[round] & ~most) && least == (one->value[round] & least),
               "round %u: a flag that is no AND of contributions", round);
-    for (uint32_t i = 0; i < parties; ++i) {
-        is_ones = is_ones || (round < party[i].begun && one->ids[round] == party[i].id[round]);
+    for (uint32_t i = 0; i < participants; ++i) {
+        is_ones = is_ones
+                  || (round < participant[i].begun && one->ids[round] == participant[i].id[round]);
     }
     TAP_CHECK(is_ones && one->ids[round] <= highest, "round %u: an id that is nobody's", round);
-    for (uint32_t i = 0; i < parties; ++i) {
-        TAP_CHECK(party[i].dead || !epcoll_consensus_has(one->failed[round], i),
+    for (uint32_t i = 0; i < participants; ++i) {
+        TAP_CHECK(participant[i].dead || !epcoll_consensus_has(one->failed[round], i),
                   "round %u: %u is said to have failed", round, i);
     }
 }
@@ -224,8 +225,8 @@ static void run(uint64_t seed)
 
     state = seed;
     begin();
-    while (idle < 4000 * parties) {
-        const uint32_t who = draw(parties);
+    while (idle < 4000 * participants) {
+        const uint32_t who = draw(participants);
 
         idle = happen(who) ? 0 : idle + 1;
         see_end(who);

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Calls that handles count (coll_epcoll_count.c): one by one and together, while handles come and
- * go, and threads ask; and behind 2^32 of them.
+ * Calls that handles count (coll_epcoll_count.c): one by one and together, while handles are made
+ * and freed, and other threads read; and without memory.
  *
  * Guards: coll_epcoll_count.c
  */
@@ -33,17 +33,17 @@ static void *calloc_or_not(size_t count, size_t size)
  * more; if one core is all there is for both, for so many seconds. */
 enum { MEMBERS = 3, CALLS = 1000, CHANGES = 100000, SECONDS = 3 };
 
-int mca_coll_epcoll_turn(epcoll_member_t *member)
+int mca_coll_epcoll_progress(epcoll_member_t *member)
 {
     (void) member;
     return 0;
 }
 
-static mca_coll_epcoll_handle_t *handle_new(void *block, uint32_t index)
+static mca_coll_epcoll_handle_t *handle_new(void *segment, uint32_t index)
 {
     mca_coll_epcoll_handle_t *handle = calloc(1, sizeof(*handle));
 
-    epcoll_member_init(&handle->member, block, MEMBERS, index, EPCOLL_FAN);
+    epcoll_member_init(&handle->member, segment, MEMBERS, index, EPCOLL_FANOUT);
     mca_coll_epcoll_count_add(handle);
     return handle;
 }
@@ -51,13 +51,13 @@ static mca_coll_epcoll_handle_t *handle_new(void *block, uint32_t index)
 static void handle_free(mca_coll_epcoll_handle_t *handle)
 {
     mca_coll_epcoll_count_remove(handle);
-    free(handle->more);
+    free(handle->lazy);
     free(handle);
 }
 
-static void *new_block(void)
+static void *new_segment(void)
 {
-    const size_t size = epcoll_block_size(MEMBERS, EPCOLL_FAN);
+    const size_t size = epcoll_segment_size(MEMBERS, EPCOLL_FANOUT);
 
     return memset(aligned_alloc(64, size), 0, size);
 }
@@ -69,71 +69,62 @@ static uint64_t in_all(int kind, int way)
 
 static void case_sums(void)
 {
-    const uint64_t before = in_all(EPCOLL_BCAST, EPCOLL_WAY_SMALL);
-    void *block[2] = {new_block(), new_block()};
+    const uint64_t before = in_all(EPCOLL_BCAST, EPCOLL_PATH_SLOTS);
+    void *segment[2] = {new_segment(), new_segment()};
     mca_coll_epcoll_handle_t *handle[2][MEMBERS];
 
     tap_case("sums of those that are there, and of those that are gone");
     for (uint32_t i = 0; i < 2 * MEMBERS; ++i) {
-        handle[i % 2][i / 2] = handle_new(block[i % 2], i / 2);
+        handle[i % 2][i / 2] = handle_new(segment[i % 2], i / 2);
         for (uint32_t n = 0; n <= i; ++n) {
-            mca_coll_epcoll_count(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_WAY_SMALL);
+            mca_coll_epcoll_count(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_PATH_SLOTS);
         }
-        mca_coll_epcoll_count(handle[i % 2][i / 2], EPCOLL_SCATTERV, EPCOLL_WAY_BETWEEN);
+        mca_coll_epcoll_count(handle[i % 2][i / 2], EPCOLL_SCATTERV, EPCOLL_PATH_HIER);
         TAP_EQ(i + 1,
-               mca_coll_epcoll_counted(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_WAY_SMALL));
+               mca_coll_epcoll_counted(handle[i % 2][i / 2], EPCOLL_BCAST, EPCOLL_PATH_SLOTS));
     }
-    TAP_EQ(before + 21, in_all(EPCOLL_BCAST, EPCOLL_WAY_SMALL));
+    TAP_EQ(before + 21, in_all(EPCOLL_BCAST, EPCOLL_PATH_SLOTS));
     for (uint32_t i = 2 * MEMBERS; i-- > 0;) {
         handle_free(handle[i < MEMBERS][i % MEMBERS]); /* not in the order in which they came */
-        TAP_EQ(before + 21, in_all(EPCOLL_BCAST, EPCOLL_WAY_SMALL));
-        TAP_EQ(2 * MEMBERS, in_all(EPCOLL_SCATTERV, EPCOLL_WAY_BETWEEN));
+        TAP_EQ(before + 21, in_all(EPCOLL_BCAST, EPCOLL_PATH_SLOTS));
+        TAP_EQ(2 * MEMBERS, in_all(EPCOLL_SCATTERV, EPCOLL_PATH_HIER));
     }
-    TAP_EQ(0, in_all(EPCOLL_SCATTERV, EPCOLL_WAY_SMALL));
-    TAP_EQ(0, in_all(EPCOLL_BCAST, EPCOLL_WAY_PIECES));
-    free(block[0]);
-    free(block[1]);
+    TAP_EQ(0, in_all(EPCOLL_SCATTERV, EPCOLL_PATH_SLOTS));
+    TAP_EQ(0, in_all(EPCOLL_BCAST, EPCOLL_PATH_CHUNKS));
+    free(segment[0]);
+    free(segment[1]);
     tap_case_done();
 }
 
-static void case_full(void)
+static void case_no_memory(void)
 {
-    const uint64_t before = in_all(EPCOLL_SCAN, EPCOLL_WAY_SMALL);
-    void *block = new_block();
-    mca_coll_epcoll_handle_t *handle = handle_new(block, 1);
+    void *segment = new_segment();
+    mca_coll_epcoll_handle_t *handle = handle_new(segment, 1);
 
-    tap_case("2^32 calls and more");
-    handle->small[EPCOLL_SCAN] = UINT32_MAX;
-    no_memory = 1; /* none are counted then */
-    mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_WAY_SMALL);
-    mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_WAY_PIECES);
-    TAP_EQ(UINT32_MAX, mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_WAY_SMALL));
-    TAP_EQ(0, mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_WAY_PIECES));
+    tap_case("without memory calls in slots are counted, others are not");
+    no_memory = 1;
+    mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_PATH_SLOTS);
+    mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_PATH_CHUNKS);
+    TAP_EQ(1, mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_PATH_SLOTS));
+    TAP_EQ(0, mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_PATH_CHUNKS));
     no_memory = 0;
-    for (uint64_t i = 0; i < 5; ++i) {
-        mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_WAY_SMALL);
-        TAP_EQ((UINT64_C(1) << 32) + i,
-               mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_WAY_SMALL));
-    }
+    mca_coll_epcoll_count(handle, EPCOLL_SCAN, EPCOLL_PATH_CHUNKS);
+    TAP_EQ(1, mca_coll_epcoll_counted(handle, EPCOLL_SCAN, EPCOLL_PATH_CHUNKS));
     handle_free(handle);
-    TAP_EQ(before + (UINT64_C(1) << 32) + 4, in_all(EPCOLL_SCAN, EPCOLL_WAY_SMALL));
-    free(block);
+    free(segment);
     tap_case_done();
 }
 
 static _Atomic bool is_over;
 
-/** Handles that fill up again and again, and go, until nobody asks any more. */
+/** Handles that count, and are freed, until the other thread reads no more. */
 static void *count_often(void *argument)
 {
     while (!is_over) {
         mca_coll_epcoll_handle_t *handle = handle_new(argument, 0);
 
         for (int i = 0; i < CALLS; ++i) {
-            mca_coll_epcoll_count(handle, EPCOLL_GATHER, EPCOLL_WAY_SMALL);
-            if (2 == handle->small[EPCOLL_GATHER]) { /* as if there had been as many */
-                handle->small[EPCOLL_GATHER] = UINT32_MAX;
-            }
+            mca_coll_epcoll_count(handle, EPCOLL_GATHER, EPCOLL_PATH_SLOTS);
         }
         handle_free(handle);
     }
@@ -144,14 +135,14 @@ static void *count_often(void *argument)
 static void case_asked(void)
 {
     const time_t end = time(NULL) + SECONDS;
-    void *block = new_block();
-    uint64_t last = in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL);
+    void *segment = new_segment();
+    uint64_t last = in_all(EPCOLL_GATHER, EPCOLL_PATH_SLOTS);
     pthread_t thread;
 
-    tap_case("somebody asks while one counts, and goes");
-    pthread_create(&thread, NULL, count_often, block);
+    tap_case("one thread reads while another one counts, and frees");
+    pthread_create(&thread, NULL, count_often, segment);
     for (int changes = 0; changes < CHANGES && time(NULL) <= end;) {
-        const uint64_t now = in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL);
+        const uint64_t now = in_all(EPCOLL_GATHER, EPCOLL_PATH_SLOTS);
 
         TAP_CHECK(last <= now, "%llu, and then %llu", (unsigned long long) last,
                   (unsigned long long) now);
@@ -160,8 +151,8 @@ static void case_asked(void)
     }
     is_over = true;
     pthread_join(thread, NULL);
-    TAP_CHECK(last <= in_all(EPCOLL_GATHER, EPCOLL_WAY_SMALL), "what has gone is counted no more");
-    free(block);
+    TAP_CHECK(last <= in_all(EPCOLL_GATHER, EPCOLL_PATH_SLOTS), "what has gone is counted no more");
+    free(segment);
     tap_case_done();
 }
 
@@ -169,7 +160,7 @@ int main(int argc, char **argv)
 {
     tap_begin(argc, argv, "test_epcoll_count", 60);
     case_sums();
-    case_full();
+    case_no_memory();
     case_asked();
     return tap_end();
 }

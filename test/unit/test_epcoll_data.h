@@ -7,7 +7,7 @@
  * @file
  *
  * Random MPI types, each with a list of where its bytes are, which is made beside it and owes
- * nothing to libmpi.  A program of these tests is one MPI process by itself.
+ * nothing to libmpi.  A schedule of these tests is one MPI process by itself.
  *
  * Guards: ompi/mca/coll/epcoll/data
  */

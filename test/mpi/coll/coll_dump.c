@@ -13,7 +13,7 @@
  *   --way W   call (the default); signal (pml_epml_dump_signal is SIGUSR1); after
  *             (pml_epml_dump_after)
  *
- * Guards: coll_epcoll_different.c, pml_epml_dump.c, pml_epml_waiting.c
+ * Guards: coll_epcoll_mismatch.c, pml_epml_dump.c, pml_epml_waiting.c
  */
 
 #define _GNU_SOURCE

@@ -20,12 +20,12 @@
  *   --steps N  calls of a case, but for those within others (default 200)
  *   --mixed 0  blocking ones only
  *   --stock N  do components of Open MPI's serve them? (default 1 between processes, else 0)
- *   --share N  bytes around which lengths are tried: coll_epcoll_share_size (default 32768)
+ *   --share N  bytes around which lengths are tried: coll_epcoll_chunk_size (default 32768)
  *   --most N   bytes of the longest buffers (default 1 MiB)
  *
  * EPT-PARTS: coll_late_move.c coll_late_fold.c
  *
- * Guards: epcoll/between, epcoll/block, epcoll/calls, epcoll/data, epcoll/local, epcoll/pending
+ * Guards: epcoll/hier, epcoll/segment, epcoll/calls, epcoll/data, epcoll/local, epcoll/pending
  */
 
 #include "coll_late.h"

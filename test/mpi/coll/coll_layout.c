@@ -14,20 +14,19 @@
  *
  *   --form N  0: blocking calls (default), 1: nonblocking, 2: persistent ones
  *
- * Guards: coll_epcoll_layout.c, coll_epcoll_between.c, coll_epcoll_short.c, coll_epcoll_now.c,
- * coll_epcoll_carry.c, coll_epcoll_exchange.c, coll_epcoll_rails.c,
- * coll_epcoll_program.c, coll_epcoll_step.c, coll_epcoll_stage.c, coll_epcoll_builders.c,
- * coll_epcoll_build_fold.c, coll_epcoll_build_move.c,
- * coll_epcoll_build_direct.c, coll_epcoll_build_gatherv.c, coll_epcoll_build_scan.c,
- * coll_epcoll_build_scatter.c, coll_epcoll_shelf.c, coll_epcoll_shelf_run.c,
- * coll_epcoll_shelf_chain.c
+ * Guards: coll_epcoll_layout.c, coll_epcoll_hier.c, coll_epcoll_hier_small.c,
+ * coll_epcoll_immediate.c, coll_epcoll_plan_copy.c, coll_epcoll_exchange.c, coll_epcoll_slicing.c,
+ * coll_epcoll_schedule.c, coll_epcoll_step.c, coll_epcoll_phase.c, coll_epcoll_builders.c,
+ * coll_epcoll_build_reduce.c, coll_epcoll_build_move.c, coll_epcoll_build_direct.c,
+ * coll_epcoll_build_gatherv.c, coll_epcoll_build_scan.c, coll_epcoll_build_scatter.c,
+ * coll_epcoll_bounce.c, coll_epcoll_bounce_run.c, coll_epcoll_bounce_chain.c
  *
  * EPT-PARTS: coll_layout_move.c coll_layout_fold.c
  */
 
 #include "coll_layout.h"
 
-/** Elements: one, few (a slot), more (one message), and so many that several rails have a part. */
+/** Elements: one, few (a slot), more (one message), and so many that several slices have a part. */
 static const int counts[] = {1, 3, 12, 13, 1000, 5003, 70001, 200003};
 enum { COUNTS = sizeof(counts) / sizeof(counts[0]), MOST = 200003 };
 

@@ -10,9 +10,9 @@
  * scatter(v), allgather(v), alltoall(v, w), with MPI_IN_PLACE and gaps; several at once; repeated
  * starts; wildcard receives that must not see them.
  *
- * Guards: pml_epml_coll.c, coll_epcoll_ahead.c, coll_epcoll_calls_all.c, coll_epcoll_calls_move.c,
- * coll_epcoll_component.c, coll_epcoll_local.c, coll_epcoll_module.c, coll_epcoll_move.c,
- * coll_epcoll_pieces.c, coll_epcoll_small.c, coll_epcoll_wait.c
+ * Guards: pml_epml_coll.c, coll_epcoll_small_ring.c, coll_epcoll_calls_all.c,
+ * coll_epcoll_calls_move.c, coll_epcoll_component.c, coll_epcoll_local.c, coll_epcoll_module.c,
+ * coll_epcoll_move.c, coll_epcoll_chunks.c, coll_epcoll_small.c, coll_epcoll_wait.c
  */
 
 #include "coll.h"

@@ -11,8 +11,8 @@
  * nodes takes, whichever node the processes of which ranks are on; within nodes there are none
  * where leaders meet in memory.
  *
- * Guards: coll_epcoll_layout.c, coll_epcoll_now.c, coll_epcoll_stage.c,
- * coll_epcoll_build_gatherv.c, coll_epcoll_leaders.c, coll_epcoll_near.c
+ * Guards: coll_epcoll_layout.c, coll_epcoll_immediate.c, coll_epcoll_phase.c,
+ * coll_epcoll_build_gatherv.c, coll_epcoll_node_leaders.c, coll_epcoll_node_segment.c
  */
 
 #include "ept.h"

@@ -8,23 +8,25 @@
  *
  * One rank runs out of memory in collectives that make something when it is first needed: the block
  * of nonblocking ones, that of each persistent one, requests, copies of arrays, room for elements,
- * the block of the node, its shelves.  Each allocation of ours in turn fails once
+ * the block of the node, its bounce buffers.  Each allocation of ours in turn fails once
  * (test/lib/fail_alloc.c), at the first, the second and the last rank, each time on a new
  * communicator.  Either all goes well, another way, or calls end with MPI_ERR_NO_MEM at all members
  * that wait for that rank, and from then on at all; none hangs, what has succeeded is right, and
  * the communicator can be freed.  Others notice nothing.  (offered: what waits for a receive that
- * is never posted, as the member that was to post it has failed, is taken back; survivor: also when that one has freed
- * the communicator.)
+ * is never posted, as the member that was to post it has failed, is taken back; survivor: also when
+ * that one has freed the communicator.)
  *
- *   --own 1    allocations of coll/epcoll alone: between processes a member without memory for a
- *   message cannot tell the others --trays 1  only the allocation of trays, at each rank in turn,
- *   between processes
+ *   --own 1             allocations of coll/epcoll alone: between processes a member without memory
+ *                       for a message cannot tell the others
+ *   --double-buffers 1  only the allocation of double buffers, at each rank in turn, between
+ *                       processes
  *
  * EPT-LIBS: -ldl
  *
- * Guards: coll_epcoll_pending.c, coll_epcoll_persistent.c, coll_epcoll_side.c,
- * coll_epcoll_direct.c, coll_epcoll_between.c, coll_epcoll_buffer.c, coll_epcoll_near.c, coll_epcoll_agree.h,
- * coll_epcoll_shelf.c, coll_epcoll_short.c, pml_epml_request.c, pml_epml_former_peers.c
+ * Guards: coll_epcoll_pending.c, coll_epcoll_persistent.c, coll_epcoll_op_segment.c,
+ * coll_epcoll_direct.c, coll_epcoll_hier.c, coll_epcoll_buffer.c, coll_epcoll_node_segment.c,
+ * coll_epcoll_cutover.h, coll_epcoll_bounce.c, coll_epcoll_hier_small.c, pml_epml_request.c,
+ * pml_epml_former_peers.c
  */
 
 #define _GNU_SOURCE
@@ -375,7 +377,7 @@ static void near(round_t *r)
 }
 
 /** Enough long ones for memory of the node, and some that go through it. */
-static void shelves(round_t *r)
+static void bounce(round_t *r)
 {
     int *data = malloc(LONG * sizeof(int));
 
@@ -516,12 +518,12 @@ static void all_rounds(MPI_Comm comm, struct ept *t, calls_fn_t calls, bool some
     EPT_CHECK(t, 0 < failed || !some, "nothing was made");
 }
 
-/* ---- trays ----------------------------------------------------------------------------------- */
+/* ---- double buffers -------------------------------------------------------------------------- */
 
-/** An allreduce that is too long for a line makes its process's trays: the first caller allocates
- * them, and has allocated before what a first call needs otherwise.  So the victim is the first of
- * its process, and the others come when it has failed. */
-static void without_trays(MPI_Comm comm, struct ept *t, int victim, int process)
+/** An allreduce that is too long for a line makes its process's double buffers: the first caller
+ * allocates them, and has allocated before what a first call needs otherwise.  So the victim is the
+ * first of its process, and the others come when it has failed. */
+static void without_double_buffers(MPI_Comm comm, struct ept *t, int victim, int process)
 {
     enum { COUNT = 500 };
     round_t r = {.t = t, .rank = t->rank, .size = t->size, .first = -1, .class = MPI_SUCCESS};
@@ -557,14 +559,14 @@ static void without_trays(MPI_Comm comm, struct ept *t, int victim, int process)
     EPT_OK(t, MPI_Comm_free(&r.comm));
 }
 
-static void case_trays(MPI_Comm comm, struct ept *t)
+static void case_double_buffers(MPI_Comm comm, struct ept *t)
 {
     for (int victim = 0; victim < t->size; ++victim) {
         int process = t->rank == victim ? t->proc : 0;
 
-        ept_phase(t, "no trays at rank %d", victim);
+        ept_phase(t, "no double buffers at rank %d", victim);
         EPT_OK(t, MPI_Bcast(&process, 1, MPI_INT, victim, comm));
-        without_trays(comm, t, victim, process);
+        without_double_buffers(comm, t, victim, process);
     }
 }
 
@@ -719,9 +721,9 @@ static void case_near(MPI_Comm comm, struct ept *t)
     all_rounds(comm, t, near, false);
 }
 
-static void case_shelves(MPI_Comm comm, struct ept *t)
+static void case_bounce(MPI_Comm comm, struct ept *t)
 {
-    all_rounds(comm, t, shelves, false);
+    all_rounds(comm, t, bounce, false);
 }
 
 static void case_ahead(MPI_Comm comm, struct ept *t)
@@ -741,12 +743,12 @@ int test_rank(MPI_Comm comm, struct ept *t)
         return 0;
     }
     ept_meet(comm, t);
-    if (0 != ept_option_long("trays", 0)) {
-        EPT_CASE(t, case_trays);
+    if (0 != ept_option_long("double-buffers", 0)) {
+        EPT_CASE(t, case_double_buffers);
         return 0;
     }
     EPT_CASE(t, case_near);
-    EPT_CASE(t, case_shelves);
+    EPT_CASE(t, case_bounce);
     EPT_CASE(t, case_ahead);
     EPT_CASE(t, case_spanning);
     EPT_CASE(t, case_offered);

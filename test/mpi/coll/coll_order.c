@@ -15,8 +15,9 @@
  *
  *   --rounds N  of each call (default 24)
  *
- * Guards: coll_epcoll_order.c, coll_epcoll_near.c, coll_epcoll_ahead.c, coll_epcoll_small.c,
- * coll_epcoll_shelf_run.c, coll_epcoll_shelf_chain.c, coll_epcoll_leaders.c
+ * Guards: coll_epcoll_order.c, coll_epcoll_node_segment.c, coll_epcoll_small_ring.c,
+ * coll_epcoll_small.c, coll_epcoll_bounce_run.c, coll_epcoll_bounce_chain.c,
+ * coll_epcoll_node_leaders.c
  */
 
 #include "coll.h"

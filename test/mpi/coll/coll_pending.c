@@ -14,10 +14,10 @@
  *   --operations N  of the random cases (default 150)
  *   --different 1   members call different things, and nothing else: the user is told
  *
- * Guards: coll_epcoll_gate.h, coll_epcoll_nonblocking.c, coll_epcoll_pending.c,
- * coll_epcoll_persistent.c, coll_epcoll_side.c, coll_epcoll_small.c,
- * coll_epcoll_pieces.c, coll_epcoll_local.c, coll_epcoll_channel.h, coll_epcoll_program.c,
- * coll_epcoll_step.c, coll_epcoll_group.c, coll_epcoll_near.c
+ * Guards: coll_epcoll_combining_lock.h, coll_epcoll_nonblocking.c, coll_epcoll_pending.c,
+ * coll_epcoll_persistent.c, coll_epcoll_op_segment.c, coll_epcoll_small.c,
+ * coll_epcoll_chunks.c, coll_epcoll_local.c, coll_epcoll_sequence.h, coll_epcoll_schedule.c,
+ * coll_epcoll_step.c, coll_epcoll_segment_pool.c, coll_epcoll_node_segment.c
  */
 
 #define _GNU_SOURCE /* mallinfo2 */

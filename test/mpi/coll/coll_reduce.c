@@ -16,9 +16,9 @@
  *
  * EPT-LIBS: -ldl
  *
- * Guards: pml_epml_coll.c, seam_allreduce.c, coll_epcoll_calls_fold.c, coll_epcoll_component.c,
- * coll_epcoll_ahead.c, coll_epcoll_fold.c, coll_epcoll_local.c, coll_epcoll_module.c,
- * coll_epcoll_pieces.c, coll_epcoll_small.c, coll_epcoll_wait.c, reductions.c
+ * Guards: pml_epml_coll.c, seam_allreduce.c, coll_epcoll_calls_reduce.c, coll_epcoll_component.c,
+ * coll_epcoll_small_ring.c, coll_epcoll_chunks_reduce.c, coll_epcoll_local.c, coll_epcoll_module.c,
+ * coll_epcoll_chunks.c, coll_epcoll_small.c, coll_epcoll_wait.c, reductions.c
  */
 
 #define _GNU_SOURCE

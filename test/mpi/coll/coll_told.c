@@ -11,7 +11,7 @@
  * has the words (says).  Likewise members of one of two processes, in what goes by parts within
  * each: they say the whole, with a root that may be elsewhere.
  *
- * Guards: coll_epcoll_different.c, coll_epcoll_now.c, coll_epcoll_program.c
+ * Guards: coll_epcoll_mismatch.c, coll_epcoll_immediate.c, coll_epcoll_schedule.c
  */
 
 #include "ept.h"

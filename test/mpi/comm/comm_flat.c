@@ -430,9 +430,8 @@ static void case_flat(MPI_Comm comm, struct ept *t)
     ept_local_barrier(t);
 }
 
-/** What a communicator takes of the heap while it is there, at each member.  Of that the block of
- * coll/epcoll and its handle have half a KiB, which unit/test_epcoll_block asserts of their
- * sizes. */
+/** What a communicator takes of the heap while it is there, at each member.  Of that the
+ * segment of coll/epcoll and its handle have 568 bytes, which unit/test_epcoll_segment asserts. */
 static void case_each(MPI_Comm comm, struct ept *t)
 {
     enum { HELD = 100 };

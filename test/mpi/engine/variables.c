@@ -364,8 +364,8 @@ static void case_full(MPI_Comm comm, struct ept *t)
 static void case_collectives(MPI_Comm comm, struct ept *t)
 {
     enum { BARRIERS = 5, SMALL = 3, LARGE_ONES = 2, INTS = 1 << 14, NAMES = 5 };
-    static const char *const names[NAMES] = {"barrier_small", "allreduce_small", "allreduce_pieces",
-                                             "alltoallv_pieces", "bcast_small"};
+    static const char *const names[NAMES] = {"barrier_slots", "allreduce_slots", "allreduce_chunks",
+                                             "alltoallv_chunks", "bcast_slots"};
     static const int expected[NAMES] = {BARRIERS, SMALL, LARGE_ONES, 1, 0};
     int *in = calloc(INTS, sizeof(*in)), *out = calloc(INTS, sizeof(*out));
     int *ones = malloc((size_t) t->size * sizeof(*ones));
@@ -424,8 +424,8 @@ static void case_collectives(MPI_Comm comm, struct ept *t)
 static void case_between(MPI_Comm comm, struct ept *t)
 {
     enum { CALLS = 3, NAMES = 3 };
-    static const char *const names[NAMES] = {"ep_gatherv_between", "ep_scan_between",
-                                             "ep_gatherv_pieces"};
+    static const char *const names[NAMES] = {"ep_gatherv_hier", "ep_scan_hier",
+                                             "ep_gatherv_chunks"};
     static const int expected[NAMES] = {CALLS, CALLS, 0};
     int *ones = malloc((size_t) t->size * sizeof(*ones));
     int *places = malloc((size_t) t->size * sizeof(*places));

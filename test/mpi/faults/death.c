@@ -38,7 +38,7 @@
  * pml_epml_lost.c, pml_epml_liveness.c, pml_epml_rndv_cancel.c, common_ep_help.c, btl_epofi_liveness.c,
  * btl_epofi_sockets.c, btl_epshm_node_lost.c, pml_epml_creation.c, pml_epml_bootstrap.c,
  * pml_epml_traversal.c, pml_epml_discovery.c, pml_epml_service.c,
- * coll_epcoll_exchange.c, coll_epcoll_pending.c, coll_epcoll_program.c
+ * coll_epcoll_exchange.c, coll_epcoll_pending.c, coll_epcoll_schedule.c
  */
 
 #include "death.h"
@@ -75,7 +75,9 @@ static int way_barrier(survivor_t *s)
     return rc;
 }
 
-/** Of a component that uses the engine's interface: in memory of process and node, or by messages of its own. */
+/** Of a component that uses the engine's interface: in memory of process and node, or by messages
+ * of
+ * its own. */
 static int way_client(survivor_t *s)
 {
     int rc;
@@ -296,7 +298,8 @@ static int way_late(survivor_t *s)
 }
 
 /** The second process has left a collective, and freed its endpoint, when the first one comes to
- * it, who offers it something large.  It is in MPI_Finalize, and goes nowhere before the first one is
+ * it,
+ * who offers it something large.  It is in MPI_Finalize, and goes nowhere before the first one is
  * through: if it has gone, that was what has ended the collective. */
 static int way_offer(survivor_t *s)
 {

@@ -22,7 +22,7 @@
  *
  * The program speaks TAP, process 0 for all; the launcher tells the survivors of each death.
  *
- * Guards: epcoll/between, coll_epcoll_wait.c
+ * Guards: epcoll/hier, coll_epcoll_wait.c
  */
 
 #include <mpi.h>

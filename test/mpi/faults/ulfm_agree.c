@@ -14,7 +14,7 @@
  *   --ep N     endpoints per process
  *   --seed N   of the moments
  *
- * Guards: coll_epcoll_agreement.c, coll_epcoll_consensus.c, coll_epcoll_parties.c,
+ * Guards: coll_epcoll_agreement.c, coll_epcoll_consensus.c, coll_epcoll_participants.c,
  * coll_epcoll_module.c
  */
 

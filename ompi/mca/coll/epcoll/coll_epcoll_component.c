@@ -14,7 +14,7 @@
 #include "ompi_config.h"
 
 #include "base/base.h"
-#include "between/between.h"
+#include "hier/hier.h"
 #include "calls/calls.h"
 #include "coll_epcoll_module.h"
 #include "coll_epcoll_parameters.h"
@@ -36,70 +36,69 @@
 /* ---- handles --------------------------------------------------------------------------------- */
 
 /** The block, and the member's view of it. */
-static int block_get(mca_coll_epcoll_handle_t *handle, const mpix_endpoints_members_t *here)
+static int segment_get(mca_coll_epcoll_handle_t *handle, const mpix_endpoints_members_t *here)
 {
-    const uint32_t fan = mca_coll_epcoll_component.fan, count = (uint32_t) here->count;
+    const uint32_t fanout = mca_coll_epcoll_component.fanout, count = (uint32_t) here->count;
     mpix_endpoints_memory_t *memory;
     const int rc = mca_coll_epcoll_component.engine->memory_get(
         handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS, mca_coll_epcoll_component.client,
-        EPCOLL_KEY_BLOCK, epcoll_block_size(count, fan), &memory);
+        EPCOLL_KEY_SEGMENT, epcoll_segment_size(count, fanout), &memory);
 
     if (MPI_SUCCESS == rc) {
-        epcoll_member_init(&handle->member, memory->base, count, (uint32_t) here->index, fan);
-        handle->member.crowded = mca_coll_epcoll_component.engine->is_oversubscribed();
+        epcoll_member_init(&handle->member, memory->base, count, (uint32_t) here->index, fanout);
+        handle->member.oversubscribed = mca_coll_epcoll_component.engine->is_oversubscribed();
         /* Relaxed: it is the same for all members, and each has stored it. */
-        atomic_store_explicit(&handle->member.block->memory, memory, memory_order_relaxed);
+        atomic_store_explicit(&handle->member.segment->memory, memory, memory_order_relaxed);
     }
     return rc;
 }
 
 /** What has been made in calls. */
-static void more_release(mca_coll_epcoll_handle_t *handle)
+static void lazy_release(mca_coll_epcoll_handle_t *handle)
 {
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_has_more(handle);
+    mca_coll_epcoll_lazy_t *lazy = mca_coll_epcoll_lazy_if_made(handle);
 
-    if (NULL != more) {
-        mca_coll_epcoll_tray_put(more);
-        for (uint32_t i = 0; i < EPCOLL_PROGRAM_ROOMS; ++i) {
-            free(more->room[i].memory);
+    if (NULL != lazy) {
+        mca_coll_epcoll_double_buffers_put(lazy);
+        for (uint32_t i = 0; i < EPCOLL_SCHEDULE_SCRATCHES; ++i) {
+            free(lazy->scratch[i].memory);
         }
-        free(more);
+        free(lazy);
     }
 }
 
-/** Put back what it has, as far as its making has come. */
+/** Release what it has, as far as it has been made. */
 static void handle_release(mca_coll_epcoll_handle_t *handle)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
-    mca_coll_epcoll_wide_t *wide = mca_coll_epcoll_wide(handle);
+    mca_coll_epcoll_hier_t *hier = mca_coll_epcoll_hier(handle);
 
-    if (!handle->is_asked && NULL != handle->module) {
+    if (NULL != handle->module) {
         OBJ_RELEASE(handle->module);
     }
-    if (handle->is_wide) {
-        mca_coll_epcoll_near_put(wide);
-        mca_coll_epcoll_shelf_put(wide);
-        if (NULL != wide->layout) {
-            engine->memory_put(wide->layout->memory);
+    if (handle->is_hier) {
+        mca_coll_epcoll_node_segment_put(hier);
+        mca_coll_epcoll_bounce_put(hier);
+        if (NULL != hier->layout) {
+            engine->memory_put(hier->layout->memory);
         }
     }
-    if (NULL != handle->member.block) {
-        engine->memory_put(atomic_load_explicit(&handle->member.block->memory,
+    if (NULL != handle->member.segment) {
+        engine->memory_put(atomic_load_explicit(&handle->member.segment->memory,
                                                 memory_order_relaxed));
     }
-    more_release(handle);
+    lazy_release(handle);
     free(handle);
 }
 
-/** The layout, and, where some process has two members, the block: in our process there may be
- * one. */
-static int wide_make(mca_coll_epcoll_wide_t *wide, const mpix_endpoints_members_t *here)
+/** The layout, and, where some process has two members, the segment: our process may have one. */
+static int hier_make(mca_coll_epcoll_hier_t *hier, const mpix_endpoints_members_t *here)
 {
-    int rc = mca_coll_epcoll_layout_get(wide->super.comm, EPCOLL_KEY_LAYOUT, &wide->layout);
+    int rc = mca_coll_epcoll_layout_get(hier->super.comm, EPCOLL_KEY_LAYOUT, &hier->layout);
 
-    if (MPI_SUCCESS == rc && wide->layout->is_shared) {
-        rc = block_get(&wide->super, here);
-        rc = MPI_SUCCESS == rc ? mca_coll_epcoll_near_find(wide) : rc;
+    if (MPI_SUCCESS == rc && hier->layout->is_shared) {
+        rc = segment_get(&hier->super, here);
+        rc = MPI_SUCCESS == rc ? mca_coll_epcoll_node_segment_init(hier) : rc;
     }
     return rc;
 }
@@ -129,8 +128,8 @@ static int bare_make(ompi_communicator_t *comm, void **object_p)
     return MPI_SUCCESS;
 }
 
-/** A handle is being made: the block of its process, the layout, and the module, which may fail at
- * all members or at none. */
+/** Make a handle: the segment of its process, the layout, and the module, which may fail at all
+ * members or at none. */
 static int handle_make(ompi_communicator_t *comm, void **object_p)
 {
     mpix_endpoints_members_t here;
@@ -149,20 +148,20 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
         return rc;
     }
     is_local = here.count == ompi_comm_size(comm);
-    handle = calloc(1, is_local ? sizeof(*handle) : sizeof(mca_coll_epcoll_wide_t));
+    handle = calloc(1, is_local ? sizeof(*handle) : sizeof(mca_coll_epcoll_hier_t));
     if (NULL == handle) {
         return MPI_ERR_NO_MEM;
     }
     handle->comm = comm;
     handle->is_local = is_local;
-    handle->is_wide = !is_local;
-    rc = is_local ? block_get(handle, &here) : wide_make(mca_coll_epcoll_wide(handle), &here);
+    handle->is_hier = !is_local;
+    rc = is_local ? segment_get(handle, &here) : hier_make(mca_coll_epcoll_hier(handle), &here);
     rc = MPI_SUCCESS == rc && !mca_coll_epcoll_is_bare(handle) ? module_make(handle) : rc;
     if (MPI_SUCCESS != rc || mca_coll_epcoll_is_bare(handle)) {
         handle_release(handle);
         return MPI_SUCCESS != rc ? rc : bare_make(comm, object_p);
     }
-    mca_coll_epcoll_sides_begin(&handle->member);
+    mca_coll_epcoll_deferred_begin(&handle->member);
     mca_coll_epcoll_count_add(handle);
     *object_p = handle;
     return MPI_SUCCESS;
@@ -177,8 +176,8 @@ static void handle_free(ompi_communicator_t *comm, void *object)
         handle_release(handle);
         return;
     }
-    /* It calls nothing any more: a member that waits for its part of something sees that
-     * (epcoll_is_gone). */
+    /* It makes no more calls: a member that waits for its part of something detects that
+     * (epcoll_has_left). */
     epcoll_end_at(&handle->member, UINT64_MAX);
     mca_coll_epcoll_pending_free(handle);
     mca_coll_epcoll_count_remove(handle);
@@ -188,7 +187,7 @@ static void handle_free(ompi_communicator_t *comm, void *object)
 static const mpix_endpoints_client_t client = {.name = "coll/epcoll",
                                                .make = handle_make,
                                                .free = handle_free,
-                                               .am_handler = mca_coll_epcoll_arrived,
+                                               .am_handler = mca_coll_epcoll_am_handler,
                                                .describe = mca_coll_epcoll_describe};
 
 /* ---- the component --------------------------------------------------------------------------- */
@@ -230,16 +229,16 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
 }
 
 /** A handle's module, which is libmpi's from then on.  @return NULL: none, or it has it */
-static mca_coll_base_module_t *module_ask(mca_coll_epcoll_handle_t *handle)
+static mca_coll_base_module_t *module_query(mca_coll_epcoll_handle_t *handle)
 {
     mca_coll_base_module_t *module;
 
-    if (NULL == handle || handle->is_asked) {
+    if (NULL == handle) {
         return NULL;
     }
     module = handle->module;
-    handle->is_asked = true;
-    handle->run = handle->is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_between_run;
+    handle->module = NULL;
+    handle->run = handle->is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_hier_run;
     return module;
 }
 
@@ -252,7 +251,7 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
     if (!mca_coll_epcoll_component.engine->locality(comm, 0, &place)) {
         return NULL; /* not of endpoints */
     }
-    module = module_ask(
+    module = module_query(
         mca_coll_epcoll_component.engine->client_object(comm, mca_coll_epcoll_component.client));
     if (NULL != mca_coll_epcoll_component.engine->accelerator()) {
         mca_coll_base_module_t *guard = mca_coll_epcoll_guard_new(module);

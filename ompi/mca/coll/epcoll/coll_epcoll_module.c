@@ -8,17 +8,16 @@
  *
  * Modules: which functions libmpi calls for a communicator.
  *
- * In Open MPI 5.0 the framework takes them from the module.  From 6.0 on the module puts them into
- * the communicator's table when it is enabled, and puts back what was there when it is disabled,
- * which comes before those below are disabled: they hold nothing of each other.
+ * In Open MPI 5.0 the framework takes them from the module.  From 6.0 on the module installs them
+ * in the communicator's table when it is enabled, and restores the previous ones when it is
+ * disabled, which happens before those are disabled.
  *
- * Tests: coll_move, coll_reduce, coll_neighbor, coll_blocks, coll_life, comm_refused,
- * ulfm_agree
+ * Tests: coll_move, coll_reduce, coll_neighbor, coll_blocks, coll_life, comm_refused, ulfm_agree
  */
 
 #include "ompi_config.h"
 
-#include "between/between.h"
+#include "hier/hier.h"
 #include "calls/calls.h"
 #include "coll_epcoll_module.h"
 
@@ -29,12 +28,12 @@
 static void module_construct(mca_coll_epcoll_module_t *module)
 {
     module->handle = NULL;
-    module->below = NULL;
+    module->fallback = NULL;
 }
 
-#define RELEASE_FORM(name)                         \
-    if (NULL != module->below->name##_module) {    \
-        OBJ_RELEASE(module->below->name##_module); \
+#define RELEASE_FORM(name)                            \
+    if (NULL != module->fallback->name##_module) {    \
+        OBJ_RELEASE(module->fallback->name##_module); \
     }
 #define RELEASE(name, ...) \
     RELEASE_FORM(name)     \
@@ -44,12 +43,12 @@ static void module_construct(mca_coll_epcoll_module_t *module)
 static void module_destruct(mca_coll_epcoll_module_t *module)
 {
 #if OMPI_MAJOR_VERSION < 6 /* else the framework holds them */
-    if (NULL != module->below) {
+    if (NULL != module->fallback) {
         EPCOLL_FOR_ALL_KINDS(RELEASE)
         EPCOLL_FOR_ALL_NEIGHBORS(RELEASE)
     }
 #endif
-    free(module->below);
+    free(module->fallback);
 }
 
 OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_construct,
@@ -59,7 +58,7 @@ OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_cons
 static bool module_serves(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
 {
     return mca_coll_epcoll_component.serves[kind] && !mca_coll_epcoll_is_bare(handle)
-           && (handle->is_local || mca_coll_epcoll_between_has(handle, kind));
+           && (handle->is_local || mca_coll_epcoll_hier_has(handle, kind));
 }
 
 /** Likewise its nonblocking and persistent forms. */
@@ -123,20 +122,20 @@ static void agree_set(ompi_communicator_t *comm)
 
 #if OMPI_MAJOR_VERSION >= 6
 
-#    define INSTALL_FORM(name)                                                               \
-        if (NULL != base->coll_##name) {                                                     \
-            MCA_COLL_SAVE_API(comm, name, epcoll->below->name, epcoll->below->name##_module, \
-                              "epcoll");                                                     \
-            MCA_COLL_INSTALL_API(comm, name, base->coll_##name, base, "epcoll");             \
+#    define INSTALL_FORM(name)                                                                     \
+        if (NULL != base->coll_##name) {                                                           \
+            MCA_COLL_SAVE_API(comm, name, epcoll->fallback->name, epcoll->fallback->name##_module, \
+                              "epcoll");                                                           \
+            MCA_COLL_INSTALL_API(comm, name, base->coll_##name, base, "epcoll");                   \
         }
 #    define INSTALL(name, ...) \
         INSTALL_FORM(name)     \
         INSTALL_FORM(i##name)  \
         INSTALL_FORM(name##_init)
-#    define RESTORE_FORM(name)                                                                  \
-        if (base == comm->c_coll->coll_##name##_module) {                                       \
-            MCA_COLL_INSTALL_API(comm, name, epcoll->below->name, epcoll->below->name##_module, \
-                                 "epcoll");                                                     \
+#    define RESTORE_FORM(name)                                               \
+        if (base == comm->c_coll->coll_##name##_module) {                    \
+            MCA_COLL_INSTALL_API(comm, name, epcoll->fallback->name,         \
+                                 epcoll->fallback->name##_module, "epcoll"); \
         }
 #    define RESTORE(name, ...) \
         RESTORE_FORM(name)     \
@@ -164,13 +163,13 @@ static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *com
 
 #else
 
-/* What is there comes from the components below; the framework puts ours over it when this returns,
- * and gives up its hold of theirs. */
-#    define SAVE_FORM(name)                                                    \
-        if (NULL != base->coll_##name && NULL != comm->c_coll->coll_##name) {  \
-            epcoll->below->name = comm->c_coll->coll_##name;                   \
-            epcoll->below->name##_module = comm->c_coll->coll_##name##_module; \
-            OBJ_RETAIN(epcoll->below->name##_module);                          \
+/* The functions in the table are those of the fallback components; the framework replaces them by
+ * ours when this returns, and releases its references to their modules. */
+#    define SAVE_FORM(name)                                                       \
+        if (NULL != base->coll_##name && NULL != comm->c_coll->coll_##name) {     \
+            epcoll->fallback->name = comm->c_coll->coll_##name;                   \
+            epcoll->fallback->name##_module = comm->c_coll->coll_##name##_module; \
+            OBJ_RETAIN(epcoll->fallback->name##_module);                          \
         }
 #    define SAVE(name, kind) \
         SAVE_FORM(name)      \
@@ -181,7 +180,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
 {
     mca_coll_epcoll_module_t *epcoll = (mca_coll_epcoll_module_t *) base;
 
-    if (NULL != epcoll->below) {
+    if (NULL != epcoll->fallback) {
         EPCOLL_FOR_ALL_KINDS(SAVE)
     }
     agree_set(comm);
@@ -230,9 +229,9 @@ static void set_functions(mca_coll_epcoll_module_t *module, const mca_coll_epcol
     }
 }
 
-/** Do calls go below, or, with Open MPI 6.0, functions that we put back?  Where each process's
- * ranks follow each other all calls have programs. */
-static bool needs_below(const mca_coll_epcoll_handle_t *handle)
+/** Are there calls for the fallback components, or, with Open MPI 6.0, functions to restore?  Where
+ * each process's ranks follow each other all calls have schedules. */
+static bool needs_fallback(const mca_coll_epcoll_handle_t *handle)
 {
     return OMPI_MAJOR_VERSION >= 6
            || (NULL != mca_coll_epcoll_layout(handle)
@@ -247,9 +246,9 @@ mca_coll_base_module_t *mca_coll_epcoll_module_new(mca_coll_epcoll_handle_t *han
         return NULL;
     }
     module->handle = handle;
-    if (needs_below(handle)) {
-        module->below = calloc(1, sizeof(*module->below));
-        if (NULL == module->below) {
+    if (needs_fallback(handle)) {
+        module->fallback = calloc(1, sizeof(*module->fallback));
+        if (NULL == module->fallback) {
             OBJ_RELEASE(module);
             return NULL;
         }

@@ -21,7 +21,7 @@
 
 #define STORAGE(member) EP_PARAMETER_STORAGE(mca_coll_epcoll_component.member)
 
-/* All processes, and all members of a process, must go the same way. */
+/* All processes, and all members of a process, must choose alike. */
 #define FIXED .scope = MCA_BASE_VAR_SCOPE_ALL_EQ
 
 #define SERVE(kind, function)                                                         \
@@ -29,7 +29,7 @@
         .name = #kind, STORAGE(serves[EPCOLL_##function]), .preset = true, FIXED,     \
         .level = OPAL_INFO_LVL_6,                                                     \
         .help = "Serve MPI_" #function " in all its forms, where that is possible?  " \
-                "If not, the components below do"                                     \
+                "If not, the fallback components do"                                  \
     }
 
 /* clang-format off */
@@ -39,31 +39,31 @@ static const ep_parameter_t parameters[] = {
      .help = "Priority among the collective components of a communicator of endpoints"},
     {.name = "inline_limit", STORAGE(inline_limit), .preset = EPCOLL_INLINE, .high = EPCOLL_INLINE,
      .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_5,
-     .help = "Bytes of a member's data up to which they travel in the cache line that says that "
-             "they are there (0: never)"},
-    {.name = "share_size", STORAGE(share_size), .preset = 32768, .low = 64, .high = 1 << 30,
+     .help = "Bytes of a member's data up to which they travel in a slot, the cache line that has the "
+             "flag as well (0: never)"},
+    {.name = "chunk_size", STORAGE(chunk_size), .preset = 32768, .low = 64, .high = 1 << 30,
      .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_5,
-     .help = "Bytes of the shares that members cut long data into: a thread that has lost its core "
-             "holds up the others by one of them"},
-    {.name = "fan", STORAGE(fan), .preset = EPCOLL_FAN, .low = 2, .high = EPCOLL_FAN,
+     .help = "Bytes of the chunks of work that members of a process claim in collectives of long data: "
+             "a descheduled thread delays the others by one chunk"},
+    {.name = "fanout", STORAGE(fanout), .preset = EPCOLL_FANOUT, .low = 2, .high = EPCOLL_FANOUT,
      .unit = "members", FIXED, .level = OPAL_INFO_LVL_7,
-     .help = "Members of a process that read each other's lines; of more, groups of that many are "
-             "made, and groups of groups"},
-    {.name = "rails", STORAGE(rails), .preset = EPCOLL_RAILS, .low = 1, .high = EPCOLL_RAILS,
+     .help = "Fan-out of the tree of a process's members: so many read each other's cache lines; of "
+             "more, groups of that many are made, and groups of groups"},
+    {.name = "slices", STORAGE(slices), .preset = EPCOLL_SLICES, .low = 1, .high = EPCOLL_SLICES,
      .unit = "members", FIXED, .level = OPAL_INFO_LVL_5,
-     .help = "Members of each process that send and receive parts of what is long, where members "
-             "live in several processes"},
-    {.name = "rail_size", STORAGE(rail_size), .preset = 65536, .low = 64, .high = 1 << 30,
+     .help = "Slices of a long vector, at most, where members live in several processes: so many "
+             "members of each process send and receive one slice each"},
+    {.name = "slice_size", STORAGE(slice_size), .preset = 65536, .low = 64, .high = 1 << 30,
      .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_6,
-     .help = "Bytes of such a part, at least"},
-    {.name = "shelf_size", STORAGE(shelf_size), .preset = 1 << 20, .high = 1 << 30,
+     .help = "Bytes of a slice, at least"},
+    {.name = "bounce_size", STORAGE(bounce_size), .preset = 1 << 20, .high = 1 << 30,
      .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_5,
-     .help = "Bytes of the node's memory through which a member passes on what is longer than a "
-             "few KiB, where all members are on one node; of more than 16 members, less (0: by "
-             "messages)"},
-    {.name = "shelf_least", STORAGE(shelf_least), .preset = 4097, .low = 1, .high = 1 << 30,
+     .help = "Bytes of a member's bounce buffers in the node's memory, for collectives of more than a "
+             "few KiB whose members are all on one node; less for more than 16 members (0: such "
+             "data go by messages)"},
+    {.name = "bounce_min", STORAGE(bounce_min), .preset = 4097, .low = 1, .high = 1 << 30,
      .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_6,
-     .help = "Bytes of a block, or of a vector, from which it goes that way"},
+     .help = "Bytes of a block, or of a vector, from which bounce buffers are used"},
     SERVE(allgather, ALLGATHER),
     SERVE(allgatherv, ALLGATHERV),
     SERVE(allreduce, ALLREDUCE),
@@ -78,7 +78,7 @@ static const ep_parameter_t parameters[] = {
     {.name = "neighbor", STORAGE(serves_neighbors), .preset = true, FIXED,
      .level = OPAL_INFO_LVL_6,
      .help = "Serve neighbourhood collectives (MPI_Neighbor_allgather, ...) in all their forms?  If "
-             "not, the components below do"},
+             "not, the fallback components do"},
     SERVE(reduce, REDUCE),
     SERVE(reduce_scatter, REDUCE_SCATTER),
     SERVE(reduce_scatter_block, REDUCE_SCATTER_BLOCK),

@@ -21,7 +21,7 @@ BEGIN_C_DECLS
 /** Set the defaults, and register all with Open MPI. */
 void mca_coll_epcoll_parameters_register(void);
 
-/** Has each a value that it may have?  The user is told of the first that has not. */
+/** Is each value in its range?  The first one that is not is reported. */
 bool mca_coll_epcoll_parameters_right(void);
 
 END_C_DECLS

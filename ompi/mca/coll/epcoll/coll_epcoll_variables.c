@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Performance variables: calls of each collective by each way.  Each is there twice, for the
- * process (coll_epcoll_x, bound to nothing) and for a communicator (coll_epcoll_ep_x; with one that
- * is not served here it is the process's).  docs/variables.md has the list.
+ * Performance variables: calls of each collective by each path.  Each exists twice, for the process
+ * (coll_epcoll_x, bound to nothing) and for a communicator (coll_epcoll_ep_x; with one that is not
+ * served here it is the process's). docs/variables.md has the list.
  *
  * Tests: variables, install/files
  */
@@ -33,25 +33,25 @@ static const char *const constants[] = {EPCOLL_FOR_ALL_KINDS(MPI_NAME)};
 
 static const struct {
     const char *name, *help;
-} ways[EPCOLL_WAYS] = {
-    [EPCOLL_WAY_SMALL] = {"small", "whose data travelled in members' cache lines"},
-    [EPCOLL_WAY_PIECES] = {"pieces", "that members worked on in shares, from buffer to buffer"},
-    [EPCOLL_WAY_BETWEEN] = {"between", "by members of several processes, with messages, or through "
-                                       "the node's memory"},
+} paths[EPCOLL_PATHS] = {
+    [EPCOLL_PATH_SLOTS] = {"slots", "whose data travelled in slots"},
+    [EPCOLL_PATH_CHUNKS] = {"chunks", "that members executed in chunks, from buffer to buffer"},
+    [EPCOLL_PATH_HIER] = {"hier", "by members of several processes, with messages, or through "
+                                  "the node's memory"},
 };
 
-/** Can calls of a kind go this way? */
-static bool can_go(mca_coll_epcoll_kind_t kind, mca_coll_epcoll_way_t way)
+/** Can calls of a kind take this path? */
+static bool can_go(mca_coll_epcoll_kind_t kind, mca_coll_epcoll_path_t path)
 {
     switch (kind) {
     case EPCOLL_BARRIER:
-        return EPCOLL_WAY_PIECES != way;
+        return EPCOLL_PATH_CHUNKS != path;
     case EPCOLL_ALLGATHERV:
     case EPCOLL_ALLTOALLV:
     case EPCOLL_ALLTOALLW:
     case EPCOLL_GATHERV:
     case EPCOLL_SCATTERV:
-        return EPCOLL_WAY_SMALL != way; /* a member does not know how long the others' data are */
+        return EPCOLL_PATH_SLOTS != path; /* a member does not know how long the others' data are */
     default:
         return true;
     }
@@ -59,11 +59,11 @@ static bool can_go(mca_coll_epcoll_kind_t kind, mca_coll_epcoll_way_t way)
 
 static int get_of_process(const mca_base_pvar_t *variable, void *value, void *object)
 {
-    const int kind = (int) ((uintptr_t) variable->ctx / EPCOLL_WAYS);
-    const int way = (int) ((uintptr_t) variable->ctx % EPCOLL_WAYS);
+    const int kind = (int) ((uintptr_t) variable->ctx / EPCOLL_PATHS);
+    const int path = (int) ((uintptr_t) variable->ctx % EPCOLL_PATHS);
 
     (void) object;
-    *(unsigned long long *) value = mca_coll_epcoll_counted(NULL, kind, way);
+    *(unsigned long long *) value = mca_coll_epcoll_counted(NULL, kind, path);
     return OPAL_SUCCESS;
 }
 
@@ -87,8 +87,8 @@ static int get_of_comm(const mca_base_pvar_t *variable, void *value, void *objec
         return get_of_process(variable, value, object);
     }
     *(unsigned long long *) value
-        = mca_coll_epcoll_counted(handle, (int) ((uintptr_t) variable->ctx / EPCOLL_WAYS),
-                                  (int) ((uintptr_t) variable->ctx % EPCOLL_WAYS));
+        = mca_coll_epcoll_counted(handle, (int) ((uintptr_t) variable->ctx / EPCOLL_PATHS),
+                                  (int) ((uintptr_t) variable->ctx % EPCOLL_PATHS));
     return OPAL_SUCCESS;
 }
 
@@ -96,12 +96,12 @@ static void add_variable(int number, const char *prefix, const char *suffix, int
                          mca_base_get_value_fn_t get)
 {
     const mca_base_pvar_flag_t flags = MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS;
-    const int kind = number / EPCOLL_WAYS, way = number % EPCOLL_WAYS;
+    const int kind = number / EPCOLL_PATHS, path = number % EPCOLL_PATHS;
     char name[64], help[256];
 
-    snprintf(name, sizeof(name), "%s%s_%s", prefix, kinds[kind], ways[way].name);
+    snprintf(name, sizeof(name), "%s%s_%s", prefix, kinds[kind], paths[path].name);
     snprintf(help, sizeof(help), "Calls of MPI_%s %s%s", constants[kind] + strlen("EPCOLL_"),
-             ways[way].help, suffix);
+             paths[path].help, suffix);
     (void) mca_base_component_pvar_register(&mca_coll_epcoll_component.super.collm_version, name,
                                             help, OPAL_INFO_LVL_4, MCA_BASE_PVAR_CLASS_COUNTER,
                                             MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, binding,
@@ -110,8 +110,8 @@ static void add_variable(int number, const char *prefix, const char *suffix, int
 
 void mca_coll_epcoll_variables_register(void)
 {
-    for (int i = 0; i < EPCOLL_KINDS * EPCOLL_WAYS; ++i) {
-        if (can_go(i / EPCOLL_WAYS, i % EPCOLL_WAYS)) {
+    for (int i = 0; i < EPCOLL_KINDS * EPCOLL_PATHS; ++i) {
+        if (can_go(i / EPCOLL_PATHS, i % EPCOLL_PATHS)) {
             add_variable(i, "", "", MCA_BASE_VAR_BIND_NO_OBJECT, get_of_process);
             add_variable(i, "ep_", "; on a communicator", MCA_BASE_VAR_BIND_MPI_COMM, get_of_comm);
         }

@@ -36,11 +36,11 @@ our @ENTRIES = (
       plain => 0, args => '--steps 80 --most 100000', timeout => 240 },
     { program => 'coll_late', variant => 'fan_tsan', kind => 'tsan', configs => ['1x7'], long => 1,
       plain => 0, args => '--seed 2 --steps 200 --share 2048', timeout => 300,
-      mca => 'coll_epcoll_fan 2 coll_epcoll_share_size 2048' },
+      mca => 'coll_epcoll_fanout 2 coll_epcoll_chunk_size 2048' },
     # Types whose elements begin far from their addresses: UBSan.
     { program => 'coll_reduce', variant => 'tsan', kind => 'tsan', configs => ['2x2/node'], long => 1,
       plain => 0, timeout => 240 },
-    { program => 'coll_different', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
+    { program => 'coll_mismatch', variant => 'tsan', kind => 'tsan', configs => ['1x4'],
       quick => [], plain => 0, args => '--long 4000', timeout => 240,
       says => 'have called different' },
     { program => 'comm_pending', variant => 'tsan', kind => 'tsan', configs => ['1x4'], long => 1,

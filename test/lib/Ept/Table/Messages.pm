@@ -28,12 +28,12 @@ my $FEW = join ' ', 'btl_epshm_ring_cells 16', 'btl_epshm_eager_frags_max 1',
 # without our component, nothing in lines, shares of a line or of everything, many levels.
 my %COLL = (below => 'pml_epml_coll tuned,basic,libnbc,inter,self',
             lines => 'coll_epcoll_inline_limit 0',
-            shares => 'coll_epcoll_share_size 64',
-            whole => 'coll_epcoll_share_size 1073741824',
-            fan => 'coll_epcoll_fan 2');
+            shares => 'coll_epcoll_chunk_size 64',
+            whole => 'coll_epcoll_chunk_size 1073741824',
+            fan => 'coll_epcoll_fanout 2');
 
 # All that may go through the node's memory does, in small sections.
-my $SHELVES = join ' ', 'coll_epcoll_shelf_size 65536', 'coll_epcoll_shelf_least 1',
+my $BOUNCE = join ' ', 'coll_epcoll_bounce_size 65536', 'coll_epcoll_bounce_min 1',
               'coll_epcoll_inline_limit 0';
 
 # Device memory: said once, however many processes refuse it.
@@ -104,12 +104,12 @@ our @ENTRIES = (
               configs => [qw(1x2 1x4 1x7 2x2/node 3x3/tcp 3x3/node)], long => 1, plain => 0,
               args => "--steps 3000 --seed 10$_", timeout => 300 } } 1 .. 3),
     # Members that call different things.
-    { program => 'coll_different', configs => ['1x4'], longer => [qw(1x2 1x7 1x16)],
+    { program => 'coll_mismatch', configs => ['1x4'], longer => [qw(1x2 1x7 1x16)],
       quick => ['1x4'], plain => 0, says => 'have called different' },
-    { program => 'coll_different', variant => 'node', configs => ['2x2/node'],
+    { program => 'coll_mismatch', variant => 'node', configs => ['2x2/node'],
       longer => ['2x3/node'], quick => [], plain => 0, args => '--node 1',
       says => 'have called different' },
-    (map { +{ program => 'coll_different', variant => $_->[0], configs => [$_->[1]], quick => [],
+    (map { +{ program => 'coll_mismatch', variant => $_->[0], configs => [$_->[1]], quick => [],
               plain => 0, long => 'lines' eq $_->[0], says => 'have called different',
               mca => $COLL{ $_->[0] } } }
         [qw(lines 1x4)], [qw(fan 1x7)]),
@@ -126,20 +126,20 @@ our @ENTRIES = (
         [qw(coll_life below 1x4)], [qw(coll_life fan 1x8)]),
     { program => 'coll_layout', configs => [qw(1x3 2x2/tcp 3x3/node)],
       longer => [qw(2x2 2x9/node 3x3/tcp 4x4)], quick => ['3x3/node'] },
-    # Everything in messages of many rails, and through no slot.
-    { program => 'coll_layout', variant => 'rails', plain => 0, configs => ['2x2/node'],
+    # Everything in messages of many slices, and through no slot.
+    { program => 'coll_layout', variant => 'slices', plain => 0, configs => ['2x2/node'],
       longer => [qw(2x9/node 3x3/tcp)], quick => [],
-      mca => 'coll_epcoll_rail_size 64 coll_epcoll_inline_limit 0' },
+      mca => 'coll_epcoll_slice_size 64 coll_epcoll_inline_limit 0' },
     # In the node's memory: all of it in small sections, and nothing; also with late members.
-    { program => 'coll_layout', variant => 'shelves', plain => 0, configs => ['3x3/node'],
-      longer => ['2x2/node'], quick => ['3x3/node'], mca => $SHELVES },
+    { program => 'coll_layout', variant => 'bounce', plain => 0, configs => ['3x3/node'],
+      longer => ['2x2/node'], quick => ['3x3/node'], mca => $BOUNCE },
     # Blocks of four members that fill a section to its last line: 50001 ints are 4 rounds of 782 lines.
     { program => 'coll_layout', variant => 'section', plain => 0, configs => ['2x2/node'],
-      quick => [], mca => 'coll_epcoll_shelf_size 600320' },
+      quick => [], mca => 'coll_epcoll_bounce_size 600320' },
     { program => 'coll_layout', variant => 'messages', plain => 0, configs => ['3x3/node'],
-      quick => [], mca => 'coll_epcoll_shelf_size 0' },
-    { program => 'coll_late', variant => 'shelves', plain => 0, configs => ['2x2/node'], longer => ['3x3/node'],
-      quick => [], mca => $SHELVES },
+      quick => [], mca => 'coll_epcoll_bounce_size 0' },
+    { program => 'coll_late', variant => 'bounce', plain => 0, configs => ['2x2/node'], longer => ['3x3/node'],
+      quick => [], mca => $BOUNCE },
     # In steps.
     (map { +{ program => 'coll_layout', variant => $_->[0], plain => 0, quick => [$_->[2]],
               configs => [$_->[2]], longer => [qw(1x3 2x2 3x3/node 4x4/node 2x9/node)],
@@ -147,7 +147,7 @@ our @ENTRIES = (
         ['nonblocking', 1, '3x3/node'], ['persistent', 2, '2x2/tcp']),
     (map { +{ program => 'coll_layout', variant => "rails_$_->[0]", plain => 0, long => 1,
               configs => ['2x2/node'], longer => ['3x3/tcp'], args => "--form $_->[1]",
-              mca => 'coll_epcoll_rail_size 64 coll_epcoll_inline_limit 0' } }
+              mca => 'coll_epcoll_slice_size 64 coll_epcoll_inline_limit 0' } }
         ['nonblocking', 1], ['persistent', 2]),
     { program => 'progress', configs => \@FEW_RANKS, longer => [qw(1x2 2x1 2x4 4x2)] },
     { program => 'calls', configs => ['1x1'], quick => ['1x1'], plain => 0 },

@@ -30,7 +30,7 @@ our @ENTRIES = (
 
     # Likewise in the tree of a block, as where a node has more processes than a group; and late.
     (map { +{ program => $_, variant => 'hosts_fan', hosts => 'halves', configs => ['6x2/node'], quick => [],
-              plain => 0, long => 'coll_order' eq $_, mca => 'coll_epcoll_fan 2' } } qw(coll_layout coll_order)),
+              plain => 0, long => 'coll_order' eq $_, mca => 'coll_epcoll_fanout 2' } } qw(coll_layout coll_order)),
     # So many steps that leaders meet in memory on each of the communicators.
     { program => 'coll_late', variant => 'hosts', hosts => 1, configs => ['4x2/node'], quick => [], plain => 0,
       args => '--steps 600' },

@@ -16,7 +16,7 @@
 #include "coll_epcoll_call.h"
 #include "coll_epcoll_compat.h"
 #include "coll_epcoll_count.h"
-#include "coll_epcoll_different.h"
+#include "coll_epcoll_mismatch.h"
 #include "coll_epcoll_layout.h"
 #include "coll_epcoll_agreement.h"
 #include "coll_epcoll_wait.h"

@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * coll/epcoll: collectives among endpoints that share an address space.  What hangs where:
+ * coll/epcoll: collectives among endpoints that share an address space.  Its objects:
  *
  *     component  parameters, and the engine's interface
- *     handle     the engine's object for each communicator of endpoints: the view of the block
- *     module     libmpi's object for it, which lives a little shorter
+ *     handle     the engine's object for each communicator of endpoints: the view of the segment
+ *     module     libmpi's object for it, which is released a little earlier
  */
 
 #ifndef MCA_COLL_EPCOLL_H
@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "../block/block.h"
+#include "../segment/segment.h"
 #include "coll_epcoll_call.h"
 #include "coll_epcoll_layout.h"
 
@@ -40,7 +40,7 @@ typedef struct mca_coll_epcoll_component_t {
     int client;                            /**< our number behind it */
 
     /** How nonblocking ones begin, and persistent ones are made, those of no bytes included in
-     * neither; where members live in several processes, those that have a program.  The layer
+     * neither; where members live in several processes, those that have a schedule.  The layer
      * pending's.
      * @param[out] request_p  the user's; set on success
      * @return MPI_SUCCESS or an error code */
@@ -54,53 +54,52 @@ typedef struct mca_coll_epcoll_component_t {
     bool serves[EPCOLL_KINDS];
     bool serves_neighbors;
     size_t inline_limit;
-    size_t share_size;
-    unsigned int fan;
-    unsigned int rails;
-    size_t rail_size;
-    size_t shelf_size;
-    size_t shelf_least;
+    size_t chunk_size;
+    unsigned int fanout;
+    unsigned int slices;
+    size_t slice_size;
+    size_t bounce_size;
+    size_t bounce_min;
 } mca_coll_epcoll_component_t;
 
 /** Ways that a call may go. */
-typedef enum mca_coll_epcoll_way_t {
-    EPCOLL_WAY_SMALL,   /**< in slots */
-    EPCOLL_WAY_PIECES,  /**< in shares of pieces */
-    EPCOLL_WAY_BETWEEN, /**< of several processes, but for those in slots of the node */
-    EPCOLL_WAYS
-} mca_coll_epcoll_way_t;
+typedef enum mca_coll_epcoll_path_t {
+    EPCOLL_PATH_SLOTS,  /**< in slots */
+    EPCOLL_PATH_CHUNKS, /**< in chunks of partitions */
+    EPCOLL_PATH_HIER,   /**< of several processes, but for those in slots of the node */
+    EPCOLL_PATHS
+} mca_coll_epcoll_path_t;
 /** Keys of memory that is got from the engine. */
 enum {
-    EPCOLL_KEY_BLOCK,
+    EPCOLL_KEY_SEGMENT,
     EPCOLL_KEY_LAYOUT,
-    EPCOLL_KEY_SHELF,
-    EPCOLL_KEY_NEAR,
-    EPCOLL_KEY_AHEAD,
-    EPCOLL_KEY_TRAYS
+    EPCOLL_KEY_BOUNCE,
+    EPCOLL_KEY_NODE_SEGMENT,
+    EPCOLL_KEY_RINGS,
+    EPCOLL_KEY_DOUBLE_BUFFERS
 };
 
 /** Memory for temporary elements, which grows with what is asked for. */
-typedef struct mca_coll_epcoll_room_t {
+typedef struct mca_coll_epcoll_scratch_t {
     void *memory;
     size_t size;
-} mca_coll_epcoll_room_t;
+} mca_coll_epcoll_scratch_t;
 
-/** Rooms of a call between processes. */
-#define EPCOLL_PROGRAM_ROOMS 3
+/** Scratch buffers of a call between processes. */
+#define EPCOLL_SCHEDULE_SCRATCHES 3
 
 /** What most handles never need.  Made with the first call that is nonblocking or persistent, or
- * that does not fit in slots (mca_coll_epcoll_more). */
-typedef struct mca_coll_epcoll_more_t {
-    /** Calls by other ways than slots, and 2^32 of those in slots; see coll_epcoll_count.h. */
-    _Atomic uint64_t calls[EPCOLL_WAYS - 1][EPCOLL_KINDS];
-    uint32_t carried[EPCOLL_KINDS_IN_SLOTS];
-    struct mca_coll_epcoll_pending_t
-        *pending;                   /**< what is under way; NULL: nothing has been, yet */
-    mca_coll_epcoll_room_t room[EPCOLL_PROGRAM_ROOMS]; /**< of blocking calls */
-    mpix_endpoints_memory_t *trays; /**< of the process: coll_epcoll_short.c; NULL: none yet */
-    uint32_t tray_calls;            /**< that have used them: the same at all members */
+ * that does not fit in slots (mca_coll_epcoll_lazy). */
+typedef struct mca_coll_epcoll_lazy_t {
+    /** Calls by other paths than slots; see coll_epcoll_count.h. */
+    _Atomic uint64_t calls[EPCOLL_PATHS - 1][EPCOLL_KINDS];
+    struct mca_coll_epcoll_pending_t *pending; /**< active operations; NULL: there have been none */
+    mca_coll_epcoll_scratch_t scratch[EPCOLL_SCHEDULE_SCRATCHES]; /**< of blocking calls */
+    mpix_endpoints_memory_t
+        *double_buffers;          /**< of the process: coll_epcoll_hier_small.c; NULL: none yet */
+    uint32_t double_buffer_calls; /**< that have used them: the same at all members */
     uint32_t direct_inits; /**< persistent ones of the layer direct: the same at all members */
-} mca_coll_epcoll_more_t;
+} mca_coll_epcoll_lazy_t;
 
 /**
  * Of a communicator, one per member; used by the member's thread alone.  What it takes is counted
@@ -108,24 +107,20 @@ typedef struct mca_coll_epcoll_more_t {
  * alike, and what only some handles need, is somewhere else.
  */
 struct mca_coll_epcoll_handle_t {
-    /** Of blocking calls; first: see mca_coll_epcoll_turn.  Without a block: see bare. */
+    /** Of blocking calls; first: see mca_coll_epcoll_progress.  Without a block: see bare. */
     epcoll_member_t member;
     ompi_communicator_t *comm;
-    union {
-        /** Until libmpi asks for it (is_asked).  Made with the handle, which may fail at all
-         * members or at none; behind that, one without a module would be served by the components
-         * below. */
-        mca_coll_base_module_t *module;
-        /** From then on: how a call is run.  @return MPI_SUCCESS or an error code */
-        int (*run)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
-    };
-    mca_coll_epcoll_more_t *_Atomic more; /**< NULL: not yet */
+    /** NULL: libmpi has it.  Made with the handle, which may fail at all members or at none; later,
+     * a member without a module would be served by the fallback components. */
+    mca_coll_base_module_t *module;
+    /** How a call is run.  @return MPI_SUCCESS or an error code */
+    int (*run)(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+    mca_coll_epcoll_lazy_t *_Atomic lazy; /**< NULL: not yet */
     /** Calls in slots; see coll_epcoll_count.h. */
-    _Atomic uint32_t small[EPCOLL_KINDS_IN_SLOTS];
+    _Atomic uint64_t small[EPCOLL_KINDS_IN_SLOTS];
     bool is_local;   /**< all members are in this process, and nothing has failed */
-    bool is_wide;    /**< it is a mca_coll_epcoll_wide_t */
-    bool is_asked;   /**< libmpi has the module */
-    bool has_waited; /**< in the call that we are in the engine has been turned */
+    bool is_hier;    /**< it is a mca_coll_epcoll_hier_t */
+    bool has_progressed; /**< in the call that we are in the engine has been turned */
     uint8_t yields;  /**< of waits, where threads share cores */
 };
 
@@ -135,71 +130,72 @@ typedef struct mca_coll_epcoll_bare_t {
     _Atomic int broken; /**< what super.member's is */
 } mca_coll_epcoll_bare_t;
 
-/** Memory of the node that all members use from a call on: see coll_epcoll_near.c. */
-typedef struct mca_coll_epcoll_common_t {
+/** Memory of the node that all members use from a call on: see coll_epcoll_node_segment.c. */
+typedef struct mca_coll_epcoll_cutover_t {
     uint16_t calls;  /**< in which it was asked for, or might have been used */
     bool is_used;    /**< in the call that we are in; the same at all members */
     bool is_settled; /**< and in all behind it */
-} mca_coll_epcoll_common_t;
+} mca_coll_epcoll_cutover_t;
 
 /** A handle whose members live in several processes. */
-typedef struct mca_coll_epcoll_wide_t {
+typedef struct mca_coll_epcoll_hier_t {
     mca_coll_epcoll_handle_t super;
     const mca_coll_epcoll_layout_t *layout;
-    /** For what travels in slots: the view of a block of all members, by rank, if they are on this
-     * node; if they are on several, of the node's processes.  NULL: we have none. */
-    struct mca_coll_epcoll_near_t *_Atomic near;
-    /** All are on this node: their shelves, for what is longer (coll_epcoll_shelf.h).  NULL: there
-     * are none. */
-    struct mca_coll_epcoll_shelf_t *_Atomic shelf;
-    uint32_t calls;                  /**< served by the layer between: the same at all members */
-    mca_coll_epcoll_common_t blocks; /**< that the node's block is in */
-    mca_coll_epcoll_common_t rings;  /**< likewise its rings */
-    bool may_be_near;                /**< all are on this node */
-    bool shelf_is_used;              /**< all have them */
-    bool shelf_is_known;             /**< whether all have them */
-    uint8_t shelf_calls; /**< that shelves would have been for: the same at all members */
-} mca_coll_epcoll_wide_t;
+    /** For data in slots: the view of a segment of all members, by rank, if they are on this node;
+     * if they are on several, of the node's processes.  NULL: we have none. */
+    struct mca_coll_epcoll_node_segment_t *_Atomic node_segment;
+    /** All are on this node: their bounce buffers, for what is longer (coll_epcoll_bounce.h).
+     * NULL:
+     * there are none. */
+    struct mca_coll_epcoll_bounce_t *_Atomic bounce;
+    uint32_t calls; /**< served by the layer hier: the same at all members */
+    mca_coll_epcoll_cutover_t node_cutover; /**< that the node's block is in */
+    mca_coll_epcoll_cutover_t ring_cutover; /**< likewise its rings */
+    bool is_on_node;                        /**< all are on this node */
+    bool bounce_is_used;                    /**< all have them */
+    bool bounce_is_known;                   /**< whether all have them */
+    uint8_t bounce_calls; /**< that bounce buffers would have been for: the same at all members */
+} mca_coll_epcoll_hier_t;
 
-/** The view of a block of the node, of blocking calls: a handle that is not wide. */
-typedef struct mca_coll_epcoll_near_t {
+/** The view of a segment of the node, of blocking calls: a handle that is not hierarchical. */
+typedef struct mca_coll_epcoll_node_segment_t {
     mca_coll_epcoll_handle_t super;
-    epcoll_beside_t beside;                 /**< of that view */
+    epcoll_aux_t aux;                       /**< of that view */
     mpix_endpoints_memory_t *memory, *ring; /**< of blocks; of rings, NULL: not yet, or none */
-} mca_coll_epcoll_near_t;
+} mca_coll_epcoll_node_segment_t;
 
-/** The view of the shelves' block, likewise. */
-typedef struct mca_coll_epcoll_shelf_t {
+/** The view of the bounce buffers' block, likewise. */
+typedef struct mca_coll_epcoll_bounce_t {
     mca_coll_epcoll_handle_t super;
     mpix_endpoints_memory_t *memory;
-} mca_coll_epcoll_shelf_t;
+} mca_coll_epcoll_bounce_t;
 
-/** With its share of the block: half a KiB (unit/test_epcoll_block has the block's part). */
-#define EPCOLL_HANDLE_BYTES 136
+/** With its part of the segment: 568 bytes (unit/test_epcoll_segment has the segment's part). */
+#define EPCOLL_HANDLE_BYTES 192
 _Static_assert(EPCOLL_HANDLE_BYTES == sizeof(mca_coll_epcoll_handle_t)
-                   && EPCOLL_HANDLE_BYTES + 48 >= sizeof(mca_coll_epcoll_wide_t),
+                   && EPCOLL_HANDLE_BYTES + 48 >= sizeof(mca_coll_epcoll_hier_t),
                "what a member takes: docs/comparison.md");
 
-/** The functions of the components below us, for what we do not serve. */
-typedef struct mca_coll_epcoll_below_t {
-#define EPCOLL_BELOW_FORM(name)                                      \
+/** The functions of the fallback components us, for what we do not serve. */
+typedef struct mca_coll_epcoll_fallback_t {
+#define EPCOLL_FALLBACK_FORM(name)                                   \
     __typeof__(((mca_coll_base_module_t *) NULL)->coll_##name) name; \
     mca_coll_base_module_t *name##_module;
-#define EPCOLL_BELOW(name, ...) \
-    EPCOLL_BELOW_FORM(name)     \
-    EPCOLL_BELOW_FORM(i##name)  \
-    EPCOLL_BELOW_FORM(name##_init)
-    EPCOLL_FOR_ALL_KINDS(EPCOLL_BELOW)
-    EPCOLL_FOR_ALL_NEIGHBORS(EPCOLL_BELOW)
-#undef EPCOLL_BELOW
-#undef EPCOLL_BELOW_FORM
-} mca_coll_epcoll_below_t;
+#define EPCOLL_FALLBACK(name, ...) \
+    EPCOLL_FALLBACK_FORM(name)     \
+    EPCOLL_FALLBACK_FORM(i##name)  \
+    EPCOLL_FALLBACK_FORM(name##_init)
+    EPCOLL_FOR_ALL_KINDS(EPCOLL_FALLBACK)
+    EPCOLL_FOR_ALL_NEIGHBORS(EPCOLL_FALLBACK)
+#undef EPCOLL_FALLBACK
+#undef EPCOLL_FALLBACK_FORM
+} mca_coll_epcoll_fallback_t;
 
 typedef struct mca_coll_epcoll_module_t {
     mca_coll_base_module_t super;
     mca_coll_epcoll_handle_t *handle;
     /** From enable on.  NULL: we serve all there is; from Open MPI 6.0 on it is never NULL. */
-    mca_coll_epcoll_below_t *below;
+    mca_coll_epcoll_fallback_t *fallback;
 } mca_coll_epcoll_module_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_epcoll_module_t);
@@ -220,54 +216,54 @@ static inline uint32_t mca_coll_epcoll_size(const mca_coll_epcoll_handle_t *hand
 }
 
 /** Of a handle that is wide. */
-static inline mca_coll_epcoll_wide_t *mca_coll_epcoll_wide(const mca_coll_epcoll_handle_t *handle)
+static inline mca_coll_epcoll_hier_t *mca_coll_epcoll_hier(const mca_coll_epcoll_handle_t *handle)
 {
-    return (mca_coll_epcoll_wide_t *) (uintptr_t) handle;
+    return (mca_coll_epcoll_hier_t *) (uintptr_t) handle;
 }
 
 /** Has each process one member at most? */
 static inline bool mca_coll_epcoll_is_bare(const mca_coll_epcoll_handle_t *handle)
 {
-    return NULL == handle->member.block;
+    return NULL == handle->member.segment;
 }
 
 /** NULL: all members are in this process; or it is a view of the node's memory. */
 static inline const mca_coll_epcoll_layout_t *mca_coll_epcoll_layout(
     const mca_coll_epcoll_handle_t *handle)
 {
-    return handle->is_wide ? mca_coll_epcoll_wide(handle)->layout : NULL;
+    return handle->is_hier ? mca_coll_epcoll_hier(handle)->layout : NULL;
 }
 
 /** May it use memory of the node? */
-static inline bool mca_coll_epcoll_may_be_near(const mca_coll_epcoll_handle_t *handle)
+static inline bool mca_coll_epcoll_is_on_node(const mca_coll_epcoll_handle_t *handle)
 {
-    return handle->is_wide && mca_coll_epcoll_wide(handle)->may_be_near;
+    return handle->is_hier && mca_coll_epcoll_hier(handle)->is_on_node;
 }
 
 /** Do all members use memory of the node in the call that we are in? */
-static inline bool mca_coll_epcoll_are_near(const mca_coll_epcoll_wide_t *wide)
+static inline bool mca_coll_epcoll_uses_node_segment(const mca_coll_epcoll_hier_t *hier)
 {
-    return wide->may_be_near && wide->blocks.is_used;
+    return hier->is_on_node && hier->node_cutover.is_used;
 }
 
 /** Of the handle's own thread.  @return NULL: there is none yet */
-static inline mca_coll_epcoll_more_t *mca_coll_epcoll_has_more(mca_coll_epcoll_handle_t *handle)
+static inline mca_coll_epcoll_lazy_t *mca_coll_epcoll_lazy_if_made(mca_coll_epcoll_handle_t *handle)
 {
     /* Relaxed: it was made by this thread.  Of others: mca_coll_epcoll_counted. */
-    return atomic_load_explicit(&handle->more, memory_order_relaxed);
+    return atomic_load_explicit(&handle->lazy, memory_order_relaxed);
 }
 
 /** Likewise; made if there is none yet.  @return NULL: no memory */
-static inline mca_coll_epcoll_more_t *mca_coll_epcoll_more(mca_coll_epcoll_handle_t *handle)
+static inline mca_coll_epcoll_lazy_t *mca_coll_epcoll_lazy(mca_coll_epcoll_handle_t *handle)
 {
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_has_more(handle);
+    mca_coll_epcoll_lazy_t *lazy = mca_coll_epcoll_lazy_if_made(handle);
 
-    if (OPAL_UNLIKELY(NULL == more)) {
-        more = calloc(1, sizeof(*more));
+    if (OPAL_UNLIKELY(NULL == lazy)) {
+        lazy = calloc(1, sizeof(*lazy));
         /* Release: that it is 0; partner: the acquire in mca_coll_epcoll_counted. */
-        atomic_store_explicit(&handle->more, more, memory_order_release);
+        atomic_store_explicit(&handle->lazy, lazy, memory_order_release);
     }
-    return more;
+    return lazy;
 }
 
 static inline mca_coll_epcoll_handle_t *mca_coll_epcoll_handle(mca_coll_base_module_t *module)
@@ -275,9 +271,10 @@ static inline mca_coll_epcoll_handle_t *mca_coll_epcoll_handle(mca_coll_base_mod
     return ((mca_coll_epcoll_module_t *) module)->handle;
 }
 
-static inline const mca_coll_epcoll_below_t *mca_coll_epcoll_below(mca_coll_base_module_t *module)
+static inline const mca_coll_epcoll_fallback_t *mca_coll_epcoll_fallback(
+    mca_coll_base_module_t *module)
 {
-    return ((mca_coll_epcoll_module_t *) module)->below;
+    return ((mca_coll_epcoll_module_t *) module)->fallback;
 }
 
 END_C_DECLS

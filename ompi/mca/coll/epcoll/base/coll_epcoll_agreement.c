@@ -7,14 +7,14 @@
  * @file
  *
  * Agreements of members that may die.  The members of a process die together, so they put their
- * contributions together in the process's memory, and the lowest of them, the *speaker*, takes part
- * for all in the agreement of processes (coll_epcoll_consensus.c), by active messages.
+ * contributions together in the process's memory, and the lowest of them, the *representative*,
+ * takes part for all in the agreement of processes (coll_epcoll_consensus.c), by active messages.
  *
- * All is done by the steps of requests.  What arrives is put in a list, which the speaker's step goes
- * through: so one thread at a time is at the agreement, and holds no lock when it sends.
+ * All is done by the steps of requests.  What arrives is put in a list, which the representative's
+ * step goes through: so one thread at a time is at the agreement, and holds no lock when it sends.
  *
- * On an intercommunicator both sides take part in one agreement of their processes.  Messages to the
- * own side go by its local communicator.  Each side's flags have a half of the value's bits.
+ * On an intercommunicator both sides take part in one agreement of their processes.  Messages to
+ * the own side go by its local communicator.  Each side's flags have a half of the value's bits.
  *
  * Tests: ulfm_agree, ulfm_inter
  */
@@ -24,7 +24,7 @@
 #include "coll_epcoll_agreement.h"
 #include "coll_epcoll.h"
 #include "coll_epcoll_consensus.h"
-#include "coll_epcoll_parties.h"
+#include "coll_epcoll_participants.h"
 
 #include "ompi/constants.h"
 
@@ -37,27 +37,27 @@
 #    include "ompi/runtime/params.h"
 #    include "opal/mca/threads/mutex.h"
 
-/** Steps between looks for the dead. */
-#    define LOOK_LONG 64
+/** Steps between checks for the dead. */
+#    define CHECK_STEPS 64
 
-/** Of an agreement under way and the next one: each has one of two places by its number. */
-#    define PLACES 2
+/** Double buffer: of an active agreement and the next one. */
+#    define BUFFERS 2
 
 /** What the members of a process share. */
 typedef struct shared_t {
     _Atomic uint64_t done; /**< the last agreement that has ended */
     /* Complements: a contribution is an OR, and nothing is all ones. */
-    _Atomic uint64_t flag[PLACES];
-    _Atomic uint32_t count[PLACES];
-    uint64_t result[PLACES], id[PLACES];
-    int error[PLACES];
-    /** Of words each, for each place: acked (complements), then failed. */
+    _Atomic uint64_t flag[BUFFERS];
+    _Atomic uint32_t count[BUFFERS];
+    uint64_t result[BUFFERS], id[BUFFERS];
+    int error[BUFFERS];
+    /** Of words each, for each buffer: acked (complements), then failed. */
     _Atomic uint64_t sets[];
 } shared_t;
 
 typedef struct message_t {
     struct message_t *next;
-    uint32_t party; /**< for it */
+    uint32_t participant; /**< for it */
     int rank;       /**< from it */
     size_t bytes;
     epcoll_consensus_message_t message;
@@ -67,30 +67,30 @@ typedef struct messages_t {
     message_t *first, *last;
 } messages_t;
 
-/** What has come on a handle, until a step takes it in: that of its own agreements, or of the
- * intercommunicator's whose local communicator it is. */
-typedef struct inbox_t {
+/** Messages received on a handle, until a step processes them: of its own agreements, or of those
+ * of the intercommunicator whose local communicator it is. */
+typedef struct queue_t {
     _Atomic uint32_t references;
-    opal_mutex_t gate; /**< nothing is called under it */
-    messages_t come;
-    bool lost; /**< there was no memory for what has come */
-} inbox_t;
+    opal_mutex_t mutex; /**< nothing is called under it */
+    messages_t received;
+    bool lost; /**< there was no memory for a received message */
+} queue_t;
 
 /** Of a handle. */
 typedef struct agreement_t {
     ompi_communicator_t *comm;
     mpix_endpoints_memory_t *memory;
     uint32_t members; /**< of this process, on this side */
-    epcoll_parties_t parties;
+    epcoll_participants_t participants;
     _Atomic uint64_t begun, completed;
-    inbox_t *inbox;
-    inbox_t *local_inbox; /**< of an intercommunicator: its local communicator's */
-    /* The speaker's. */
+    queue_t *queue;
+    queue_t *local_queue; /**< of an intercommunicator: its local communicator's */
+    /* The representative's. */
     epcoll_consensus_t *consensus;
     uint32_t steps;
     messages_t waiting; /**< to be sent when there is memory; only steps are at it */
     bool too_long;      /**< a message that cannot be sent */
-    bool no_memory;     /**< for one that has come */
+    bool no_memory;     /**< for a received message */
 } agreement_t;
 
 typedef struct call_t {
@@ -101,7 +101,7 @@ typedef struct call_t {
     bool contributed, begun; /**< this member has; its process has */
     uint64_t mine, id;       /**< contribution */
     int *flag;               /**< the result goes to one of these */
-    epcoll_agreed_t *agreed; /**< and from here comes the contribution */
+    epcoll_agreed_t *agreed; /**< and has the contribution */
     ompi_group_t **group;
     bool grow;
     uint64_t acked[]; /**< this member's */
@@ -122,13 +122,13 @@ static void agreement_append(messages_t *list, message_t *message)
     list->last = message;
 }
 
-static message_t *message_new(uint32_t party, int rank, const epcoll_consensus_message_t *message,
-                              size_t bytes)
+static message_t *message_new(uint32_t participant, int rank,
+                              const epcoll_consensus_message_t *message, size_t bytes)
 {
     message_t *made = malloc(sizeof(*made) + bytes);
 
     if (NULL != made) {
-        made->party = party;
+        made->participant = participant;
         made->rank = rank;
         made->bytes = bytes;
         memcpy(&made->message, message, bytes);
@@ -148,45 +148,46 @@ static void messages_free(messages_t *list)
 
 /* ---- handles --------------------------------------------------------------------------------- */
 
-static inbox_t *inbox_new(void)
+static queue_t *queue_new(void)
 {
-    inbox_t *inbox = calloc(1, sizeof(*inbox));
+    queue_t *queue = calloc(1, sizeof(*queue));
 
-    if (NULL != inbox) {
-        OBJ_CONSTRUCT(&inbox->gate, opal_mutex_t);
-        atomic_init(&inbox->references, 1);
+    if (NULL != queue) {
+        OBJ_CONSTRUCT(&queue->mutex, opal_mutex_t);
+        atomic_init(&queue->references, 1);
     }
-    return inbox;
+    return queue;
 }
 
-static void inbox_release(inbox_t *inbox)
+static void queue_release(queue_t *queue)
 {
     /* Acquire and release: what the other owner has done to it is over. */
-    if (NULL != inbox
-        && 1 == atomic_fetch_sub_explicit(&inbox->references, 1, memory_order_acq_rel)) {
-        messages_free(&inbox->come);
-        OBJ_DESTRUCT(&inbox->gate);
-        free(inbox);
+    if (NULL != queue
+        && 1 == atomic_fetch_sub_explicit(&queue->references, 1, memory_order_acq_rel)) {
+        messages_free(&queue->received);
+        OBJ_DESTRUCT(&queue->mutex);
+        free(queue);
     }
 }
 
-static bool is_speaker(const agreement_t *a)
+static bool is_representative(const agreement_t *a)
 {
-    return a->parties.speaker[a->parties.own].rank == ompi_comm_rank(a->comm);
+    return a->participants.representative[a->participants.own].rank == ompi_comm_rank(a->comm);
 }
 
-/** The communicator in which a party's speaker is a rank to send to. */
-static ompi_communicator_t *way_to(const agreement_t *a, uint32_t party)
+/** The communicator in which a participant's representative is a rank to send to. */
+static ompi_communicator_t *comm_to(const agreement_t *a, uint32_t participant)
 {
-    return OMPI_COMM_IS_INTER(a->comm) && !a->parties.speaker[party].remote ? a->comm->c_local_comm
-                                                                            : a->comm;
+    return OMPI_COMM_IS_INTER(a->comm) && !a->participants.representative[participant].remote
+               ? a->comm->c_local_comm
+               : a->comm;
 }
 
 static int deliver(const agreement_t *a, uint32_t to, const epcoll_consensus_message_t *message,
                    size_t bytes)
 {
-    return ENGINE->am_send(way_to(a, to), client_number, a->parties.speaker[to].rank, message,
-                           bytes);
+    return ENGINE->am_send(comm_to(a, to), client_number, a->participants.representative[to].rank,
+                           message, bytes);
 }
 
 /** A message of the agreement of processes leaves. */
@@ -219,10 +220,10 @@ static void agreement_free(ompi_communicator_t *comm, void *object)
         ENGINE->memory_put(a->memory);
     }
     messages_free(&a->waiting);
-    inbox_release(a->inbox);
-    inbox_release(a->local_inbox);
+    queue_release(a->queue);
+    queue_release(a->local_queue);
     epcoll_consensus_free(a->consensus);
-    epcoll_parties_free(&a->parties);
+    epcoll_participants_free(&a->participants);
     free(a);
 }
 
@@ -237,14 +238,15 @@ static int memory_make(agreement_t *a)
         a->members = (uint32_t) here.count;
         rc = ENGINE->memory_get(side, MPIX_ENDPOINTS_SCOPE_PROCESS, client_number,
                                 side == a->comm ? 0 : 1,
-                                sizeof(shared_t) + 2 * PLACES * a->parties.words * sizeof(uint64_t),
+                                sizeof(shared_t)
+                                    + 2 * BUFFERS * a->participants.words * sizeof(uint64_t),
                                 &a->memory);
     }
     return rc;
 }
 
 /** @return NULL, of an intercommunicator: its local communicator has no agreements */
-static inbox_t *local_inbox(const ompi_communicator_t *comm)
+static queue_t *local_queue(const ompi_communicator_t *comm)
 {
     const agreement_t *local = ENGINE->client_object(comm->c_local_comm, client_number);
 
@@ -252,20 +254,21 @@ static inbox_t *local_inbox(const ompi_communicator_t *comm)
         return NULL;
     }
     /* Relaxed: the local communicator's agreement has one. */
-    (void) atomic_fetch_add_explicit(&local->inbox->references, 1, memory_order_relaxed);
-    return local->inbox;
+    (void) atomic_fetch_add_explicit(&local->queue->references, 1, memory_order_relaxed);
+    return local->queue;
 }
 
 static int agreement_fill(agreement_t *a)
 {
-    int rc = epcoll_parties_make(a->comm, &a->parties);
+    int rc = epcoll_participants_make(a->comm, &a->participants);
 
     if (MPI_SUCCESS == rc) {
-        a->inbox = inbox_new();
-        rc = NULL == a->inbox ? MPI_ERR_NO_MEM : memory_make(a);
+        a->queue = queue_new();
+        rc = NULL == a->queue ? MPI_ERR_NO_MEM : memory_make(a);
     }
-    if (MPI_SUCCESS == rc && is_speaker(a)) {
-        a->consensus = epcoll_consensus_new(a->parties.count, a->parties.own, send_message, a);
+    if (MPI_SUCCESS == rc && is_representative(a)) {
+        a->consensus = epcoll_consensus_new(a->participants.count, a->participants.own,
+                                            send_message, a);
         rc = NULL == a->consensus ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     }
     return rc;
@@ -273,7 +276,7 @@ static int agreement_fill(agreement_t *a)
 
 static int agreement_make(ompi_communicator_t *comm, void **object_p)
 {
-    inbox_t *local = NULL;
+    queue_t *local = NULL;
     agreement_t *a;
     int rc;
 
@@ -281,18 +284,18 @@ static int agreement_make(ompi_communicator_t *comm, void **object_p)
         return MPI_SUCCESS;
     }
     if (OMPI_COMM_IS_INTER(comm)) {
-        local = local_inbox(comm);
+        local = local_queue(comm);
         if (NULL == local) {
             return MPI_SUCCESS;
         }
     }
     a = calloc(1, sizeof(*a));
     if (NULL == a) {
-        inbox_release(local);
+        queue_release(local);
         return MPI_ERR_NO_MEM;
     }
     a->comm = comm;
-    a->local_inbox = local;
+    a->local_queue = local;
     rc = agreement_fill(a);
     if (MPI_SUCCESS != rc) {
         agreement_free(comm, a);
@@ -302,27 +305,29 @@ static int agreement_make(ompi_communicator_t *comm, void **object_p)
     return MPI_SUCCESS;
 }
 
-/** For the speaker, under its endpoint's lock: the next step looks at it.  On a local communicator of
- * an intercommunicator it is of the latter's agreements, so of more parties. */
+/** For the representative, under its endpoint's lock: the next step processes it.  On the local
+ * communicator of an intercommunicator the message is of the latter's agreements, so of more
+ * participants. */
 static bool agreement_arrived(void *object, int rank, const void *data, size_t size)
 {
     const agreement_t *a = object;
-    const uint32_t *party_of = NULL != a->parties.remote ? a->parties.remote : a->parties.local;
-    inbox_t *inbox = a->inbox;
+    const uint32_t *participant_of = NULL != a->participants.remote ? a->participants.remote
+                                                                    : a->participants.local;
+    queue_t *queue = a->queue;
     message_t *message;
 
     if (NULL == a->consensus || epcoll_consensus_bytes(1) > size
-        || rank != a->parties.speaker[party_of[rank]].rank) {
+        || rank != a->participants.representative[participant_of[rank]].rank) {
         return false;
     }
     message = message_new(0, rank, data, size);
-    opal_mutex_lock(&inbox->gate);
+    opal_mutex_lock(&queue->mutex);
     if (NULL == message) {
-        inbox->lost = true;
+        queue->lost = true;
     } else {
-        agreement_append(&inbox->come, message);
+        agreement_append(&queue->received, message);
     }
-    opal_mutex_unlock(&inbox->gate);
+    opal_mutex_unlock(&queue->mutex);
     return true;
 }
 
@@ -343,15 +348,15 @@ static shared_t *shared_of(const agreement_t *a)
     return a->memory->base;
 }
 
-/** The sets of a place. */
+/** The sets of a buffer. */
 static _Atomic uint64_t *acked_of(const agreement_t *a, uint64_t number)
 {
-    return shared_of(a)->sets + 2 * a->parties.words * (number % PLACES);
+    return shared_of(a)->sets + 2 * a->participants.words * (number % BUFFERS);
 }
 
 static _Atomic uint64_t *failed_of(const agreement_t *a, uint64_t number)
 {
-    return acked_of(a, number) + a->parties.words;
+    return acked_of(a, number) + a->participants.words;
 }
 
 /** Is this member's turn, and its contribution there? */
@@ -363,7 +368,7 @@ static bool may_contribute(call_t *call)
         return false;
     }
     if (NULL != call->agreed) {
-        /* Acquire: partner: of who lets it go. */
+        /* Acquire; partner: the release of the last reference but one. */
         if (0 != atomic_load_explicit(&call->agreed->held, memory_order_acquire)) {
             return false;
         }
@@ -377,53 +382,54 @@ static bool may_contribute(call_t *call)
 static void agreement_contribute(call_t *call)
 {
     const agreement_t *a = call->agreement;
-    const uint64_t place = call->number % PLACES;
+    const uint64_t buffer = call->number % BUFFERS;
     shared_t *shared = shared_of(a);
 
     /* Relaxed: ordered by count. */
-    (void) atomic_fetch_or_explicit(&shared->flag[place], ~call->mine, memory_order_relaxed);
-    for (uint32_t i = 0; i < a->parties.words; ++i) {
+    (void) atomic_fetch_or_explicit(&shared->flag[buffer], ~call->mine, memory_order_relaxed);
+    for (uint32_t i = 0; i < a->participants.words; ++i) {
         (void) atomic_fetch_or_explicit(&acked_of(a, call->number)[i], ~call->acked[i],
                                         memory_order_relaxed);
     }
     /* Release: the contribution before the count; partner: the acquire in process_begin. */
-    (void) atomic_fetch_add_explicit(&shared->count[place], 1, memory_order_release);
+    (void) atomic_fetch_add_explicit(&shared->count[buffer], 1, memory_order_release);
     call->contributed = true;
 }
 
 /** Tell the agreement of those that have died. */
-static void look_for_dead(agreement_t *a)
+static void check_dead(agreement_t *a)
 {
-    for (uint32_t party = 0; party < a->parties.count; ++party) {
-        if (party != a->parties.own
-            && ENGINE->is_lost(way_to(a, party), a->parties.speaker[party].rank)) {
-            epcoll_consensus_died(a->consensus, party);
+    for (uint32_t participant = 0; participant < a->participants.count; ++participant) {
+        if (participant != a->participants.own
+            && ENGINE->is_lost(comm_to(a, participant),
+                               a->participants.representative[participant].rank)) {
+            epcoll_consensus_died(a->consensus, participant);
         }
     }
 }
 
-/** The speaker: all members have contributed?  Then the process does. */
+/** The representative: all members have contributed?  Then the process does. */
 static bool process_begin(call_t *call)
 {
     agreement_t *a = call->agreement;
-    const uint64_t place = call->number % PLACES;
+    const uint64_t buffer = call->number % BUFFERS;
     shared_t *shared = shared_of(a);
     uint64_t flag;
 
     /* Acquire: partner in contribute. */
-    if (atomic_load_explicit(&shared->count[place], memory_order_acquire) < a->members) {
+    if (atomic_load_explicit(&shared->count[buffer], memory_order_acquire) < a->members) {
         return false;
     }
-    /* Relaxed, and for the agreement after the next one, which nobody begins before this one and the
-     * next one have ended (done). */
-    atomic_store_explicit(&shared->count[place], 0, memory_order_relaxed);
-    flag = ~atomic_exchange_explicit(&shared->flag[place], 0, memory_order_relaxed);
-    for (uint32_t i = 0; i < a->parties.words; ++i) {
+    /* Relaxed, and for the agreement after the next one, which no member begins before this one and
+     * the next one have ended (done). */
+    atomic_store_explicit(&shared->count[buffer], 0, memory_order_relaxed);
+    flag = ~atomic_exchange_explicit(&shared->flag[buffer], 0, memory_order_relaxed);
+    for (uint32_t i = 0; i < a->participants.words; ++i) {
         call->acked[i] = ~atomic_exchange_explicit(&acked_of(a, call->number)[i], 0,
                                                    memory_order_relaxed);
     }
     call->begun = true;
-    look_for_dead(a); /* failed members that this agreement includes */
+    check_dead(a); /* failed members that this agreement includes */
     epcoll_consensus_begin(a->consensus, flag, call->id, call->acked);
     return true;
 }
@@ -433,7 +439,7 @@ static void send_waiting(agreement_t *a)
 {
     while (NULL != a->waiting.first) {
         message_t *message = a->waiting.first;
-        const int rc = deliver(a, message->party, &message->message, message->bytes);
+        const int rc = deliver(a, message->participant, &message->message, message->bytes);
 
         if (MPI_ERR_NO_MEM == rc) {
             return;
@@ -443,64 +449,65 @@ static void send_waiting(agreement_t *a)
     }
 }
 
-/** @param[in] party_of  by rank of whom it has come from
- * @return has anything come? */
-static bool take_from(agreement_t *a, inbox_t *inbox, const uint32_t *party_of)
+/** @param[in] participant_of  by the sender's rank
+ * @return has anything been received? */
+static bool take_from(agreement_t *a, queue_t *queue, const uint32_t *participant_of)
 {
-    messages_t come;
+    messages_t received;
     bool lost;
 
-    opal_mutex_lock(&inbox->gate);
-    come = inbox->come;
-    lost = inbox->lost;
-    inbox->come.first = NULL;
-    opal_mutex_unlock(&inbox->gate);
+    opal_mutex_lock(&queue->mutex);
+    received = queue->received;
+    lost = queue->lost;
+    queue->received.first = NULL;
+    opal_mutex_unlock(&queue->mutex);
     a->no_memory = a->no_memory || lost;
-    if (NULL == come.first) {
+    if (NULL == received.first) {
         return false;
     }
-    for (message_t *message = come.first; NULL != message; message = message->next) {
-        (void) epcoll_consensus_arrived(a->consensus, party_of[message->rank], &message->message,
-                                        message->bytes);
+    for (message_t *message = received.first; NULL != message; message = message->next) {
+        (void) epcoll_consensus_arrived(a->consensus, participant_of[message->rank],
+                                        &message->message, message->bytes);
     }
-    messages_free(&come);
+    messages_free(&received);
     return true;
 }
 
 static bool take_in(agreement_t *a)
 {
-    const epcoll_parties_t *parties = &a->parties;
+    const epcoll_participants_t *participants = &a->participants;
 
-    if (NULL == a->local_inbox) {
-        return take_from(a, a->inbox, parties->local);
+    if (NULL == a->local_queue) {
+        return take_from(a, a->queue, participants->local);
     }
-    return take_from(a, a->inbox, parties->remote) | take_from(a, a->local_inbox, parties->local);
+    return take_from(a, a->queue, participants->remote)
+           | take_from(a, a->local_queue, participants->local);
 }
 
-/** The speaker has the value: so have the members of its process. */
+/** The representative has the value: so have the members of its process. */
 static void agreement_publish(call_t *call, int error)
 {
     agreement_t *a = call->agreement;
     const epcoll_consensus_value_t *value = &a->consensus->value;
     shared_t *shared = shared_of(a);
-    const uint64_t place = call->number % PLACES;
+    const uint64_t buffer = call->number % BUFFERS;
     bool is_new = false;
 
-    for (uint32_t i = 0; i < a->parties.words; ++i) {
+    for (uint32_t i = 0; i < a->participants.words; ++i) {
         is_new = is_new || 0 != (value->failed[i] & ~value->acked[i]);
         atomic_store_explicit(&failed_of(a, call->number)[i], value->failed[i],
                               memory_order_relaxed);
     }
-    shared->result[place] = value->flag;
-    shared->id[place] = value->id;
-    shared->error[place] = MPI_SUCCESS != error ? error
-                           : is_new             ? MPI_ERR_PROC_FAILED
-                                                : MPI_SUCCESS;
+    shared->result[buffer] = value->flag;
+    shared->id[buffer] = value->id;
+    shared->error[buffer] = MPI_SUCCESS != error ? error
+                            : is_new             ? MPI_ERR_PROC_FAILED
+                                                 : MPI_SUCCESS;
     /* Release: the result before its number; partner: the acquire in step. */
     atomic_store_explicit(&shared->done, call->number, memory_order_release);
 }
 
-/** The speaker goes on.  @return is it done? */
+/** The representative goes on.  @return is it done? */
 static bool agreement_leader_step(call_t *call, bool *moved)
 {
     agreement_t *a = call->agreement;
@@ -512,15 +519,15 @@ static bool agreement_leader_step(call_t *call, bool *moved)
         *moved = true;
     }
     send_waiting(a);
-    if (0 == a->steps++ % LOOK_LONG) {
-        look_for_dead(a);
+    if (0 == a->steps++ % CHECK_STEPS) {
+        check_dead(a);
     }
     *moved = take_in(a) || *moved;
     if (a->no_memory || a->too_long) {
         agreement_publish(call, a->no_memory ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
         return true;
     }
-    /* Others need what has been said last. */
+    /* Others need the last messages. */
     if (EPCOLL_CONSENSUS_ENDED != a->consensus->phase || NULL != a->waiting.first) {
         return false;
     }
@@ -531,16 +538,16 @@ static bool agreement_leader_step(call_t *call, bool *moved)
 static int failed_group(const call_t *call, ompi_group_t **group_p)
 {
     const agreement_t *a = call->agreement;
-    uint64_t *failed = calloc(a->parties.words, sizeof(*failed));
+    uint64_t *failed = calloc(a->participants.words, sizeof(*failed));
     int rc;
 
     if (NULL == failed) {
         return MPI_ERR_NO_MEM;
     }
-    for (uint32_t i = 0; i < a->parties.words; ++i) {
+    for (uint32_t i = 0; i < a->participants.words; ++i) {
         failed[i] = atomic_load_explicit(&failed_of(a, call->number)[i], memory_order_relaxed);
     }
-    rc = epcoll_parties_group(&a->parties, a->comm, failed, group_p);
+    rc = epcoll_participants_group(&a->participants, a->comm, failed, group_p);
     free(failed);
     return rc;
 }
@@ -548,26 +555,26 @@ static int failed_group(const call_t *call, ompi_group_t **group_p)
 /** Each side of an intercommunicator has a half of the flags. */
 static int half(const agreement_t *a, bool of_first)
 {
-    return NULL == a->parties.remote || of_first ? 0 : 32;
+    return NULL == a->participants.remote || of_first ? 0 : 32;
 }
 
 static void agreement_finish(call_t *call)
 {
     agreement_t *a = call->agreement;
-    const uint64_t place = call->number % PLACES;
-    const uint64_t result = shared_of(a)->result[place];
-    int error = shared_of(a)->error[place];
+    const uint64_t buffer = call->number % BUFFERS;
+    const uint64_t result = shared_of(a)->result[buffer];
+    int error = shared_of(a)->error[buffer];
 
     if (NULL != call->agreed) {
         call->agreed->flag = result;
-        call->agreed->id = shared_of(a)->id[place];
+        call->agreed->id = shared_of(a)->id[buffer];
     } else { /* the other side's */
-        *call->flag = (int) (uint32_t) (result >> half(a, !a->parties.is_first));
+        *call->flag = (int) (uint32_t) (result >> half(a, !a->participants.is_first));
     }
     if (call->grow && (MPI_SUCCESS == error || MPI_ERR_PROC_FAILED == error)) {
         error = failed_group(call, call->group);
     }
-    /* Release: the result has been read, before its place is used again; partner: in step. */
+    /* Release: the result has been read, before its buffer is used again; partner: in step. */
     atomic_store_explicit(&a->completed, call->number, memory_order_release);
     ENGINE->request_done(call->request, error);
 }
@@ -606,7 +613,7 @@ static const mpix_endpoints_request_ops_t request_ops = {.free = call_free};
 static int agree_begin(ompi_communicator_t *comm, call_t *given, ompi_request_t **request_p)
 {
     agreement_t *a = given->agreement;
-    call_t *call = calloc(1, sizeof(*call) + a->parties.words * sizeof(call->acked[0]));
+    call_t *call = calloc(1, sizeof(*call) + a->participants.words * sizeof(call->acked[0]));
     int rc;
 
     if (NULL == call) {
@@ -615,7 +622,7 @@ static int agree_begin(ompi_communicator_t *comm, call_t *given, ompi_request_t 
     *call = *given;
     call->work.step = agreement_step;
     rc = call->grow ? MPI_SUCCESS
-                    : epcoll_parties_acked(&a->parties, comm, *call->group, call->acked);
+                    : epcoll_participants_acked(&a->participants, comm, *call->group, call->acked);
     if (MPI_SUCCESS == rc) {
         rc = ENGINE->request_new(comm, &request_ops, call, false, &call->request);
     }
@@ -635,8 +642,9 @@ static agreement_t *agreement_of(const ompi_communicator_t *comm)
 {
     agreement_t *a = ENGINE->client_object(comm, client_number);
 
-    return NULL != a && MPIX_ENDPOINTS_AM_LIMIT >= epcoll_consensus_bytes(a->parties.count) ? a
-                                                                                            : NULL;
+    return NULL != a && MPIX_ENDPOINTS_AM_LIMIT >= epcoll_consensus_bytes(a->participants.count)
+               ? a
+               : NULL;
 }
 
 bool mca_coll_epcoll_agreement_has(const ompi_communicator_t *comm)
@@ -653,7 +661,7 @@ int mca_coll_epcoll_agreement_begin(ompi_communicator_t *comm, int *flag, ompi_g
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     call.mine = ~((uint64_t) ~(uint32_t) *flag
-                  << half(call.agreement, call.agreement->parties.is_first));
+                  << half(call.agreement, call.agreement->participants.is_first));
     call.id = UINT64_MAX;
     return agree_begin(comm, &call, request_p);
 }

@@ -77,14 +77,14 @@ typedef enum mca_coll_epcoll_kind_t {
     each(neighbor_allgather) each(neighbor_allgatherv) each(neighbor_alltoall) \
         each(neighbor_alltoallv) each(neighbor_alltoallw)
 
-/** How a blocking call of several processes goes: what the layer between has chosen. */
+/** How a blocking call of several processes goes: what the layer hier has chosen. */
 typedef enum mca_coll_epcoll_algorithm_t {
-    EPCOLL_ALGORITHM_BELOW,   /**< by the components below */
-    EPCOLL_ALGORITHM_NEAR,    /**< in slots of the node's memory */
-    EPCOLL_ALGORITHM_AHEAD,   /**< in rings there */
-    EPCOLL_ALGORITHM_SLOTS,   /**< by leaders, in slots of each process's block */
-    EPCOLL_ALGORITHM_TRAYS,   /**< likewise in trays */
-    EPCOLL_ALGORITHM_PROGRAM, /**< by its builder */
+    EPCOLL_ALGORITHM_FALLBACK,       /**< by the fallback components */
+    EPCOLL_ALGORITHM_NODE_SLOTS,     /**< in slots of the node's memory */
+    EPCOLL_ALGORITHM_NODE_RINGS,     /**< in rings there */
+    EPCOLL_ALGORITHM_LEADER_SLOTS,   /**< by leaders, in slots of each process's block */
+    EPCOLL_ALGORITHM_LEADER_BUFFERS, /**< likewise in double buffers */
+    EPCOLL_ALGORITHM_SCHEDULE,       /**< by its builder */
 } mca_coll_epcoll_algorithm_t;
 
 /**
@@ -94,8 +94,8 @@ typedef enum mca_coll_epcoll_algorithm_t {
 typedef struct mca_coll_epcoll_call_t {
     mca_coll_epcoll_kind_t kind;
     int root;
-    bool in_place; /**< send stands for a part of recv (at a root that scatters, the other way
-                      round) */
+    bool
+        in_place; /**< the data to send are a part of recv (at a root that scatters, the other way round) */
     uint8_t algorithm; /**< of a blocking call between processes: mca_coll_epcoll_algorithm_t */
     const void *send;
     void *recv;
@@ -108,10 +108,10 @@ typedef struct mca_coll_epcoll_call_t {
     ompi_op_t *op;
     size_t bytes; /**< packed, of one block, or of a reduction's vector: what must be the same at
                    * all members; 0 where blocks may differ (v, w) */
-    /* Of a part of what spans processes (layer between). */
+    /* Of a part of what spans processes (layer hier). */
     const struct mca_coll_epcoll_plan_t *plan;
     const uint32_t *ranks; /**< of the process's members, by index; NULL: those are the same */
-    uint64_t said;         /**< the word of the whole, which members say; 0: it is no part */
+    uint64_t signature; /**< the signature of the whole, which members publish; 0: it is no part */
 } mca_coll_epcoll_call_t;
 
 /**
@@ -129,23 +129,25 @@ static inline void mca_coll_epcoll_call_of_kind(mca_coll_epcoll_call_t *call,
     call->kind = kind;
 }
 
-/** A call as a word, to be compared: kind, root, in place (of alltoalls) and length. */
-static inline uint64_t mca_coll_epcoll_word(mca_coll_epcoll_kind_t kind, int root, bool in_place,
-                                            size_t bytes)
+/** The signature of a call, to be compared: kind, root, in place (of alltoalls) and length. */
+static inline uint64_t mca_coll_epcoll_signature(mca_coll_epcoll_kind_t kind, int root,
+                                                 bool in_place, size_t bytes)
 {
     return (uint64_t) (kind + 1) << 57 | (uint64_t) in_place << 56
            | (uint64_t) ((unsigned int) root & 0xffffff) << 32 | (bytes & UINT32_MAX);
 }
 
-/** What a member says that it calls: of a part, the whole. */
-static inline uint64_t mca_coll_epcoll_word_of(const mca_coll_epcoll_call_t *call)
+/** The signature that a member publishes: of a part, that of the whole. */
+static inline uint64_t mca_coll_epcoll_signature_of(const mca_coll_epcoll_call_t *call)
 {
-    /* In place it is for all or for none, but at roots, and at those that gather or reduce. */
+    /* Other calls are in place at all members or at none, or need not agree: those with a root, and
+     * those that gather or reduce. */
     const bool in_place = EPCOLL_ALLTOALL <= call->kind && EPCOLL_ALLTOALLW >= call->kind
                           && call->in_place;
 
-    return 0 != call->said ? call->said
-                           : mca_coll_epcoll_word(call->kind, call->root, in_place, call->bytes);
+    return 0 != call->signature
+               ? call->signature
+               : mca_coll_epcoll_signature(call->kind, call->root, in_place, call->bytes);
 }
 
 END_C_DECLS

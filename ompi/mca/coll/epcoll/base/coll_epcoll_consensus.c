@@ -8,10 +8,11 @@
  *
  * Uniform agreement: coll_epcoll_consensus.h.
  *
- * A party pushes its state to its coordinator, and again to the next one when that has died.  The
- * coordinator has all living parties accept one value, then has them note that all have accepted
- * it, then ends.  So a party that ends leaves none behind that would need it: all others have noted
- * the value, or get it from the one that ends because its coordinator has died (FINAL).
+ * A participant pushes its state to its coordinator, and again to the next one when that has died.
+ * The coordinator has all living participants accept one value, then has them note that all have
+ * accepted it, then ends.  So a participant that ends leaves none behind that would need it: all
+ * others have noted the value, or get it from the one that ends because its coordinator has died
+ * (FINAL).
  *
  * Tests: unit/test_epcoll_consensus, ulfm_agree
  */
@@ -25,16 +26,16 @@ static void consensus_collect(epcoll_consensus_t *c, uint32_t from,
                               const epcoll_consensus_message_t *message);
 static void consensus_advance(epcoll_consensus_t *c);
 
-epcoll_consensus_t *epcoll_consensus_new(uint32_t parties, uint32_t own,
+epcoll_consensus_t *epcoll_consensus_new(uint32_t participants, uint32_t own,
                                          epcoll_consensus_send_t send, void *context)
 {
-    const uint32_t words = (parties + 63) / 64;
+    const uint32_t words = (participants + 63) / 64;
     epcoll_consensus_t *c = calloc(1, sizeof(*c));
     uint64_t *sets = calloc(7, words * sizeof(*sets)); /* one block: value, gathered, dead, ... */
 
     if (NULL != c) {
-        c->kept = calloc(parties, sizeof(*c->kept));
-        c->message = calloc(1, epcoll_consensus_bytes(parties));
+        c->kept = calloc(participants, sizeof(*c->kept));
+        c->message = calloc(1, epcoll_consensus_bytes(participants));
     }
     if (NULL == c || NULL == sets || NULL == c->kept || NULL == c->message) {
         if (NULL != c) {
@@ -45,7 +46,7 @@ epcoll_consensus_t *epcoll_consensus_new(uint32_t parties, uint32_t own,
         free(sets);
         return NULL;
     }
-    c->parties = parties;
+    c->participants = participants;
     c->own = own;
     c->words = words;
     c->phase = EPCOLL_CONSENSUS_ENDED;
@@ -54,7 +55,7 @@ epcoll_consensus_t *epcoll_consensus_new(uint32_t parties, uint32_t own,
     c->dead = sets + 4 * words;
     c->replied = sets + 5 * words;
     c->early = sets + 6 * words;
-    c->bytes = epcoll_consensus_bytes(parties);
+    c->bytes = epcoll_consensus_bytes(participants);
     c->send = send;
     c->context = context;
     return c;
@@ -63,7 +64,7 @@ epcoll_consensus_t *epcoll_consensus_new(uint32_t parties, uint32_t own,
 void epcoll_consensus_free(epcoll_consensus_t *c)
 {
     if (NULL != c) {
-        for (uint32_t i = 0; i < c->parties; ++i) {
+        for (uint32_t i = 0; i < c->participants; ++i) {
             free(c->kept[i]);
         }
         free(c->kept);
@@ -82,15 +83,15 @@ static void copy_value(const epcoll_consensus_t *c, epcoll_consensus_value_t *to
     memcpy(to->failed, failed, c->words * sizeof(*failed));
 }
 
-/** The lowest party that lives, as far as is known here. */
+/** The lowest participant that lives, as far as is known here. */
 static uint32_t consensus_coordinator(const epcoll_consensus_t *c)
 {
-    uint32_t party = 0;
+    uint32_t participant = 0;
 
-    while (party < c->own && epcoll_consensus_has(c->dead, party)) {
-        ++party;
+    while (participant < c->own && epcoll_consensus_has(c->dead, participant)) {
+        ++participant;
     }
-    return party;
+    return participant;
 }
 
 /* ---- messages that leave --------------------------------------------------------------------- */
@@ -113,25 +114,25 @@ static void consensus_send(epcoll_consensus_t *c, uint32_t to, epcoll_consensus_
     }
 }
 
-static void say_to_all(epcoll_consensus_t *c, epcoll_consensus_kind_t kind)
+static void send_to_all(epcoll_consensus_t *c, epcoll_consensus_kind_t kind)
 {
-    for (uint32_t party = 0; party < c->parties; ++party) {
-        if (party != c->own && !epcoll_consensus_has(c->dead, party)) {
-            consensus_send(c, party, kind, &c->value);
+    for (uint32_t participant = 0; participant < c->participants; ++participant) {
+        if (participant != c->own && !epcoll_consensus_has(c->dead, participant)) {
+            consensus_send(c, participant, kind, &c->value);
         }
     }
 }
 
-/** The value is decided, and the coordinator that was to announce it has died: this party announces
- * it. */
-static void say_final(epcoll_consensus_t *c)
+/** The value is decided, and the coordinator that was to announce it has died: this participant
+ * announces it. */
+static void send_final(epcoll_consensus_t *c)
 {
     c->phase = EPCOLL_CONSENSUS_ENDED;
-    say_to_all(c, EPCOLL_CONSENSUS_FINAL);
+    send_to_all(c, EPCOLL_CONSENSUS_FINAL);
 }
 
 /** To the coordinator, if it has not got it.  From then on lower ones are not listened to. */
-static void say_state(epcoll_consensus_t *c)
+static void send_state(epcoll_consensus_t *c)
 {
     const uint32_t to = consensus_coordinator(c);
 
@@ -143,7 +144,7 @@ static void say_state(epcoll_consensus_t *c)
 
 /* ---- the coordinator ------------------------------------------------------------------------- */
 
-/** Take in a state; perhaps before this party knows that it is the coordinator. */
+/** Take in a state; perhaps before this participant knows that it is the coordinator. */
 static void consensus_collect(epcoll_consensus_t *c, uint32_t from,
                               const epcoll_consensus_message_t *message)
 {
@@ -181,8 +182,9 @@ static void collect_begin(epcoll_consensus_t *c)
 
 static bool all_have_replied(const epcoll_consensus_t *c)
 {
-    for (uint32_t party = 0; party < c->parties; ++party) {
-        if (!epcoll_consensus_has(c->dead, party) && !epcoll_consensus_has(c->replied, party)) {
+    for (uint32_t participant = 0; participant < c->participants; ++participant) {
+        if (!epcoll_consensus_has(c->dead, participant)
+            && !epcoll_consensus_has(c->replied, participant)) {
             return false;
         }
     }
@@ -195,10 +197,10 @@ static void next_stage(epcoll_consensus_t *c, epcoll_consensus_stage_t stage,
     c->stage = stage;
     memset(c->replied, 0, c->words * sizeof(uint64_t));
     epcoll_consensus_add(c->replied, c->own);
-    say_to_all(c, kind);
+    send_to_all(c, kind);
 }
 
-/** All living parties have said their state: which value is it? */
+/** All living participants have sent their state: which value is chosen? */
 static void consensus_choose(epcoll_consensus_t *c)
 {
     if (EPCOLL_CONSENSUS_NONE == c->best) { /* else one may have been decided */
@@ -228,7 +230,7 @@ static void consensus_advance(epcoll_consensus_t *c)
             break;
         default:
             c->phase = EPCOLL_CONSENSUS_ENDED;
-            say_to_all(c, EPCOLL_CONSENSUS_END);
+            send_to_all(c, EPCOLL_CONSENSUS_END);
         }
     }
 }
@@ -244,31 +246,31 @@ void epcoll_consensus_begin(epcoll_consensus_t *c, uint64_t flag, uint64_t id,
     c->accepted = EPCOLL_CONSENSUS_NONE;
     copy_value(c, &c->value, flag, id, acked, c->dead);
     collect_begin(c);
-    for (uint32_t party = 0; party < c->parties; ++party) {
-        if (epcoll_consensus_has(c->early, party)) {
-            consensus_collect(c, party, c->kept[party]);
+    for (uint32_t participant = 0; participant < c->participants; ++participant) {
+        if (epcoll_consensus_has(c->early, participant)) {
+            consensus_collect(c, participant, c->kept[participant]);
         }
     }
     memset(c->early, 0, c->words * sizeof(uint64_t));
-    say_state(c);
+    send_state(c);
     consensus_advance(c);
 }
 
-void epcoll_consensus_died(epcoll_consensus_t *c, uint32_t party)
+void epcoll_consensus_died(epcoll_consensus_t *c, uint32_t participant)
 {
-    if (epcoll_consensus_has(c->dead, party)) {
+    if (epcoll_consensus_has(c->dead, participant)) {
         return;
     }
-    epcoll_consensus_add(c->dead, party);
-    if (EPCOLL_CONSENSUS_NOTED == c->phase && party == c->promised) {
-        say_final(c);
+    epcoll_consensus_add(c->dead, participant);
+    if (EPCOLL_CONSENSUS_NOTED == c->phase && participant == c->promised) {
+        send_final(c);
         return;
     }
-    say_state(c);
+    send_state(c);
     consensus_advance(c);
 }
 
-/** A state of the round that comes next here.  @return false: no memory for it */
+/** A state of the next round here.  @return false: no memory for it */
 static bool consensus_retain(epcoll_consensus_t *c, uint32_t from,
                              const epcoll_consensus_message_t *message)
 {
@@ -290,7 +292,7 @@ static void consensus_accept(epcoll_consensus_t *c, uint32_t from,
     c->accepted = from;
 }
 
-/** From the coordinator that has this party's state. */
+/** From the coordinator that has this participant's state. */
 static void consensus_follow(epcoll_consensus_t *c, uint32_t from,
                              const epcoll_consensus_message_t *message)
 {
@@ -308,7 +310,7 @@ static void consensus_follow(epcoll_consensus_t *c, uint32_t from,
     }
 }
 
-/** A reply that this party, as coordinator, waits for in a stage. */
+/** A reply that this participant, as coordinator, waits for in a stage. */
 static void consensus_replied(epcoll_consensus_t *c, uint32_t from, epcoll_consensus_stage_t stage)
 {
     if (stage == c->stage && c->own == c->promised) {
@@ -322,8 +324,8 @@ bool epcoll_consensus_arrived(epcoll_consensus_t *c, uint32_t from,
 {
     const uint32_t ahead = bytes == c->bytes ? message->round - c->round : 2;
 
-    if (1 < ahead || EPCOLL_CONSENSUS_KINDS <= message->kind || from >= c->parties) {
-        /* Of a round that has ended here nobody needs anything any more. */
+    if (1 < ahead || EPCOLL_CONSENSUS_KINDS <= message->kind || from >= c->participants) {
+        /* A round that has ended here is not needed any more. */
         return bytes == c->bytes && UINT32_MAX / 2 < ahead
                && EPCOLL_CONSENSUS_KINDS > message->kind;
     }
@@ -348,7 +350,7 @@ bool epcoll_consensus_arrived(epcoll_consensus_t *c, uint32_t from,
         break;
     case EPCOLL_CONSENSUS_FINAL:
         consensus_accept(c, from, message);
-        say_final(c);
+        send_final(c);
         break;
     default:
         if (from == c->promised) {

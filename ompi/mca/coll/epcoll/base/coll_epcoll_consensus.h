@@ -6,13 +6,12 @@
 /**
  * @file
  *
- * Uniform agreement of processes that may die, as a state machine: it is told of messages and deaths,
- * and says which messages to send.  It knows nothing of MPI.  docs/nodes.md has the protocol and
- * the argument why it is right.
+ * Uniform agreement of processes that may die, as a state machine: messages and deaths are its
+ * input, messages its output.  Independent of MPI. docs/nodes.md has the protocol and its proof.
  *
- * A process of the agreement is a *party*; parties are numbered from 0 on.  The *coordinator* of a
- * party is the lowest one that it does not know to be dead.  Messages between two parties arrive in
- * order.  Deaths are told late perhaps, but only of the dead.
+ * A process of the agreement is a *participant*; participants are numbered from 0 on.  The
+ * *coordinator* of a participant is the lowest one that it does not know to be dead.  Messages
+ * between two participants arrive in order.  Deaths may be reported late, but only real ones.
  *
  * Calls for one object do not overlap.
  */
@@ -24,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What a message says. */
+/** Kinds of messages. */
 typedef enum epcoll_consensus_kind_t {
     EPCOLL_CONSENSUS_STATE, /**< to the coordinator: what the sender has contributed or accepted */
     EPCOLL_CONSENSUS_PREPARE,   /**< from it: accept this value */
@@ -52,17 +51,17 @@ typedef struct epcoll_consensus_message_t {
 
 /** What is agreed on. */
 typedef struct epcoll_consensus_value_t {
-    uint64_t flag;    /**< the bitwise AND of what parties have contributed */
-    uint64_t id;      /**< the least that a party has contributed */
+    uint64_t flag;    /**< the bitwise AND of what participants have contributed */
+    uint64_t id;      /**< the least that a participant has contributed */
     uint64_t *acked;  /**< failures that all contributions had acknowledged */
-    uint64_t *failed; /**< parties that have died */
+    uint64_t *failed; /**< participants that have died */
 } epcoll_consensus_value_t;
 
 typedef enum epcoll_consensus_phase_t {
     EPCOLL_CONSENSUS_IDLE,  /**< not begun here */
     EPCOLL_CONSENSUS_BEGUN, /**< contributed, or accepted */
     EPCOLL_CONSENSUS_NOTED, /**< it knows that all have accepted */
-    EPCOLL_CONSENSUS_ENDED  /**< decided; nobody needs this party for it any more */
+    EPCOLL_CONSENSUS_ENDED  /**< decided; this participant is not needed for it any more */
 } epcoll_consensus_phase_t;
 
 /** What a coordinator waits for. */
@@ -74,27 +73,28 @@ typedef enum epcoll_consensus_stage_t {
 
 typedef struct epcoll_consensus_t epcoll_consensus_t;
 
-/** Send a message to another party.  It is the caller's again on return.
+/** Send a message to another participant.  It is the caller's again on return.
  * @param[in] bytes  of the message */
 typedef void (*epcoll_consensus_send_t)(void *context, uint32_t to,
                                         const epcoll_consensus_message_t *message, size_t bytes);
 
 struct epcoll_consensus_t {
-    uint32_t parties, own, words;
-    uint32_t round; /**< the one that is under way, or the last one that has ended */
+    uint32_t participants, own, words;
+    uint32_t round; /**< the active one, or the last one that has ended */
     epcoll_consensus_phase_t phase;
-    uint32_t promised; /**< the coordinator that has this party's state */
-    uint32_t accepted; /**< the ballot of value, or NONE: value is this party's contribution */
+    uint32_t promised; /**< the coordinator that has this participant's state */
+    uint32_t
+        accepted; /**< the ballot of value, or NONE: value is this participant's contribution */
     epcoll_consensus_value_t value;
     uint64_t *dead;
-    /* Of this party as coordinator. */
+    /* Of this participant as coordinator. */
     epcoll_consensus_stage_t stage;
     uint64_t *replied;                 /**< in this stage */
     uint32_t best;                     /**< highest ballot among the states, or NONE */
     epcoll_consensus_value_t gathered; /**< from the states */
-    /* States that came before this party had ended the round before. */
+    /* States that arrived before this participant had ended the round before. */
     uint64_t *early;                     /**< its sender */
-    epcoll_consensus_message_t **kept;   /**< by party */
+    epcoll_consensus_message_t **kept;   /**< by participant */
     epcoll_consensus_message_t *message; /**< to write one in */
     size_t bytes;                        /**< of every message */
     epcoll_consensus_send_t send;
@@ -102,37 +102,37 @@ struct epcoll_consensus_t {
 };
 
 /** @return NULL: no memory */
-epcoll_consensus_t *epcoll_consensus_new(uint32_t parties, uint32_t own,
+epcoll_consensus_t *epcoll_consensus_new(uint32_t participants, uint32_t own,
                                          epcoll_consensus_send_t send, void *context);
 
 void epcoll_consensus_free(epcoll_consensus_t *consensus);
 
 /** Begin the next round; the last one has ended.
- * @param[in] acked  words; failures that this party has acknowledged */
+ * @param[in] acked  words; failures that this participant has acknowledged */
 void epcoll_consensus_begin(epcoll_consensus_t *consensus, uint64_t flag, uint64_t id,
                             const uint64_t *acked);
 
-/** A party has died; it may have been known. */
-void epcoll_consensus_died(epcoll_consensus_t *consensus, uint32_t party);
+/** A participant has died; it may have been known. */
+void epcoll_consensus_died(epcoll_consensus_t *consensus, uint32_t participant);
 
-/** A message has come.  @return false: no correct party can have sent it */
+/** A message has arrived.  @return false: no correct participant can have sent it */
 bool epcoll_consensus_arrived(epcoll_consensus_t *consensus, uint32_t from,
                               const epcoll_consensus_message_t *message, size_t bytes);
 
-static inline bool epcoll_consensus_has(const uint64_t *set, uint32_t party)
+static inline bool epcoll_consensus_has(const uint64_t *set, uint32_t participant)
 {
-    return 0 != (set[party / 64] >> party % 64 & 1);
+    return 0 != (set[participant / 64] >> participant % 64 & 1);
 }
 
-static inline void epcoll_consensus_add(uint64_t *set, uint32_t party)
+static inline void epcoll_consensus_add(uint64_t *set, uint32_t participant)
 {
-    set[party / 64] |= UINT64_C(1) << party % 64;
+    set[participant / 64] |= UINT64_C(1) << participant % 64;
 }
 
-/** Bytes of a message of so many parties. */
-static inline size_t epcoll_consensus_bytes(uint32_t parties)
+/** Bytes of a message of so many participants. */
+static inline size_t epcoll_consensus_bytes(uint32_t participants)
 {
-    return sizeof(epcoll_consensus_message_t) + 2 * sizeof(uint64_t) * ((parties + 63) / 64);
+    return sizeof(epcoll_consensus_message_t) + 2 * sizeof(uint64_t) * ((participants + 63) / 64);
 }
 
 #endif /* COLL_EPCOLL_CONSENSUS_H */

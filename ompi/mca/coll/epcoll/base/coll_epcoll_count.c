@@ -25,98 +25,84 @@
 /** Blocks of the process that have handles, and what those have counted that are gone. */
 static struct {
     pthread_mutex_t lock;
-    epcoll_block_t *first;
-    uint64_t past[EPCOLL_WAYS][EPCOLL_KINDS];
+    epcoll_segment_t *first;
+    uint64_t past[EPCOLL_PATHS][EPCOLL_KINDS];
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /** Under the lock. */
-static uint64_t count_of(const mca_coll_epcoll_handle_t *handle, int kind, int way)
+static uint64_t count_of(const mca_coll_epcoll_handle_t *handle, int kind, int path)
 {
-    /* Acquire: that it was 0; partner: the release in mca_coll_epcoll_more. */
-    const mca_coll_epcoll_more_t *more = atomic_load_explicit(&handle->more, memory_order_acquire);
+    /* Acquire: that it was 0; partner: the release in mca_coll_epcoll_lazy. */
+    const mca_coll_epcoll_lazy_t *lazy = atomic_load_explicit(&handle->lazy, memory_order_acquire);
 
     /* Relaxed, as the stores in coll_epcoll_count.h. */
-    if (EPCOLL_WAY_SMALL != way) {
-        return NULL == more ? 0
-                            : atomic_load_explicit(&more->calls[way - 1][kind],
-                                                   memory_order_relaxed);
+    if (EPCOLL_PATH_SLOTS != path) {
+        return NULL == lazy
+                   ? 0
+                   : atomic_load_explicit(&lazy->calls[path - 1][kind], memory_order_relaxed);
     }
     return kind >= EPCOLL_KINDS_IN_SLOTS
                ? 0
-               : atomic_load_explicit(&handle->small[kind], memory_order_relaxed)
-                     + (NULL == more ? 0 : (uint64_t) more->carried[kind] << 32);
-}
-
-void mca_coll_epcoll_count_carry(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
-{
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
-
-    if (NULL == more) {
-        return; /* so it stays full */
-    }
-    pthread_mutex_lock(&all.lock); /* nobody sees one of the two */
-    ++more->carried[kind];
-    atomic_store_explicit(&handle->small[kind], 0, memory_order_relaxed);
-    pthread_mutex_unlock(&all.lock);
+               : atomic_load_explicit(&handle->small[kind], memory_order_relaxed);
 }
 
 void mca_coll_epcoll_count_add(mca_coll_epcoll_handle_t *handle)
 {
-    epcoll_block_t *block = handle->member.block;
+    epcoll_segment_t *segment = handle->member.segment;
 
     pthread_mutex_lock(&all.lock);
-    epcoll_place(&handle->member, handle->member.index)->owner = handle;
-    if (1 == ++block->listed) {
-        block->count = handle->member.count;
-        block->previous = NULL;
-        block->next = all.first;
+    epcoll_ctrl(&handle->member, handle->member.index)->owner = handle;
+    if (1 == ++segment->listed) {
+        segment->count = handle->member.count;
+        segment->previous = NULL;
+        segment->next = all.first;
         if (NULL != all.first) {
-            all.first->previous = block;
+            all.first->previous = segment;
         }
-        all.first = block;
+        all.first = segment;
     }
     pthread_mutex_unlock(&all.lock);
 }
 
 void mca_coll_epcoll_count_remove(mca_coll_epcoll_handle_t *handle)
 {
-    epcoll_block_t *block = handle->member.block;
+    epcoll_segment_t *segment = handle->member.segment;
 
     pthread_mutex_lock(&all.lock);
-    epcoll_place(&handle->member, handle->member.index)->owner = NULL;
-    for (int way = 0; way < EPCOLL_WAYS; ++way) {
+    epcoll_ctrl(&handle->member, handle->member.index)->owner = NULL;
+    for (int path = 0; path < EPCOLL_PATHS; ++path) {
         for (int kind = 0; kind < EPCOLL_KINDS; ++kind) {
-            all.past[way][kind] += count_of(handle, kind, way);
+            all.past[path][kind] += count_of(handle, kind, path);
         }
     }
-    if (0 == --block->listed) {
-        if (NULL != block->next) {
-            block->next->previous = block->previous;
+    if (0 == --segment->listed) {
+        if (NULL != segment->next) {
+            segment->next->previous = segment->previous;
         }
-        if (NULL != block->previous) {
-            block->previous->next = block->next;
+        if (NULL != segment->previous) {
+            segment->previous->next = segment->next;
         } else {
-            all.first = block->next;
+            all.first = segment->next;
         }
     }
     pthread_mutex_unlock(&all.lock);
 }
 
-uint64_t mca_coll_epcoll_counted(mca_coll_epcoll_handle_t *handle, int kind, int way)
+uint64_t mca_coll_epcoll_counted(mca_coll_epcoll_handle_t *handle, int kind, int path)
 {
     uint64_t sum;
 
     pthread_mutex_lock(&all.lock);
     if (NULL != handle) {
-        sum = count_of(handle, kind, way);
+        sum = count_of(handle, kind, path);
     } else {
-        sum = all.past[way][kind];
-        for (epcoll_block_t *block = all.first; NULL != block; block = block->next) {
-            const epcoll_member_t view = {.block = block};
+        sum = all.past[path][kind];
+        for (epcoll_segment_t *segment = all.first; NULL != segment; segment = segment->next) {
+            const epcoll_member_t view = {.segment = segment};
 
-            for (uint32_t i = 0; i < block->count; ++i) {
-                handle = epcoll_place(&view, i)->owner;
-                sum += NULL == handle ? 0 : count_of(handle, kind, way);
+            for (uint32_t i = 0; i < segment->count; ++i) {
+                handle = epcoll_ctrl(&view, i)->owner;
+                sum += NULL == handle ? 0 : count_of(handle, kind, path);
             }
         }
     }

@@ -21,7 +21,7 @@
 
 BEGIN_C_DECLS
 
-_Static_assert(0 == EPCOLL_WAY_SMALL, "the others are behind it");
+_Static_assert(0 == EPCOLL_PATH_SLOTS, "the others are behind it");
 
 /** A handle whose block is there is counted with the process's from now on, and no more. */
 void mca_coll_epcoll_count_add(mca_coll_epcoll_handle_t *handle);
@@ -29,24 +29,24 @@ void mca_coll_epcoll_count_remove(mca_coll_epcoll_handle_t *handle);
 
 /** Calls of a kind by a way.  Any thread.  @param handle  NULL: of all handles, also those that are
  * gone */
-uint64_t mca_coll_epcoll_counted(mca_coll_epcoll_handle_t *handle, int kind, int way);
+uint64_t mca_coll_epcoll_counted(mca_coll_epcoll_handle_t *handle, int kind, int path);
 
-/** A handle's count of calls in slots is full: begin anew. */
-void mca_coll_epcoll_count_carry(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind);
+static inline void mca_coll_epcoll_count_up(_Atomic uint64_t *count)
+{
+    /* Relaxed, as the loads in coll_epcoll_count.c: the count publishes nothing else. */
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
 
 /** A call begins that is not in slots.  Without memory it is not counted. */
 static inline void mca_coll_epcoll_count_other(mca_coll_epcoll_handle_t *handle,
                                                mca_coll_epcoll_kind_t kind,
-                                               mca_coll_epcoll_way_t way)
+                                               mca_coll_epcoll_path_t path)
 {
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
+    mca_coll_epcoll_lazy_t *lazy = mca_coll_epcoll_lazy(handle);
 
-    if (OPAL_LIKELY(NULL != more)) {
-        _Atomic uint64_t *count = &more->calls[way - 1][kind];
-
-        /* Relaxed, as the load in coll_epcoll_count.c: nothing else is read by it. */
-        atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
-                              memory_order_relaxed);
+    if (OPAL_LIKELY(NULL != lazy)) {
+        mca_coll_epcoll_count_up(&lazy->calls[path - 1][kind]);
     }
 }
 
@@ -55,19 +55,12 @@ static inline void mca_coll_epcoll_count_other(mca_coll_epcoll_handle_t *handle,
  * read-modify-write.
  */
 static inline void mca_coll_epcoll_count(mca_coll_epcoll_handle_t *handle,
-                                         mca_coll_epcoll_kind_t kind, mca_coll_epcoll_way_t way)
+                                         mca_coll_epcoll_kind_t kind, mca_coll_epcoll_path_t path)
 {
-    if (EPCOLL_WAY_SMALL == way) {
-        /* Relaxed: as above. */
-        const uint32_t before = atomic_load_explicit(&handle->small[kind], memory_order_relaxed);
-
-        if (OPAL_UNLIKELY(UINT32_MAX == before)) {
-            mca_coll_epcoll_count_carry(handle, kind);
-        } else {
-            atomic_store_explicit(&handle->small[kind], before + 1, memory_order_relaxed);
-        }
+    if (EPCOLL_PATH_SLOTS == path) {
+        mca_coll_epcoll_count_up(&handle->small[kind]);
     } else {
-        mca_coll_epcoll_count_other(handle, kind, way);
+        mca_coll_epcoll_count_other(handle, kind, path);
     }
 }
 

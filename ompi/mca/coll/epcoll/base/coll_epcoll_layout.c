@@ -22,7 +22,7 @@
 
 #include <pthread.h>
 
-/** Ranks of a communicator that is looked at without memory. */
+/** Ranks of a communicator that is examined without memory. */
 #define RANKS_FEW 64
 
 /** Several threads may make members of a process at a time: the first one fills it in. */
@@ -66,18 +66,18 @@ static void layout_sort(mca_coll_epcoll_layout_t *layout, uint32_t size)
     for (uint32_t rank = 0; rank < size; ++rank) {
         layout->index_of[rank] = layout->first[layout->process_of[rank]]++;
     }
-    layout->rails = EPCOLL_RAILS;
+    layout->slices = EPCOLL_SLICES;
     for (uint32_t i = 0; i <= layout->processes; ++i) {
         const uint32_t count = layout->first[i];
 
         layout->first[i] = begin;
         begin += count;
         if (i < layout->processes) {
-            layout->rails = count < layout->rails ? count : layout->rails;
+            layout->slices = count < layout->slices ? count : layout->slices;
             layout->is_shared = layout->is_shared || 1 < count;
         }
     }
-    layout->is_even = layout->rails * layout->processes == size;
+    layout->is_even = layout->slices * layout->processes == size;
     for (uint32_t rank = 0; rank < size; ++rank) {
         layout->member[layout->first[layout->process_of[rank]] + layout->index_of[rank]] = rank;
     }
@@ -139,7 +139,7 @@ static int layout_fill(mca_coll_epcoll_layout_t *layout, ompi_communicator_t *co
 
     place_arrays(layout, size);
     known_node = layout->on_node; /* which is written last */
-    layout->beside.order = layout;
+    layout->aux.order = layout;
     layout->processes = 0;
     layout->is_ordered = true;
     for (uint32_t rank = 0; rank < size; ++rank) {

@@ -18,28 +18,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../block/block.h"
+#include "../segment/segment.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/common/ep/common_ep_engine.h"
 
 BEGIN_C_DECLS
 
-/** Rails, at most: endpoints of a process whose messages carry a part each of what is long. */
-#define EPCOLL_RAILS 8
+/** Slices of a long vector, at most: members of a process that own one each. */
+#define EPCOLL_SLICES 8
 
 /** Written once, before any member has it. */
 typedef struct mca_coll_epcoll_layout_t {
-    epcoll_beside_t beside;          /**< of views by rank that have no rings */
+    epcoll_aux_t aux;                /**< of views by rank that have no rings */
     mpix_endpoints_memory_t *memory; /**< that it is in */
     bool is_made;
     bool is_ordered;    /**< ranks of a process follow each other; so the processes' are in order */
     bool is_shared;     /**< there is a process with two members */
-    bool is_even;       /**< each process has as many members, EPCOLL_RAILS at most */
+    bool is_even;       /**< each process has as many members, EPCOLL_SLICES at most */
     uint32_t processes; /**< in the order of their lowest ranks */
     uint32_t own;       /**< this one among them */
-    uint32_t rails;     /**< members that each process has, EPCOLL_RAILS at most */
-    /** In the order of their first processes.  Where all processes are on one node, each stands for
+    uint32_t slices;    /**< members that each process has, EPCOLL_SLICES at most */
+    /** In the order of their first processes.  Where all processes are on one node, each counts as
      * one; so does one whose node the launcher does not know. */
     uint32_t nodes;
     bool is_by_node; /**< processes of a node follow each other: their order is that of positions */

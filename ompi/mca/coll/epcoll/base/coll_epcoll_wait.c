@@ -6,80 +6,82 @@
 /**
  * @file
  *
- * Turns of the engine while an operation waits, and what its end means to the user.
+ * Progress of the engine while an operation waits, and its end.
  *
- * Tests: coll_move, coll_reduce, coll_different, death_coll
+ * Tests: coll_move, coll_reduce, coll_mismatch, death_coll
  */
 
 #include "ompi_config.h"
 
-#include "coll_epcoll_different.h"
+#include "coll_epcoll_mismatch.h"
 #include "coll_epcoll_wait.h"
 
 #include <sched.h>
 #include <string.h>
 
-/** Where members live in several processes, and threads share cores, a wait turns its endpoint once
- * in so many looks, and yields at the others: to turn one that has a network takes microseconds,
- * and the leader, which waits for a message, may need this core.  Two endpoints of two processes
- * each, on two cores, over tcp: an allreduce of 8 bytes in 12 us instead of 23. */
-#define TURN_CROWDED 64
+/** Where members live in several processes, and threads share cores, a wait progresses its endpoint
+ * once in so many polls, and yields at the others.  To progress an endpoint with a network takes
+ * microseconds, and the leader, which waits for a message, may need this core.  Two endpoints of
+ * two processes each, on two cores, over tcp: an allreduce of 8 bytes in 12 us instead of 23. */
+#define PROGRESS_OVERSUBSCRIBED 64
 
-/** Turns until our endpoint has taken note of a loss; somebody else may be turning it. */
-#define TURNS_LOST 64
+/** Calls of progress until our endpoint has noticed a loss; another thread may be progressing
+ * it. */
+#define PROGRESS_LOST 64
 
 /** The wait of a blocking call: a thread is in one at a time. */
 static _Thread_local mpix_endpoints_wait_t waiting;
 
-int mca_coll_epcoll_wait_turn(mca_coll_epcoll_handle_t *handle)
+int mca_coll_epcoll_wait_progress(mca_coll_epcoll_handle_t *handle)
 {
-    handle->has_waited = true;
+    handle->has_progressed = true;
     return mca_coll_epcoll_component.engine->wait_progress(handle->comm, MPIX_ENDPOINTS_ANY_RANK,
                                                            &waiting);
 }
 
-int mca_coll_epcoll_turn(epcoll_member_t *member)
+int mca_coll_epcoll_progress(epcoll_member_t *member)
 {
     mca_coll_epcoll_handle_t *handle = (mca_coll_epcoll_handle_t *) member;
 
-    member->crowded = mca_coll_epcoll_component.engine->is_oversubscribed();
-    if (member->crowded && !handle->is_local && 0 != ++handle->yields % TURN_CROWDED) {
+    member->oversubscribed = mca_coll_epcoll_component.engine->is_oversubscribed();
+    if (member->oversubscribed && !handle->is_local
+        && 0 != ++handle->yields % PROGRESS_OVERSUBSCRIBED) {
         (void) sched_yield();
         return MPI_SUCCESS;
     }
-    return mca_coll_epcoll_wait_turn(handle);
+    return mca_coll_epcoll_wait_progress(handle);
 }
 
 int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc)
 {
-    /* Who has seen a loss elsewhere may have given up the communicator: that is why it does not
-     * come.  If it has said so (engine->leave), it has before. */
-    if (EPCOLL_DIFFERENT == rc) {
+    /* A member that has seen a loss elsewhere may have given up the communicator: that is why it
+     * does not arrive.  If it has reported that (engine->leave), it has before. */
+    if (EPCOLL_MISMATCH == rc) {
         (void) mca_coll_epcoll_component.engine->progress(handle->comm);
         if (mca_coll_epcoll_component.engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK)) {
             rc = MPI_ERR_PROC_FAILED;
         }
     }
-    if (EPCOLL_DIFFERENT != rc) {
+    if (EPCOLL_MISMATCH != rc) {
         (void) epcoll_break(member, rc);
         if (MPI_ERR_PROC_FAILED == rc) {
-            /* It may be another member that has seen it, and reported it by the block: what comes
-             * next on our endpoint is to fail as well. */
+            /* Another member may have seen it, and reported it by the segment: later operations on
+             * our endpoint are to fail as well. */
             mca_coll_epcoll_component.engine->check_liveness(handle->comm);
         }
         return rc;
     }
-    rc = mca_coll_epcoll_different(member);
+    rc = mca_coll_epcoll_mismatch_error(member);
     if (epcoll_break(member, rc)) {
-        mca_coll_epcoll_tell_different(handle, member); /* the first one does */
+        mca_coll_epcoll_mismatch_report(handle, member); /* the first one does */
     }
     return rc;
 }
 
-/** All members of other processes are told: else they would wait for messages that do not come. 
- * One member of each process would break what all of it share, but a member that only gives may
- * have freed its handle already. */
-static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
+/** Notify all members of other processes: else they would wait for messages that are not sent.  One
+ * member of each process would break what all of it share, but a member that only sends may have
+ * freed its handle already. */
+static void notify_others(const mca_coll_epcoll_handle_t *handle, int why)
 {
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle); /* NULL: bare */
     const uint32_t members = mca_coll_epcoll_size(handle),
@@ -88,7 +90,7 @@ static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
 
     for (uint32_t rank = 0; rank < members; ++rank) {
         if (NULL == layout ? rank != own : layout->process_of[rank] != layout->own) {
-            /* Who has no memory for it cannot tell. */
+            /* Without memory there is no notification. */
             (void) mca_coll_epcoll_component.engine->am_send(handle->comm,
                                                              mca_coll_epcoll_component.client,
                                                              (int) rank, &word, sizeof(word));
@@ -97,28 +99,28 @@ static void tell_others(const mca_coll_epcoll_handle_t *handle, int why)
 }
 
 /**
- * What members share is broken.  Called by the thread that progresses the endpoint, also while its
- * owner is making a node segment: that is published before its owner checks whether ours is broken,
- * and we break ours before we look for it, both sequentially consistent, so one of the two finds
- * what the other has done.
+ * Break what members share.  Called by the thread that progresses the endpoint, also while its
+ * owner is making a node segment.  That is published before its owner checks whether ours is
+ * broken, and we break ours before we look for it, both sequentially consistent, so one of the two
+ * finds what the other has done.
  */
 static void break_shared(mca_coll_epcoll_handle_t *handle, int why)
 {
-    mca_coll_epcoll_near_t *near;
-    mca_coll_epcoll_shelf_t *shelf;
+    mca_coll_epcoll_node_segment_t *node_segment;
+    mca_coll_epcoll_bounce_t *bounce;
 
     (void) epcoll_break(&handle->member, why);
-    if (!handle->is_wide) {
+    if (!handle->is_hier) {
         return;
     }
     atomic_thread_fence(memory_order_seq_cst);
-    near = mca_coll_epcoll_wide(handle)->near;
-    if (NULL != near) {
-        (void) epcoll_break(&near->super.member, why);
+    node_segment = mca_coll_epcoll_hier(handle)->node_segment;
+    if (NULL != node_segment) {
+        (void) epcoll_break(&node_segment->super.member, why);
     }
-    shelf = mca_coll_epcoll_wide(handle)->shelf;
-    if (NULL != shelf) {
-        (void) epcoll_break(&shelf->super.member, why);
+    bounce = mca_coll_epcoll_hier(handle)->bounce;
+    if (NULL != bounce) {
+        (void) epcoll_break(&bounce->super.member, why);
     }
 }
 
@@ -138,19 +140,21 @@ void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
 {
     if (mca_coll_epcoll_is_bare(handle)) {
         if (epcoll_break(&handle->member, why) && MPI_ERR_PROC_FAILED != why) {
-            tell_others(handle, why);
+            notify_others(handle, why);
         }
         return;
     }
     break_shared(handle, why);
     /* Relaxed: nothing is read by it. */
     if (NULL != mca_coll_epcoll_layout(handle) && MPI_ERR_PROC_FAILED != why
-        && 0 == atomic_exchange_explicit(&handle->member.block->told, 1, memory_order_relaxed)) {
-        tell_others(handle, why);
+        && 0
+               == atomic_exchange_explicit(&handle->member.segment->notified, 1,
+                                           memory_order_relaxed)) {
+        notify_others(handle, why);
     }
 }
 
-bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t size)
+bool mca_coll_epcoll_am_handler(void *object, int rank, const void *data, size_t size)
 {
     mca_coll_epcoll_handle_t *handle = object;
     int32_t word = 0;
@@ -167,30 +171,30 @@ bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t si
         (void) epcoll_break(&handle->member, word);
         return true;
     }
-    /* Relaxed: as above.  The others have been told by the caller. */
-    atomic_store_explicit(&handle->member.block->told, 1, memory_order_relaxed);
+    /* Relaxed: as above.  The sender has notified the others. */
+    atomic_store_explicit(&handle->member.segment->notified, 1, memory_order_relaxed);
     break_shared(handle, word);
     return true;
 }
 
-/** What a call is once the block is broken: the error that broke it. */
+/** A call once the segment is broken: the error that broke it. */
 static int run_broken(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     /* Relaxed: we have seen that it is set. */
-    const int why = atomic_load_explicit(&handle->member.block->broken, memory_order_relaxed);
+    const int why = atomic_load_explicit(&handle->member.segment->broken, memory_order_relaxed);
 
     (void) call;
     /* Of a node's block it may be another process that has written it. */
     return MPI_SUCCESS < why && MPI_ERR_LASTCODE >= why ? why : MPI_ERR_OTHER;
 }
 
-/** Likewise of a loss that is known to be one elsewhere: let it come here. */
-static void see_loss(const mca_coll_epcoll_handle_t *handle)
+/** Likewise of a loss that is known elsewhere: wait until it is known here. */
+static void wait_for_loss(const mca_coll_epcoll_handle_t *handle)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
 
     engine->check_liveness(handle->comm);
-    for (int i = 0; i < TURNS_LOST && !engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK);
+    for (int i = 0; i < PROGRESS_LOST && !engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK);
          ++i) {
         (void) engine->progress(handle->comm);
         (void) sched_yield();
@@ -199,7 +203,7 @@ static void see_loss(const mca_coll_epcoll_handle_t *handle)
 
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
 {
-    handle->has_waited = false;
+    handle->has_progressed = false;
     if (0 != waiting.words[0]) {
         mca_coll_epcoll_component.engine->wait_end(&waiting);
     }
@@ -207,14 +211,14 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
     if (0 == rc) {
         return MPI_SUCCESS;
     }
-    /* Numbers may differ between members from now on: epcoll_begin fails, as the block is
-     * broken. */
+    /* Sequence numbers may differ between members from now on: epcoll_begin fails, as the segment
+     * is broken. */
     (void) mca_coll_epcoll_failed(handle, &handle->member, rc);
     handle->is_local = false;
     handle->run = run_broken;
     rc = run_broken(handle, NULL);
     if (MPI_ERR_PROC_FAILED == rc) {
-        see_loss(handle);
+        wait_for_loss(handle);
     }
     return mca_coll_epcoll_loss_error(handle->comm, rc);
 }

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * How an operation of the block waits, and ends.
+ * How an operation of a segment waits, and ends.
  */
 
 #ifndef MCA_COLL_EPCOLL_WAIT_H
@@ -20,27 +20,27 @@
 
 BEGIN_C_DECLS
 
-/* What the block calls is here: mca_coll_epcoll_turn, of views that are a handle's. */
+/* The segment's callback is here: mca_coll_epcoll_progress, of views that are a handle's. */
 
 /** Turn the engine while a blocking call waits for something: until mca_coll_epcoll_ended.
  * @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_wait_turn(mca_coll_epcoll_handle_t *handle);
+int mca_coll_epcoll_wait_progress(mca_coll_epcoll_handle_t *handle);
 
-/** An operation has failed, with EPCOLL_DIFFERENT or an MPI error code: break the block.
+/** An operation has failed, with EPCOLL_MISMATCH or an MPI error code: break the segment.
  * @param member  the handle's view that has its number
  * @return the MPI error code */
 int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc);
 
-/** Nothing of a handle goes on any more: neither by the block of its process, nor by the node's;
- * and other processes are told, but of losses, which the engine tells of.  Any thread. */
+/** Break a handle: the segment of its process and the node's; other processes are notified, except
+ * of losses, which the engine reports.  Any thread. */
 void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why);
 
 /** Memory of the node has been made, and can be found in the handle: breaks if ours is broken. */
 void mca_coll_epcoll_break_late(const mca_coll_epcoll_handle_t *handle,
                                 mca_coll_epcoll_handle_t *made);
 
-/** What a client's arrived is: another process tells that it has failed. */
-bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t size);
+/** The client's active-message handler: another process reports that it has failed. */
+bool mca_coll_epcoll_am_handler(void *object, int rank, const void *data, size_t size);
 
 /** The error of a call as libmpi is to have it: of a revoked communicator it is no loss. */
 static inline int mca_coll_epcoll_loss_error(const ompi_communicator_t *comm, int rc)
@@ -56,15 +56,15 @@ static inline int mca_coll_epcoll_loss_error(const ompi_communicator_t *comm, in
 #endif
 }
 
-/** Not the short way of mca_coll_epcoll_ended. */
+/** The slow path of mca_coll_epcoll_ended. */
 int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);
 
-/** An operation of the handle's block has ended: with 0, EPCOLL_DIFFERENT, or an MPI error code.
+/** An operation of the handle's block has ended: with 0, EPCOLL_MISMATCH, or an MPI error code.
  * The block is broken if it was an error.  @return MPI_SUCCESS or an error code */
 static inline int mca_coll_epcoll_ended(mca_coll_epcoll_handle_t *handle, int rc)
 {
-    return OPAL_LIKELY(0 == rc && !handle->has_waited) ? MPI_SUCCESS
-                                                       : mca_coll_epcoll_ended_slow(handle, rc);
+    return OPAL_LIKELY(0 == rc && !handle->has_progressed) ? MPI_SUCCESS
+                                                           : mca_coll_epcoll_ended_slow(handle, rc);
 }
 
 END_C_DECLS

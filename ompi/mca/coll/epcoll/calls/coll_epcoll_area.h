@@ -74,8 +74,9 @@ static inline mca_coll_epcoll_area_t mca_coll_epcoll_area_received(const void *a
 }
 
 /** A neighbour's each. */
-static inline mca_coll_epcoll_area_t mca_coll_epcoll_area_near(const void *argument, mca_coll_epcoll_blocks_t blocks,
-                                         const mca_coll_epcoll_peers_t *peers, bool is_sent)
+static inline mca_coll_epcoll_area_t mca_coll_epcoll_area_neighbor(
+    const void *argument, mca_coll_epcoll_blocks_t blocks, const mca_coll_epcoll_peers_t *peers,
+    bool is_sent)
 {
     mca_coll_epcoll_area_t area = mca_coll_epcoll_area(argument, blocks,
                                              is_sent ? peers->targets : peers->sources, is_sent,

@@ -51,7 +51,7 @@ int mca_coll_epcoll_bcast(void *buffer, mca_coll_epcoll_count_t count, ompi_data
 
     if (OPAL_LIKELY(mca_coll_epcoll_fits_slot(handle, bytes)
                     && mca_coll_epcoll_is_flat(type, (size_t) count))) {
-        mca_coll_epcoll_count(handle, EPCOLL_BCAST, EPCOLL_WAY_SMALL);
+        mca_coll_epcoll_count(handle, EPCOLL_BCAST, EPCOLL_PATH_SLOTS);
         return mca_coll_epcoll_small_bcast(handle,
                                            mca_coll_epcoll_away(buffer, type->super.true_lb), bytes,
                                            root);
@@ -212,7 +212,7 @@ int mca_coll_epcoll_scatter(const void *send, mca_coll_epcoll_count_t send_count
                         || (bytes == mca_coll_epcoll_packed((size_t) send_count, send_type)
                             && mca_coll_epcoll_is_flat(send_type,
                                                        (size_t) send_count * members))))) {
-        mca_coll_epcoll_count(handle, EPCOLL_SCATTER, EPCOLL_WAY_SMALL);
+        mca_coll_epcoll_count(handle, EPCOLL_SCATTER, EPCOLL_PATH_SLOTS);
         return mca_coll_epcoll_small_scatter(
             handle, is_root ? mca_coll_epcoll_away(send, send_type->super.true_lb) : NULL,
             mca_coll_epcoll_away(recv, recv_type->super.true_lb), bytes, root);

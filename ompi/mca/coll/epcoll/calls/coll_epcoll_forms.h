@@ -15,41 +15,42 @@
 
 #include "ompi_config.h"
 
-#include "../between/between.h"
+#include "../hier/hier.h"
 #include "coll_epcoll_calls.h"
 
 #include "mpi.h"
 #include "ompi/request/request.h"
 
-/** Do the components below serve a blocking call?  (One process's communicator that has failed is
+/** Do the fallback components serve a blocking call?  (One process's communicator that has failed
+ * is
  * not local, and has none below.) */
-static inline bool mca_coll_epcoll_run_is_below(mca_coll_epcoll_handle_t *handle,
-                                                mca_coll_epcoll_call_t *call)
+static inline bool mca_coll_epcoll_run_falls_back(mca_coll_epcoll_handle_t *handle,
+                                                  mca_coll_epcoll_call_t *call)
 {
-    return OPAL_UNLIKELY(!handle->is_local && !mca_coll_epcoll_between_serves(handle, call));
+    return OPAL_UNLIKELY(!handle->is_local && !mca_coll_epcoll_hier_serves(handle, call));
 }
 
 /** Likewise a nonblocking one. */
-static inline bool mca_coll_epcoll_begin_is_below(mca_coll_epcoll_handle_t *handle,
-                                                  mca_coll_epcoll_call_t *call)
+static inline bool mca_coll_epcoll_begin_falls_back(mca_coll_epcoll_handle_t *handle,
+                                                    mca_coll_epcoll_call_t *call)
 {
-    return OPAL_UNLIKELY(handle->is_wide && !mca_coll_epcoll_between_serves(handle, call));
+    return OPAL_UNLIKELY(handle->is_hier && !mca_coll_epcoll_hier_serves(handle, call));
 }
 
-/** Likewise a persistent one, whose first start is always a program. */
-static inline bool mca_coll_epcoll_init_is_below(mca_coll_epcoll_handle_t *handle,
-                                                 const mca_coll_epcoll_call_t *call)
+/** Likewise a persistent one, whose first start is always a schedule. */
+static inline bool mca_coll_epcoll_init_falls_back(mca_coll_epcoll_handle_t *handle,
+                                                   const mca_coll_epcoll_call_t *call)
 {
-    return OPAL_UNLIKELY(handle->is_wide && !mca_coll_epcoll_program_serves(handle, call));
+    return OPAL_UNLIKELY(handle->is_hier && !mca_coll_epcoll_schedule_serves(handle, call));
 }
 
-/** Calls a function of the components below.  @param ...  its arguments but for the module */
-#define EPCOLL_CALL_BELOW(function, module, ...)         \
-    mca_coll_epcoll_below(module)->function(__VA_ARGS__, \
-                                            mca_coll_epcoll_below(module)->function##_module)
+/** Calls a function of the fallback components.  @param ...  its arguments but for the module */
+#define EPCOLL_CALL_FALLBACK(function, module, ...) \
+    mca_coll_epcoll_fallback(module)->function(     \
+        __VA_ARGS__, mca_coll_epcoll_fallback(module)->function##_module)
 
 /**
- * Serves a blocking call: we do, or the components below.
+ * Serves a blocking call: we do, or the fallback components.
  *
  * @param name  of the kind, as in coll_epcoll_calls.h
  * @param ...   libmpi's arguments up to the communicator: names, as they are used twice.  For
@@ -65,8 +66,8 @@ static inline bool mca_coll_epcoll_init_is_below(mca_coll_epcoll_handle_t *handl
                                                                             \
         if (!call_fill_##name(&call_, handle_, __VA_ARGS__)) {              \
             rc_ = MPI_SUCCESS;                                              \
-        } else if (mca_coll_epcoll_run_is_below(handle_, &call_)) {         \
-            rc_ = EPCOLL_CALL_BELOW(name, module, __VA_ARGS__, comm);       \
+        } else if (mca_coll_epcoll_run_falls_back(handle_, &call_)) {       \
+            rc_ = EPCOLL_CALL_FALLBACK(name, module, __VA_ARGS__, comm);    \
         } else {                                                            \
             rc_ = handle_->run(handle_, &call_);                            \
         }                                                                   \
@@ -74,38 +75,38 @@ static inline bool mca_coll_epcoll_init_is_below(mca_coll_epcoll_handle_t *handl
     }))
 
 /** Likewise a nonblocking one. */
-#define EPCOLL_BEGIN(name, comm, request_p, module, ...)                            \
-    (__extension__({                                                                \
-        mca_coll_epcoll_handle_t *handle_ = mca_coll_epcoll_handle(module);         \
-        mca_coll_epcoll_call_t call_;                                               \
-        int rc_;                                                                    \
-                                                                                    \
-        if (!call_fill_##name(&call_, handle_, __VA_ARGS__)) {                      \
-            *(request_p) = &ompi_request_empty;                                     \
-            rc_ = MPI_SUCCESS;                                                      \
-        } else if (mca_coll_epcoll_begin_is_below(handle_, &call_)) {               \
-            rc_ = EPCOLL_CALL_BELOW(i##name, module, __VA_ARGS__, comm, request_p); \
-        } else {                                                                    \
-            rc_ = mca_coll_epcoll_component.begin(handle_, &call_, request_p);      \
-        }                                                                           \
-        rc_;                                                                        \
+#define EPCOLL_BEGIN(name, comm, request_p, module, ...)                               \
+    (__extension__({                                                                   \
+        mca_coll_epcoll_handle_t *handle_ = mca_coll_epcoll_handle(module);            \
+        mca_coll_epcoll_call_t call_;                                                  \
+        int rc_;                                                                       \
+                                                                                       \
+        if (!call_fill_##name(&call_, handle_, __VA_ARGS__)) {                         \
+            *(request_p) = &ompi_request_empty;                                        \
+            rc_ = MPI_SUCCESS;                                                         \
+        } else if (mca_coll_epcoll_begin_falls_back(handle_, &call_)) {                \
+            rc_ = EPCOLL_CALL_FALLBACK(i##name, module, __VA_ARGS__, comm, request_p); \
+        } else {                                                                       \
+            rc_ = mca_coll_epcoll_component.begin(handle_, &call_, request_p);         \
+        }                                                                              \
+        rc_;                                                                           \
     }))
 
 /** Likewise a persistent one. */
-#define EPCOLL_INIT(name, comm, info, request_p, module, ...)                                 \
-    (__extension__({                                                                          \
-        mca_coll_epcoll_handle_t *handle_ = mca_coll_epcoll_handle(module);                   \
-        mca_coll_epcoll_call_t call_;                                                         \
-        int rc_;                                                                              \
-                                                                                              \
-        if (!call_fill_##name(&call_, handle_, __VA_ARGS__)) {                                \
-            rc_ = ompi_request_persistent_noop_create(request_p);                             \
-        } else if (mca_coll_epcoll_init_is_below(handle_, &call_)) {                          \
-            rc_ = EPCOLL_CALL_BELOW(name##_init, module, __VA_ARGS__, comm, info, request_p); \
-        } else {                                                                              \
-            rc_ = mca_coll_epcoll_component.init(handle_, &call_, request_p);                 \
-        }                                                                                     \
-        rc_;                                                                                  \
+#define EPCOLL_INIT(name, comm, info, request_p, module, ...)                                    \
+    (__extension__({                                                                             \
+        mca_coll_epcoll_handle_t *handle_ = mca_coll_epcoll_handle(module);                      \
+        mca_coll_epcoll_call_t call_;                                                            \
+        int rc_;                                                                                 \
+                                                                                                 \
+        if (!call_fill_##name(&call_, handle_, __VA_ARGS__)) {                                   \
+            rc_ = ompi_request_persistent_noop_create(request_p);                                \
+        } else if (mca_coll_epcoll_init_falls_back(handle_, &call_)) {                           \
+            rc_ = EPCOLL_CALL_FALLBACK(name##_init, module, __VA_ARGS__, comm, info, request_p); \
+        } else {                                                                                 \
+            rc_ = mca_coll_epcoll_component.init(handle_, &call_, request_p);                    \
+        }                                                                                        \
+        rc_;                                                                                     \
     }))
 
 /** Does a member's own contribution lie where its result goes? */

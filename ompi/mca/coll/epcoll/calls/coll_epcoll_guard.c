@@ -6,14 +6,14 @@
 /**
  * @file
  *
- * Device memory (GPUs) in collectives: a call gets host memory in place of it (coll_epcoll_staging.c),
- * whichever component serves the call.  Used only where an accelerator component has been selected,
- * so that nobody else pays.
+ * Device memory (GPUs) in collectives: a call gets host memory in place of it
+ * (coll_epcoll_staging.c), whichever component serves the call.  Used only where an accelerator
+ * component has been selected, so that nobody else pays.
  *
  * Only buffers that the call uses are looked at: what is significant at this member, and has
  * elements.  Where there is no host memory, the other members must not wait for this one.  What is
  * ours breaks, as with any other error of one member (mca_coll_epcoll_break_all); of what the
- * components below serve, the engine tells the others that this member takes part no more
+ * fallback components serve, the engine tells the others that this member takes part no more
  * (engine->leave).
  *
  * Called by libmpi.
@@ -34,8 +34,8 @@
 
 /* ---- no memory ------------------------------------------------------------------------------- */
 
-/** May a call that is ours go to the components below after all? */
-static bool guard_may_go_below(const mca_coll_epcoll_handle_t *handle)
+/** May a call that is ours go to the fallback components after all? */
+static bool guard_may_fall_back(const mca_coll_epcoll_handle_t *handle)
 {
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
 
@@ -52,13 +52,13 @@ static int guard_no_memory(const mca_coll_epcoll_guard_t *guard, const ompi_comm
     if (is_own) {
         mca_coll_epcoll_break_all(guard->own->handle, MPI_ERR_NO_MEM);
     }
-    if (!is_own || guard_may_go_below(guard->own->handle)) {
+    if (!is_own || guard_may_fall_back(guard->own->handle)) {
         mca_coll_epcoll_component.engine->leave(comm);
     }
     return MPI_ERR_NO_MEM;
 }
 
-/** Is the call one of the components below that cannot succeed, as a member takes part no more?
+/** Is the call one of the fallback components that cannot succeed, as a member takes part no more?
  * Their messages of before may still be there, and would be taken for those of this call. */
 static bool guard_is_left(const mca_coll_epcoll_guard_t *guard, const ompi_communicator_t *comm,
                           const mca_coll_base_module_t *next)
@@ -327,43 +327,43 @@ GUARD_OP(reduce_scatter_block, PARAMETERS_OP, ARGUMENTS_OP,
 
 /* ---- neighbours ------------------------------------------------------------------------------ */
 
-#define GUARD_NEAR(name, parameters, arguments, send_blocks, recv_blocks)   \
-    GUARD_WITH(name, parameters, arguments,                                 \
-               const mca_coll_epcoll_peers_t peers = guard_neighbors(comm), \
-               mca_coll_epcoll_area_near(&send, send_blocks, &peers, true), \
-               mca_coll_epcoll_area_near(&recv, recv_blocks, &peers, false), NULL)
+#define GUARD_NEIGHBOR(name, parameters, arguments, send_blocks, recv_blocks)   \
+    GUARD_WITH(name, parameters, arguments,                                     \
+               const mca_coll_epcoll_peers_t peers = guard_neighbors(comm),     \
+               mca_coll_epcoll_area_neighbor(&send, send_blocks, &peers, true), \
+               mca_coll_epcoll_area_neighbor(&recv, recv_blocks, &peers, false), NULL)
 
-GUARD_NEAR(neighbor_allgather,
-           (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
-            TYPE recv_type, COMM),
-           (send, send_count, send_type, recv, recv_count, recv_type, comm),
-           mca_coll_epcoll_blocks_one(send, send_count, send_type),
-           mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type));
+GUARD_NEIGHBOR(neighbor_allgather,
+               (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
+                TYPE recv_type, COMM),
+               (send, send_count, send_type, recv, recv_count, recv_type, comm),
+               mca_coll_epcoll_blocks_one(send, send_count, send_type),
+               mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type));
 
-GUARD_NEAR(neighbor_allgatherv,
-           (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNTS counts,
-            DISPS disps, TYPE recv_type, COMM),
-           (send, send_count, send_type, recv, counts, disps, recv_type, comm),
-           mca_coll_epcoll_blocks_one(send, send_count, send_type),
-           mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type));
+GUARD_NEIGHBOR(neighbor_allgatherv,
+               (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNTS counts,
+                DISPS disps, TYPE recv_type, COMM),
+               (send, send_count, send_type, recv, counts, disps, recv_type, comm),
+               mca_coll_epcoll_blocks_one(send, send_count, send_type),
+               mca_coll_epcoll_blocks_v(recv, counts, disps, recv_type));
 
-GUARD_NEAR(neighbor_alltoall,
-           (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
-            TYPE recv_type, COMM),
-           (send, send_count, send_type, recv, recv_count, recv_type, comm),
-           mca_coll_epcoll_blocks_equal(send, send_count, send_type),
-           mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type));
+GUARD_NEIGHBOR(neighbor_alltoall,
+               (const void *send, COUNT send_count, TYPE send_type, void *recv, COUNT recv_count,
+                TYPE recv_type, COMM),
+               (send, send_count, send_type, recv, recv_count, recv_type, comm),
+               mca_coll_epcoll_blocks_equal(send, send_count, send_type),
+               mca_coll_epcoll_blocks_equal(recv, recv_count, recv_type));
 
-GUARD_NEAR(neighbor_alltoallv, PARAMETERS_V, ARGUMENTS_V, SEND_V, RECV_V);
+GUARD_NEIGHBOR(neighbor_alltoallv, PARAMETERS_V, ARGUMENTS_V, SEND_V, RECV_V);
 
-GUARD_NEAR(neighbor_alltoallw,
-           (const void *send, COUNTS send_counts, mca_coll_epcoll_aints_t send_disps,
-            TYPES send_types, void *recv, COUNTS recv_counts, mca_coll_epcoll_aints_t recv_disps,
-            TYPES recv_types, COMM),
-           (send, send_counts, send_disps, send_types, recv, recv_counts, recv_disps, recv_types,
-            comm),
-           mca_coll_epcoll_blocks_far(send, send_counts, send_disps, send_types),
-           mca_coll_epcoll_blocks_far(recv, recv_counts, recv_disps, recv_types));
+GUARD_NEIGHBOR(neighbor_alltoallw,
+               (const void *send, COUNTS send_counts, mca_coll_epcoll_aints_t send_disps,
+                TYPES send_types, void *recv, COUNTS recv_counts,
+                mca_coll_epcoll_aints_t recv_disps, TYPES recv_types, COMM),
+               (send, send_counts, send_disps, send_types, recv, recv_counts, recv_disps,
+                recv_types, comm),
+               mca_coll_epcoll_blocks_far(send, send_counts, send_disps, send_types),
+               mca_coll_epcoll_blocks_far(recv, recv_counts, recv_disps, recv_types));
 
 /* ---- the module ------------------------------------------------------------------------------ */
 

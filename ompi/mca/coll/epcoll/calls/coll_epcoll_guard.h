@@ -22,15 +22,15 @@ BEGIN_C_DECLS
 typedef struct mca_coll_epcoll_guard_t {
     mca_coll_base_module_t super;
     mca_coll_epcoll_module_t *own; /**< NULL: we serve nothing here */
-    mca_coll_epcoll_below_t next;  /**< the functions that serve, from enable on; NULL: none */
+    mca_coll_epcoll_fallback_t next; /**< the functions that serve, from enable on; NULL: none */
 } mca_coll_epcoll_guard_t;
 
 /** To be initialized before threads make any. */
 OBJ_CLASS_DECLARATION(mca_coll_epcoll_guard_t);
 
 /**
- * A module in front of all others of a communicator of endpoints: its functions call those that would
- * have served without it, with host memory in place of device memory.
+ * A module in front of all others of a communicator of endpoints: its functions call those that
+ * would have served without it, with host memory in place of device memory.
  *
  * @param[in] own  our module, which the new one takes over; NULL: we serve nothing here
  *

@@ -12,7 +12,7 @@
  * Parts are ranges of packed bytes, the bytes that MPI_Pack would make of the buffer: all members
  * have the same number of those, whichever types they use.  A range may begin and end anywhere, in
  * the middle of an element and of a number; exactly its bytes are read and written, none beside
- * them, so several threads may copy different parts of the same buffers at a time, and shares of
+ * them, so several threads may copy different parts of the same buffers at a time, and chunks of
  * work need not be rounded to anything.
  *
  * Tests: unit/test_epcoll_buffer, coll_late
@@ -46,7 +46,8 @@ static inline size_t mca_coll_epcoll_bytes(const mca_coll_epcoll_buffer_t *buffe
 }
 
 /** The address that is so many bytes behind another one, which may be MPI_BOTTOM, from where
- * absolute displacements count.  That is NULL, on which C has no arithmetic, so it is of numbers. */
+ * absolute displacements count.  That is NULL, on which C has no arithmetic, so it is of
+ * numbers. */
 static inline void *mca_coll_epcoll_away(const void *address, ptrdiff_t bytes)
 {
     return (void *) ((uintptr_t) address + (uintptr_t) bytes);

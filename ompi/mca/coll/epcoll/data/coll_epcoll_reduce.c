@@ -14,7 +14,7 @@
  * kernels of three buffers), the others go on in it; the other receivers get copies, from the first
  * cache.
  *
- * Called by each thread that has taken a share of a collective's work.
+ * Called by each thread that has taken a chunk of a collective's work.
  *
  * Tests: unit/test_epcoll_reduce, coll_late
  */
@@ -31,7 +31,7 @@
 enum {
     BLOCK_BYTES = 8192, /**< of a block, and of what a scan keeps for one */
     ALIGNMENT = 64,     /**< of temporary elements: no less than any type or kernel asks for */
-    ROOMS = 2           /**< temporary blocks of a scan: one is read while the other is written */
+    SCRATCHES = 2       /**< temporary blocks of a scan: one is read while the other is written */
 };
 
 /** What a call works with. */
@@ -43,13 +43,13 @@ typedef struct work_t {
     ptrdiff_t low;     /**< where they begin, seen from the address of its first element */
     bool flat;         /**< elements have no gaps, nor are there any between them: dense */
     bool of_three;     /**< libmpi has a kernel that reads two buffers and writes a third */
-    char *room[ROOMS]; /**< temporary blocks, as addresses of an element */
+    char *scratch[SCRATCHES]; /**< temporary blocks, as addresses of an element */
     void *heap;        /**< what they are in, if not in the caller's stack */
 } work_t;
 
 /** Temporary blocks of usual elements. */
 typedef struct small_t {
-    char bytes[BLOCK_BYTES + (ROOMS + 1) * ALIGNMENT];
+    char bytes[BLOCK_BYTES + (SCRATCHES + 1) * ALIGNMENT];
 } small_t;
 
 /** Not of maxima and minima: of numbers that do not compare, that kernel takes another one than the
@@ -97,10 +97,10 @@ static void work_init(work_t *work, const mca_coll_epcoll_reduction_t *reduction
 }
 
 /** Make temporary blocks.  work_end follows.  @return 0 or an error */
-static int work_rooms(work_t *work, small_t *small, size_t rooms)
+static int work_scratch(work_t *work, small_t *small, size_t scratches)
 {
     const size_t step = work->span + ALIGNMENT - work->span % ALIGNMENT;
-    const size_t size = rooms * step + ALIGNMENT;
+    const size_t size = scratches * step + ALIGNMENT;
     char *bytes = small->bytes;
 
     if (sizeof(small->bytes) < size) {
@@ -111,8 +111,8 @@ static int work_rooms(work_t *work, small_t *small, size_t rooms)
     }
     /* Elements are where their users' are: at multiples of what is in them, seen from lb 0. */
     bytes += (ALIGNMENT - ((uintptr_t) bytes - (uintptr_t) work->low) % ALIGNMENT) % ALIGNMENT;
-    for (size_t i = 0; i < rooms; ++i) {
-        work->room[i] = mca_coll_epcoll_away(bytes, (ptrdiff_t) (i * step) - work->low);
+    for (size_t i = 0; i < scratches; ++i) {
+        work->scratch[i] = mca_coll_epcoll_away(bytes, (ptrdiff_t) (i * step) - work->low);
     }
     return OMPI_SUCCESS;
 }
@@ -217,11 +217,11 @@ int mca_coll_epcoll_reduce_part(const mca_coll_epcoll_reduction_t *reduction, si
         --gather;
     }
     if (0 == gather) {
-        rc = work_rooms(&work, &small, 1);
+        rc = work_scratch(&work, &small, 1);
     }
     while (OMPI_SUCCESS == rc && first < end) {
         const size_t now = work.block < end - first ? work.block : end - first;
-        char *acc = 0 == gather ? work.room[0] : elements_at(&work, recv[gather - 1], first);
+        char *acc = 0 == gather ? work.scratch[0] : elements_at(&work, recv[gather - 1], first);
 
         reduce_block(&work, acc, first, now);
         for (uint32_t i = 0; i < receivers; ++i) {
@@ -248,7 +248,7 @@ static void scan_block(const work_t *work, size_t first, size_t elements, void *
     for (uint32_t i = 1; i <= last; ++i) {
         const bool is_wanted = EPCOLL_UNWANTED != recv[i];
         char *wanted = is_wanted ? elements_at(work, recv[i], first) : NULL;
-        char *next = acc == work->room[0] ? work->room[1] : work->room[0];
+        char *next = acc == work->scratch[0] ? work->scratch[1] : work->scratch[0];
 
         if (!exclusive && is_wanted) {
             next = wanted;
@@ -267,7 +267,7 @@ int mca_coll_epcoll_scan_part(const mca_coll_epcoll_reduction_t *reduction, size
                               size_t elements, void *const *recv, bool exclusive)
 {
     const size_t end = first + elements;
-    bool needs_rooms = exclusive;
+    bool needs_scratch = exclusive;
     uint32_t wanted = reduction->count; /* members up to the last one that needs a result */
     small_t small;
     work_t work;
@@ -280,12 +280,12 @@ int mca_coll_epcoll_scan_part(const mca_coll_epcoll_reduction_t *reduction, size
         return OMPI_SUCCESS;
     }
     for (uint32_t i = 0; i < wanted; ++i) {
-        needs_rooms = needs_rooms || EPCOLL_UNWANTED == recv[i];
+        needs_scratch = needs_scratch || EPCOLL_UNWANTED == recv[i];
     }
-    work_init(&work, reduction, elements, BLOCK_BYTES / ROOMS);
-    work.room[0] = work.room[1] = NULL;
-    if (needs_rooms) {
-        rc = work_rooms(&work, &small, ROOMS);
+    work_init(&work, reduction, elements, BLOCK_BYTES / SCRATCHES);
+    work.scratch[0] = work.scratch[1] = NULL;
+    if (needs_scratch) {
+        rc = work_scratch(&work, &small, SCRATCHES);
     }
     while (OMPI_SUCCESS == rc && first < end) {
         const size_t now = work.block < end - first ? work.block : end - first;

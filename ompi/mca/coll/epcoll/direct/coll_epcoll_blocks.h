@@ -51,7 +51,7 @@ static inline mca_coll_epcoll_buffer_t mca_coll_epcoll_blocks_get(
         .type = type};
 }
 
-/* ---- of libmpi's arguments ------------------------------------------------------------------ */
+/* ---- of libmpi's arguments ------------------------------------------------------------------- */
 
 static inline mca_coll_epcoll_blocks_t mca_coll_epcoll_blocks_equal(const void *address,
                                                                     mca_coll_epcoll_count_t count,

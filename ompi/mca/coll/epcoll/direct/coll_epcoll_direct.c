@@ -15,7 +15,7 @@
 
 #include "ompi_config.h"
 
-#include "../between/between.h"
+#include "../hier/hier.h"
 #include "../data/data.h"
 #include "coll_epcoll_direct.h"
 #include "coll_epcoll_peers.h"
@@ -35,7 +35,7 @@ typedef struct direct_t {
     mpix_endpoints_work_t work; /**< its place in the engine; first, see step */
     mca_coll_epcoll_handle_t *handle;
     ompi_request_t *request;
-    char *room;                  /**< in place: the blocks that are sent, packed */
+    char *scratch;              /**< in place: the blocks that are sent, packed */
     ompi_datatype_t **types[2]; /**< of w forms: copies of both arrays, for libmpi */
     uint32_t receives, messages; /**< first all that are received, then all that are sent */
     uint32_t open;               /**< those before it are over */
@@ -85,18 +85,18 @@ static bool direct_fill(direct_t *direct, const mca_coll_epcoll_peers_t *peers,
     for (uint32_t i = 0; i < direct->receives; ++i) {
         bytes += mca_coll_epcoll_bytes(&direct->message[i].block);
     }
-    direct->room = malloc(0 == bytes ? 1 : bytes);
+    direct->scratch = malloc(0 == bytes ? 1 : bytes);
     bytes = 0;
-    for (uint32_t i = 0; NULL != direct->room && i < direct->receives; ++i) {
-        const mca_coll_epcoll_buffer_t packed = {.address = direct->room + bytes,
-                                                 .count = mca_coll_epcoll_bytes(
-                                                     &direct->message[i].block),
-                                                 .type = MPI_BYTE};
+    for (uint32_t i = 0; NULL != direct->scratch && i < direct->receives; ++i) {
+        const mca_coll_epcoll_buffer_t packed = {
+            .address = direct->scratch + bytes,
+            .count = mca_coll_epcoll_bytes(&direct->message[i].block),
+            .type = MPI_BYTE};
 
         direct_append(direct, peers, &packed, direct->message[i].rank);
         bytes += packed.count;
     }
-    return NULL != direct->room;
+    return NULL != direct->scratch;
 }
 
 static void direct_hold(direct_t *direct, bool hold)
@@ -121,7 +121,7 @@ static void direct_free(void *context)
     if (direct->is_persistent) {
         direct_hold(direct, false);
     }
-    free(direct->room);
+    free(direct->scratch);
     free(direct->types[0]);
     free(direct->types[1]);
     free(direct);
@@ -184,7 +184,7 @@ static int begin_message(direct_t *direct, uint32_t i)
         return engine->irecv(comm, client, block->address, block->count, block->type, message->rank,
                              direct->tag, &message->request);
     }
-    if (NULL != direct->room) {
+    if (NULL != direct->scratch) {
         rc = mca_coll_epcoll_pack(block->address, &direct->message[i - direct->receives].block);
     }
     return MPI_SUCCESS != rc
@@ -196,7 +196,7 @@ static int begin_message(direct_t *direct, uint32_t i)
 /** In place nothing is received before all that is sent has been packed. */
 static void begin_messages(direct_t *direct)
 {
-    const uint32_t first = NULL == direct->room ? 0 : direct->receives;
+    const uint32_t first = NULL == direct->scratch ? 0 : direct->receives;
     int rc = direct_broken(direct);
 
     direct->open = 0;
@@ -223,7 +223,7 @@ static bool is_over(direct_t *direct)
 }
 
 /** Messages are taken back, as they may never be met.  Again until all are over. */
-static void direct_withdraw(direct_t *direct, int why)
+static void direct_cancel(direct_t *direct, int why)
 {
     direct_note(direct, why);
     for (uint32_t i = direct->open; i < direct->messages; ++i) {
@@ -243,7 +243,7 @@ static mpix_endpoints_step_t direct_step(mpix_endpoints_work_t *work)
         const int why = direct_broken(direct);
 
         if (OPAL_UNLIKELY(0 != why)) {
-            direct_withdraw(direct, why);
+            direct_cancel(direct, why);
         }
         return before == direct->open ? MPIX_ENDPOINTS_STEP_IDLE : MPIX_ENDPOINTS_STEP_PROGRESS;
     }
@@ -346,8 +346,8 @@ int mca_coll_epcoll_direct_init(mca_coll_epcoll_handle_t *handle,
                                 ompi_request_t **request_p)
 {
     static const mpix_endpoints_request_ops_t ops = {.start = direct_start, .free = direct_free};
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
-    direct_t *direct = NULL == more ? NULL : direct_new(handle, call);
+    mca_coll_epcoll_lazy_t *lazy = mca_coll_epcoll_lazy(handle);
+    direct_t *direct = NULL == lazy ? NULL : direct_new(handle, call);
 
     if (NULL == direct
         || MPI_SUCCESS
@@ -358,7 +358,7 @@ int mca_coll_epcoll_direct_init(mca_coll_epcoll_handle_t *handle,
         }
         return direct_fail(handle, MPI_ERR_NO_MEM);
     }
-    direct->tag = EPCOLL_TAGS_DIRECT + 1 + (int) (more->direct_inits++ % EPCOLL_TAGS_EACH);
+    direct->tag = EPCOLL_TAGS_DIRECT + 1 + (int) (lazy->direct_inits++ % EPCOLL_TAGS_EACH);
     direct->is_persistent = true;
     direct_hold(direct, true);
     *request_p = direct->request;

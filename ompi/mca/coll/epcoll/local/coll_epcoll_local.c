@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Which way a call goes whose members are all here.
+ * Slots or chunks: which executes a call whose members are all in this process.
  *
  * Tests: coll_move, coll_reduce, coll_late, coll_pending
  */
@@ -21,24 +21,24 @@ static bool is_small(const epcoll_member_t *member, const mca_coll_epcoll_call_t
                                     call);
 }
 
-mca_coll_epcoll_way_t mca_coll_epcoll_local_way(const mca_coll_epcoll_handle_t *handle,
-                                                const mca_coll_epcoll_call_t *call)
+mca_coll_epcoll_path_t mca_coll_epcoll_local_path(const mca_coll_epcoll_handle_t *handle,
+                                                  const mca_coll_epcoll_call_t *call)
 {
-    if (handle->is_wide) {
-        return EPCOLL_WAY_BETWEEN;
+    if (handle->is_hier) {
+        return EPCOLL_PATH_HIER;
     }
-    return EPCOLL_BARRIER == call->kind || is_small(&handle->member, call) ? EPCOLL_WAY_SMALL
-                                                                           : EPCOLL_WAY_PIECES;
+    return EPCOLL_BARRIER == call->kind || is_small(&handle->member, call) ? EPCOLL_PATH_SLOTS
+                                                                           : EPCOLL_PATH_CHUNKS;
 }
 
 int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     if (OPAL_LIKELY(is_small(&handle->member, call))) {
-        mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_SMALL);
+        mca_coll_epcoll_count(handle, call->kind, EPCOLL_PATH_SLOTS);
         return mca_coll_epcoll_small_run(handle, call);
     }
-    mca_coll_epcoll_count(handle, call->kind, EPCOLL_WAY_PIECES);
-    return mca_coll_epcoll_pieces_run(handle, call);
+    mca_coll_epcoll_count(handle, call->kind, EPCOLL_PATH_CHUNKS);
+    return mca_coll_epcoll_chunks_run(handle, call);
 }
 
 bool mca_coll_epcoll_local_fits(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
@@ -46,27 +46,27 @@ bool mca_coll_epcoll_local_fits(const epcoll_member_t *member, const mca_coll_ep
     return EPCOLL_BARRIER == call->kind || is_small(member, call);
 }
 
-void mca_coll_epcoll_local_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
-                                const mca_coll_epcoll_call_t *call)
+void mca_coll_epcoll_local_publish(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
+                                   const mca_coll_epcoll_call_t *call)
 {
     if (mca_coll_epcoll_local_fits(member, call)) {
-        mca_coll_epcoll_small_show(running, member, call);
+        mca_coll_epcoll_small_publish(running, member, call);
     } else {
-        mca_coll_epcoll_pieces_show(running, member, call);
+        mca_coll_epcoll_chunks_publish(running, member, call);
     }
 }
 
 int mca_coll_epcoll_local_step(mca_coll_epcoll_running_t *running, uint32_t most)
 {
-    return NULL == running->family ? mca_coll_epcoll_small_step(running)
-                                   : mca_coll_epcoll_pieces_step(running, most);
+    return NULL == running->ops ? mca_coll_epcoll_small_step(running)
+                                : mca_coll_epcoll_chunks_step(running, most);
 }
 
 void mca_coll_epcoll_local_close(mca_coll_epcoll_running_t *running, int why)
 {
-    if (NULL != running->family) {
-        mca_coll_epcoll_pieces_close(running, why);
+    if (NULL != running->ops) {
+        mca_coll_epcoll_chunks_close(running, why);
     } else {
-        (void) epcoll_break(running->member, why); /* nobody reads but slots */
+        (void) epcoll_break(running->member, why); /* members read nothing but slots */
     }
 }

@@ -9,9 +9,9 @@
  * Kinds that move data: each block is copied once, from its sender's buffer to its receiver's, by
  * the thread that has claimed it.
  *
- * A piece is what a member receives, or, of those that gather, what a member sends.  Its shares are
- * the blocks, those of other members in turn so that not all read the same one first: long blocks in
- * parts of a share's size, short ones several to a share.
+ * A partition is what a member receives, or, of those that gather, what a member sends.  Its chunks
+ * are the blocks, those of other members in turn so that not all read the same one first: long
+ * blocks in parts of a chunk's size, short ones several to a chunk.
  *
  * Tests: coll_move, coll_late
  */
@@ -20,24 +20,25 @@
 
 #include "../data/data.h"
 #include "coll_epcoll_move.h"
-#include "coll_epcoll_pieces.h"
+#include "coll_epcoll_chunks.h"
 
 #include "mpi.h"
 
-/** What copying a block takes beside its bytes, in bytes: a share has no more blocks than that. */
+/** The overhead of copying a block, in bytes: a chunk has no more blocks than that. */
 #define BLOCK_LEAST 32
 
-/** How a piece is cut into shares; for how long a block is, and of how many there are in a piece. */
+/** How a partition is cut into chunks; for how long a block is, and of how many there are in a
+ * partition. */
 typedef struct parts_t {
     uint64_t size;   /**< of a part of a block, in bytes */
     uint32_t count;  /**< of the parts of a block */
-    uint32_t blocks; /**< in a share; 1 if a block has several parts */
+    uint32_t blocks; /**< in a chunk; 1 if a block has several parts */
 } parts_t;
 
 static parts_t parts_of(const mca_coll_epcoll_running_t *running, uint64_t longest, uint32_t blocks)
 {
-    const uint64_t most = EPCOLL_SHARES_MOST / 2 / blocks; /* there must be one: 2^19 members */
-    parts_t parts = {.size = running->least_share};
+    const uint64_t most = EPCOLL_CHUNKS_MAX / 2 / blocks; /* there must be one: 2^19 members */
+    parts_t parts = {.size = running->chunk_min};
 
     while (longest > most * parts.size) {
         parts.size *= 2;
@@ -148,8 +149,8 @@ mca_coll_epcoll_buffer_t mca_coll_epcoll_sent(const mca_coll_epcoll_call_t *call
     }
 }
 
-/** Likewise by index: where a member of the process has what comes from, or goes to, another
- * one. */
+/** Likewise by index: the buffer of a member of the process for what comes from, or goes to,
+ * another one. */
 static mca_coll_epcoll_buffer_t move_received(const mca_coll_epcoll_call_t *call, uint32_t from)
 {
     return mca_coll_epcoll_received(call, mca_coll_epcoll_rank_of(call, from));
@@ -162,12 +163,12 @@ static mca_coll_epcoll_buffer_t move_sent(const mca_coll_epcoll_call_t *call, ui
                                 mca_coll_epcoll_rank_of(call, to));
 }
 
-/* ---- pieces ---------------------------------------------------------------------------------- */
+/* ---- partitions ------------------------------------------------------------------------------ */
 
-/** In place, two members exchange blocks; which of the two pieces that is in. */
-static bool is_exchanged_by(uint32_t piece, uint32_t other)
+/** In place, two members exchange blocks; which of the two partitions that is in. */
+static bool is_exchanged_by(uint32_t partition, uint32_t other)
 {
-    return piece != other && (0 != (piece + other) % 2) == (piece < other);
+    return partition != other && (0 != (partition + other) % 2) == (partition < other);
 }
 
 static bool is_exchange(const mca_coll_epcoll_call_t *call)
@@ -181,23 +182,23 @@ static size_t part_size(const parts_t *parts, uint64_t offset, size_t bytes)
     return bytes - offset < parts->size ? bytes - offset : parts->size;
 }
 
-/** The member whose block is that turn's of a piece. */
-static inline uint32_t block_at(const mca_coll_epcoll_running_t *running, uint32_t piece,
+/** The member whose block is the n-th of a partition. */
+static inline uint32_t block_at(const mca_coll_epcoll_running_t *running, uint32_t partition,
                                 uint32_t turn)
 {
     const uint32_t count = running->member->count;
 
-    return turn < count - piece ? piece + turn : piece + turn - count;
+    return turn < count - partition ? partition + turn : partition + turn - count;
 }
 
 /** A part of what two members exchange. */
-static int move_exchange(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t other,
-                         const parts_t *parts, uint32_t part)
+static int move_exchange(const mca_coll_epcoll_running_t *running, uint32_t partition,
+                         uint32_t other, const parts_t *parts, uint32_t part)
 {
-    const mca_coll_epcoll_buffer_t one = move_received(mca_coll_epcoll_call_of(running, piece),
+    const mca_coll_epcoll_buffer_t one = move_received(mca_coll_epcoll_call_of(running, partition),
                                                        other);
     const mca_coll_epcoll_buffer_t two = move_received(mca_coll_epcoll_call_of(running, other),
-                                                       piece);
+                                                       partition);
     const size_t bytes = mca_coll_epcoll_bytes(&one);
     const uint64_t offset = part * parts->size;
 
@@ -261,9 +262,10 @@ const char *mca_coll_epcoll_move_run(const mca_coll_epcoll_call_t *call, uint32_
 }
 
 /** From the slot of a member to that of the next one. */
-#define SLOTS (sizeof(epcoll_place_t) / sizeof(epcoll_slot_t))
+#define SLOTS (sizeof(epcoll_ctrl_t) / sizeof(epcoll_slot_t))
 
-/** Copies a block of 8 bytes each of neighbours, from an offset in their runs, one behind the other.
+/** Copies a block of 8 bytes each of neighbours, from an offset in their runs, one behind the
+ * other.
  * @return how many, up to the first whose blocks are no run */
 static uint32_t copy_numbers(const epcoll_slot_t *slot, uint32_t count, size_t offset, char *target)
 {
@@ -362,60 +364,61 @@ static bool copy_scattered(const mca_coll_epcoll_running_t *running, uint32_t to
     return true;
 }
 
-static uint32_t move_shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
+static uint32_t move_chunks(const mca_coll_epcoll_running_t *running, uint32_t partition)
 {
     const uint32_t count = running->member->count;
-    const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece), count);
+    const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, partition), count);
 
     return (count + parts.blocks - 1) / parts.blocks * parts.count;
 }
 
-static int move_run(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
+static int move_run(const mca_coll_epcoll_running_t *running, uint32_t partition, uint32_t chunk)
 {
     const uint32_t count = running->member->count;
-    const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece), count);
-    const uint32_t part = share % parts.count;
-    uint32_t turn = share / parts.count * parts.blocks;
+    const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, partition), count);
+    const uint32_t part = chunk % parts.count;
+    uint32_t turn = chunk / parts.count * parts.blocks;
     const uint32_t end = turn + parts.blocks < count ? turn + parts.blocks : count;
     int rc = MPI_SUCCESS;
 
     if (1 == parts.count && is_equal(running->call)) {
-        turn = copy_runs(running, piece, turn, end);
+        turn = copy_runs(running, partition, turn, end);
     }
     for (; turn < end && MPI_SUCCESS == rc; ++turn) {
-        const uint32_t block = block_at(running, piece, turn);
+        const uint32_t block = block_at(running, partition, turn);
 
         if (!is_exchange(running->call)) {
-            rc = move_copy_part(running, block, piece, &parts, part);
-        } else if (is_exchanged_by(piece, block)) {
-            rc = move_exchange(running, piece, block, &parts, part);
+            rc = move_copy_part(running, block, partition, &parts, part);
+        } else if (is_exchanged_by(partition, block)) {
+            rc = move_exchange(running, partition, block, &parts, part);
         }
     }
     return rc;
 }
 
-const mca_coll_epcoll_family_t mca_coll_epcoll_move = {.shares = move_shares, .work = move_run};
+const mca_coll_epcoll_chunk_ops_t mca_coll_epcoll_move_ops = {.chunks = move_chunks,
+                                                              .work = move_run};
 
-static uint32_t rooted_shares(const mca_coll_epcoll_running_t *running, uint32_t piece)
+static uint32_t rooted_chunks(const mca_coll_epcoll_running_t *running, uint32_t partition)
 {
-    if (EPCOLL_BCAST == running->call->kind && piece == (uint32_t) running->call->root) {
+    if (EPCOLL_BCAST == running->call->kind && partition == (uint32_t) running->call->root) {
         return 0;
     }
-    return parts_of(running, mca_coll_epcoll_longest_of(running, piece), 1).count;
+    return parts_of(running, mca_coll_epcoll_longest_of(running, partition), 1).count;
 }
 
-static int move_rooted(const mca_coll_epcoll_running_t *running, uint32_t piece, uint32_t share)
+static int move_rooted(const mca_coll_epcoll_running_t *running, uint32_t partition, uint32_t chunk)
 {
-    const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, piece), 1);
+    const parts_t parts = parts_of(running, mca_coll_epcoll_longest_of(running, partition), 1);
     const uint32_t root = (uint32_t) running->call->root;
 
-    if (1 == parts.count && copy_scattered(running, piece)) {
+    if (1 == parts.count && copy_scattered(running, partition)) {
         return MPI_SUCCESS;
     }
-    return is_gather(running->call->kind) ? move_copy_part(running, piece, root, &parts, share)
-                                          : move_copy_part(running, root, piece, &parts, share);
+    return is_gather(running->call->kind) ? move_copy_part(running, partition, root, &parts, chunk)
+                                          : move_copy_part(running, root, partition, &parts, chunk);
 }
 
-const mca_coll_epcoll_family_t mca_coll_epcoll_move_rooted = {.is_rooted = true,
-                                                              .shares = rooted_shares,
-                                                              .work = move_rooted};
+const mca_coll_epcoll_chunk_ops_t mca_coll_epcoll_move_rooted_ops = {.is_rooted = true,
+                                                                     .chunks = rooted_chunks,
+                                                                     .work = move_rooted};

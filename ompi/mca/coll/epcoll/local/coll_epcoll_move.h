@@ -28,7 +28,7 @@ mca_coll_epcoll_buffer_t mca_coll_epcoll_received(const mca_coll_epcoll_call_t *
 mca_coll_epcoll_buffer_t mca_coll_epcoll_sent(const mca_coll_epcoll_call_t *call, uint32_t own,
                                               uint32_t to);
 
-/** The rank by which a call knows a member that the block has by index. */
+/** The rank in the call of a member, by its index in the segment. */
 static inline uint32_t mca_coll_epcoll_rank_of(const mca_coll_epcoll_call_t *call, uint32_t index)
 {
     return NULL == call->ranks ? index : call->ranks[index];

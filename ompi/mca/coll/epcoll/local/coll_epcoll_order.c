@@ -6,11 +6,12 @@
 /**
  * @file
  *
- * What messages between processes would make of the vectors of all members, by one thread that has
- * them all.  Each function names whose order it is; what changes there has to change here.
+ * The result that messages between processes would give, computed by one thread that has the
+ * vectors of all members.  Each function names the function whose order it follows; a change there
+ * needs a change here.
  *
- * An op is always called as messages call it, with two buffers: its kernel of three may take the
- * operands the other way round, which a maximum shows if one of them is no number.
+ * An op is always called as by messages, with two buffers: its kernel of three may take the
+ * operands the other way round, which a maximum shows if one of them is a NaN.
  *
  * Tests: coll_order
  */
@@ -29,11 +30,12 @@ typedef struct work_t {
     const mca_coll_epcoll_order_t *of;
     const mca_coll_epcoll_call_t *call;
     size_t away, bytes, elements;
-    char *value[EPCOLL_FAN]; /**< by process: what its members have together; then what more have */
-    alignas(64) char room[EPCOLL_FAN][EPCOLL_ORDER_ELEMENT];
+    char *value
+        [EPCOLL_FANOUT]; /**< by process: what its members have together; then what more have */
+    alignas(64) char scratch[EPCOLL_FANOUT][EPCOLL_ORDER_ELEMENT];
 } work_t;
 
-bool mca_coll_epcoll_shows_order(const mca_coll_epcoll_call_t *call)
+bool mca_coll_epcoll_order_matters(const mca_coll_epcoll_call_t *call)
 {
     const opal_datatype_t *type = &call->recv_type->super;
 
@@ -71,7 +73,7 @@ bool mca_coll_epcoll_order_serves(const mca_coll_epcoll_layout_t *layout,
                && ompi_op_is_commute(call->op));
 }
 
-/* ---- pieces of an order ---------------------------------------------------------------------- */
+/* ---- partitions of an order ------------------------------------------------------------------ */
 
 /** into = from op into */
 static void order_combine(const work_t *work, const void *from, void *into)
@@ -83,11 +85,12 @@ static void order_combine(const work_t *work, const void *from, void *into)
 /** A member's part. */
 static const char *order_part(const work_t *work, uint32_t rank)
 {
-    return (const char *) work->of->said[rank] + work->away;
+    return (const char *) work->of->vector[rank] + work->away;
 }
 
 /** Some members, from the last to the first. */
-static void order_fold(const work_t *work, const uint32_t *rank, uint32_t count, char *into)
+static void order_combine_ranks(const work_t *work, const uint32_t *rank, uint32_t count,
+                                char *into)
 {
     memcpy(into, order_part(work, rank[count - 1]), work->bytes);
     for (uint32_t i = count - 1; i-- > 0;) {
@@ -96,27 +99,27 @@ static void order_fold(const work_t *work, const uint32_t *rank, uint32_t count,
 }
 
 /** The members of a process, in its room. */
-static void fold_process(work_t *work, uint32_t process)
+static void order_combine_process(work_t *work, uint32_t process)
 {
     const mca_coll_epcoll_layout_t *layout = work->of->layout;
 
-    work->value[process] = work->room[process];
-    order_fold(work, layout->member + layout->first[process],
-               mca_coll_epcoll_layout_count(layout, process), work->value[process]);
+    work->value[process] = work->scratch[process];
+    order_combine_ranks(work, layout->member + layout->first[process],
+                        mca_coll_epcoll_layout_count(layout, process), work->value[process]);
 }
 
-/** One value with that behind it, which it becomes: both keep a room. */
+/** One value with that behind it, which it becomes: both keep a scratch buffer. */
 static void order_join(char **before, char **behind, const work_t *work)
 {
-    char *room = *before;
+    char *scratch = *before;
 
-    order_combine(work, room, *behind);
+    order_combine(work, scratch, *behind);
     *before = *behind;
-    *behind = room;
+    *behind = scratch;
 }
 
 /** Neighbours, then neighbours of these, and so on, into the first. */
-static void fold_tree(const work_t *work, char **value, uint32_t count)
+static void order_combine_tree(const work_t *work, char **value, uint32_t count)
 {
     for (uint32_t step = 1; step < count; step *= 2) {
         for (uint32_t i = 0; i + step < count; i += 2 * step) {
@@ -127,7 +130,7 @@ static void fold_tree(const work_t *work, char **value, uint32_t count)
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-/** mca_coll_epcoll_stage_allreduce: doubling; the first ones are in pairs, so that a power of two
+/** mca_coll_epcoll_phase_allreduce: doubling; the first ones are in pairs, so that a power of two
  * is left. */
 static void put_all(work_t *work, char *result)
 {
@@ -135,7 +138,7 @@ static void put_all(work_t *work, char *result)
     uint32_t places = 1, pairs;
 
     for (uint32_t i = 0; i < processes; ++i) {
-        fold_process(work, i);
+        order_combine_process(work, i);
     }
     while (2 * places <= processes) {
         places *= 2;
@@ -149,7 +152,7 @@ static void put_all(work_t *work, char *result)
             work->value[i] = work->value[pairs + i];
         }
     }
-    fold_tree(work, work->value, places);
+    order_combine_tree(work, work->value, places);
     memcpy(result, work->value[0], work->bytes);
 }
 
@@ -162,20 +165,20 @@ static void put_root(work_t *work, char *result)
     const uint32_t first = ompi_op_is_commute(work->call->op)
                                ? layout->process_of[work->call->root]
                                : 0;
-    char *value[EPCOLL_FAN];
+    char *value[EPCOLL_FANOUT];
 
     for (uint32_t i = 0; i < processes; ++i) {
         const uint32_t process = (first + i) % processes;
 
-        fold_process(work, process);
+        order_combine_process(work, process);
         value[i] = work->value[process];
     }
-    fold_tree(work, value, processes);
+    order_combine_tree(work, value, processes);
     memcpy(result, value[0], work->bytes);
 }
 
-/** coll_epcoll_build_scatter.c: to our process's come the others', that before ours first; if the
- * op does not commute, those behind ours are put together for themselves. */
+/** coll_epcoll_build_scatter.c: the others are combined with our process's part, those before ours
+ * first; if the op does not commute, those behind ours are combined by themselves. */
 static void put_block(work_t *work, char *result)
 {
     const mca_coll_epcoll_layout_t *layout = work->of->layout;
@@ -184,7 +187,7 @@ static void put_block(work_t *work, char *result)
     const uint32_t before = commutes ? processes - 1 : own;
 
     for (uint32_t i = 0; i < processes; ++i) {
-        fold_process(work, i);
+        order_combine_process(work, i);
     }
     for (uint32_t away = 1; away <= before; ++away) {
         order_combine(work, work->value[(own + processes - away) % processes], work->value[own]);
@@ -205,7 +208,7 @@ static void put_block(work_t *work, char *result)
 static void before_process(work_t *work, uint32_t process, char *before)
 {
     for (uint32_t i = 0; i < process; ++i) {
-        fold_process(work, i);
+        order_combine_process(work, i);
     }
     memcpy(before, work->value[process - 1], work->bytes);
     for (uint32_t step = 1; step < process; step *= 2) {
@@ -227,11 +230,11 @@ static void put_before(work_t *work, char *result)
     const uint32_t process = layout->process_of[work->of->rank];
     const uint32_t *rank = layout->member + layout->first[process];
     const uint32_t count = layout->index_of[work->of->rank] + (EPCOLL_SCAN == work->call->kind);
-    char *acc = work->room[EPCOLL_FAN - 1], *next = work->room[0];
+    char *acc = work->scratch[EPCOLL_FANOUT - 1], *next = work->scratch[0];
     uint32_t done = 0;
 
     if (0 == process && work->of->is_small) {
-        order_fold(work, rank, count, result);
+        order_combine_ranks(work, rank, count, result);
         return;
     }
     if (0 == process) {
@@ -240,12 +243,12 @@ static void put_before(work_t *work, char *result)
         before_process(work, process, acc);
     }
     for (; done < count; ++done) {
-        char *room = acc;
+        char *scratch = acc;
 
         memcpy(next, order_part(work, rank[done]), work->bytes);
         order_combine(work, acc, next);
         acc = next;
-        next = room;
+        next = scratch;
     }
     memcpy(result, acc, work->bytes);
 }

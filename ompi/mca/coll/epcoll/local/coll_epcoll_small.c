@@ -6,10 +6,10 @@
 /**
  * @file
  *
- * Collectives whose data travel in slots.  Members read what they need, and no more: a member that
- * only gives (of those that gather and reduce, a low rank of a scan) does not wait.
+ * Collectives whose data travel in slots.  Members read only what they need: a member that only
+ * sends (in a gather or reduce, or a low rank of a scan) does not wait.
  *
- * Tests: coll_move, coll_reduce, coll_late, coll_different, coll_pending, coll_order
+ * Tests: coll_move, coll_reduce, coll_late, coll_mismatch, coll_pending, coll_order
  */
 
 #include "ompi_config.h"
@@ -21,17 +21,17 @@
 #include "mpi.h"
 
 /** What a reduction of a slot's data needs. */
-typedef struct fold_t {
+typedef struct reduce_args_t {
     ompi_op_t *op;
     ompi_datatype_t *type;
     mca_coll_epcoll_count_t count;
-} fold_t;
+} reduce_args_t;
 
 static void small_combine(void *into, const void *from, void *context)
 {
-    const fold_t *fold = context;
+    const reduce_args_t *args = context;
 
-    ompi_op_reduce(fold->op, (void *) (uintptr_t) from, into, fold->count, fold->type);
+    ompi_op_reduce(args->op, (void *) (uintptr_t) from, into, args->count, args->type);
 }
 
 bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
@@ -65,24 +65,25 @@ bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
 int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
                                     size_t count, ompi_datatype_t *type, ompi_op_t *op)
 {
-    fold_t fold = {.op = op, .type = type, .count = (mca_coll_epcoll_count_t) count};
+    reduce_args_t args = {.op = op, .type = type, .count = (mca_coll_epcoll_count_t) count};
     const size_t bytes = count * type->super.size;
-    const epcoll_all_t all = {.call = mca_coll_epcoll_word(EPCOLL_ALLREDUCE, 0, false, bytes),
-                              .data = send,
-                              .size = bytes,
-                              .combine = small_combine,
-                              .context = &fold};
+    const epcoll_contribution_t all = {.signature = mca_coll_epcoll_signature(EPCOLL_ALLREDUCE, 0,
+                                                                              false, bytes),
+                                       .data = send,
+                                       .size = bytes,
+                                       .combine = small_combine,
+                                       .context = &args};
 
-    return mca_coll_epcoll_ended(handle, epcoll_all(&handle->member, &all, recv));
+    return mca_coll_epcoll_ended(handle, epcoll_allreduce(&handle->member, &all, recv));
 }
 
 int mca_coll_epcoll_small_bcast(mca_coll_epcoll_handle_t *handle, void *data, size_t bytes,
                                 int root)
 {
-    return mca_coll_epcoll_ended(handle,
-                                 epcoll_tell(&handle->member, (uint32_t) root,
-                                             mca_coll_epcoll_word(EPCOLL_BCAST, root, false, bytes),
-                                             data, bytes));
+    return mca_coll_epcoll_ended(handle, epcoll_bcast(&handle->member, (uint32_t) root,
+                                                      mca_coll_epcoll_signature(EPCOLL_BCAST, root,
+                                                                                false, bytes),
+                                                      data, bytes));
 }
 
 int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
@@ -92,9 +93,9 @@ int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *
     unsigned char blocks[EPCOLL_INLINE];
     const bool is_root = member->index == (uint32_t) root;
     const unsigned char *all = is_root ? send : blocks;
-    const int rc = epcoll_tell(member, (uint32_t) root,
-                               mca_coll_epcoll_word(EPCOLL_SCATTER, root, false, bytes),
-                               (void *) (uintptr_t) all, bytes * member->count);
+    const int rc = epcoll_bcast(member, (uint32_t) root,
+                                mca_coll_epcoll_signature(EPCOLL_SCATTER, root, false, bytes),
+                                (void *) (uintptr_t) all, bytes * member->count);
 
     if (OPAL_LIKELY(0 == rc)) {
         epcoll_copy(recv, all + member->index * bytes, bytes);
@@ -102,10 +103,11 @@ int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *
     return mca_coll_epcoll_ended(handle, rc);
 }
 
-/* ---- what a member says ---------------------------------------------------------------------- */
+/* ---- publishing ------------------------------------------------------------------------------ */
 
 /** A member's data as they are in its slot. */
-static int small_publish(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+static int small_publish_data(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                              uint64_t signature)
 {
     unsigned char packed[EPCOLL_INLINE];
     mca_coll_epcoll_buffer_t sent = {.address = (void *) (uintptr_t) call->send,
@@ -115,8 +117,8 @@ static int small_publish(epcoll_member_t *member, const mca_coll_epcoll_call_t *
     int rc;
 
     if (NULL != call->op) { /* a vector that is as if packed */
-        epcoll_say(epcoll_slot(member, member->index), member->number, word,
-                   call->in_place ? call->recv : call->send, size);
+        epcoll_publish(epcoll_slot(member, member->index), member->seq, signature,
+                       call->in_place ? call->recv : call->send, size);
         return 0;
     }
     if (EPCOLL_ALLTOALL == call->kind || EPCOLL_SCATTER == call->kind) {
@@ -135,29 +137,30 @@ static int small_publish(epcoll_member_t *member, const mca_coll_epcoll_call_t *
     }
     rc = mca_coll_epcoll_small_pack(packed, &sent, size);
     if (OPAL_LIKELY(0 == rc)) {
-        epcoll_say(epcoll_slot(member, member->index), member->number, word, packed, size);
+        epcoll_publish(epcoll_slot(member, member->index), member->seq, signature, packed, size);
     }
     return rc;
 }
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-/** Wait until a member has said its block.  @return 0 or an error */
+/** Wait until a member has published its block.  @return 0 or an error */
 static inline int gather_wait(epcoll_member_t *member, const epcoll_slot_t *slot, uint32_t index,
-                              uint64_t word)
+                              uint64_t signature)
 {
     /* Acquire: as in epcoll_wait_member. */
-    return OPAL_LIKELY(atomic_load_explicit(&slot->number, memory_order_acquire) >= member->number
-                       && word == slot->call)
+    return OPAL_LIKELY(atomic_load_explicit(&slot->seq, memory_order_acquire) >= member->seq
+                       && signature == slot->signature)
                ? 0
-               : epcoll_wait_longer(member, 0, index, word);
+               : epcoll_wait_member_slow(member, 0, index, signature);
 }
 
-/** Kinds that gather: all members' blocks, in order.  In place, our own one comes back as it
- * was. */
-static int small_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+/** Kinds that gather: all members' blocks, in order.  In place, our own block is written back
+ * unchanged. */
+static int small_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                        uint64_t signature)
 {
-    enum { STRIDE = sizeof(epcoll_place_t) / sizeof(epcoll_slot_t) };
+    enum { STRIDE = sizeof(epcoll_ctrl_t) / sizeof(epcoll_slot_t) };
     const size_t bytes = call->bytes,
                  offset = EPCOLL_ALLTOALL == call->kind ? member->index * bytes : 0;
     const bool is_run = mca_coll_epcoll_is_dense(call->recv_type);
@@ -171,7 +174,7 @@ static int small_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *c
         for (uint32_t i = member->count; i-- > 0;) {
             slot -= STRIDE;
             block -= sizeof(uint64_t);
-            rc = gather_wait(member, slot, i, word);
+            rc = gather_wait(member, slot, i, signature);
             if (0 != rc) {
                 return rc;
             }
@@ -182,27 +185,27 @@ static int small_gather(epcoll_member_t *member, const mca_coll_epcoll_call_t *c
     for (uint32_t i = member->count; i-- > 0 && 0 == rc;) {
         slot -= STRIDE;
         block -= bytes;
-        rc = gather_wait(member, slot, i, word);
+        rc = gather_wait(member, slot, i, signature);
         if (0 == rc && is_run) {
             epcoll_copy(block, slot->data + offset, bytes);
         } else if (0 == rc && (i != member->index || !call->in_place)) {
-            rc = mca_coll_epcoll_small_take(call, slot->data + offset, i);
+            rc = mca_coll_epcoll_small_unpack(call, slot->data + offset, i);
         }
     }
     return rc;
 }
 
-/** Put together what members first to last say. */
+/** Combine the data of members first to last. */
 static int small_reduce_members(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
-                                uint64_t word, uint32_t first, uint32_t last, void *result)
+                                uint64_t signature, uint32_t first, uint32_t last, void *result)
 {
-    const fold_t what = {.op = call->op,
-                         .type = call->recv_type,
-                         .count = (mca_coll_epcoll_count_t) call->recv_count};
+    const reduce_args_t what = {.op = call->op,
+                                .type = call->recv_type,
+                                .count = (mca_coll_epcoll_count_t) call->recv_count};
     int rc = 0;
 
     for (uint32_t i = last + 1; i-- > first && 0 == rc;) {
-        rc = epcoll_wait_member(member, first, i, word);
+        rc = epcoll_wait_member(member, first, i, signature);
         if (0 == rc && i == last) {
             epcoll_copy(result, epcoll_slot(member, i)->data, call->bytes);
         } else if (0 == rc) {
@@ -213,14 +216,14 @@ static int small_reduce_members(epcoll_member_t *member, const mca_coll_epcoll_c
 }
 
 /** The same of the members before us, which wait for none and may be ahead. */
-static int fold_before(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word,
-                       uint32_t last)
+static int small_combine_before(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                                uint64_t signature, uint32_t last)
 {
     const bool is_ahead = 0 < member->index && epcoll_is_ahead(member, member->index - 1);
-    const int rc = small_reduce_members(member, call, word, 0, last, call->recv);
+    const int rc = small_reduce_members(member, call, signature, 0, last, call->recv);
 
     if (is_ahead) {
-        epcoll_ask_ahead(member, 0, member->index);
+        epcoll_prefetch_next(member, 0, member->index);
     }
     return rc;
 }
@@ -242,14 +245,15 @@ static size_t block_begin(const epcoll_member_t *member, const mca_coll_epcoll_c
     return first;
 }
 
-/** Our block of what all say together. */
-static int fold_block(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+/** Our block of the combined data of all. */
+static int small_combine_block(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                               uint64_t signature)
 {
     alignas(16) unsigned char all[EPCOLL_INLINE];
     const size_t size = call->recv_type->super.size;
     size_t count;
     const size_t first = block_begin(member, call, &count);
-    const int rc = small_reduce_members(member, call, word, 0, member->count - 1, all);
+    const int rc = small_reduce_members(member, call, signature, 0, member->count - 1, all);
 
     if (0 == rc) {
         memcpy(call->recv, all + first * size, count * size);
@@ -261,13 +265,14 @@ static int fold_block(epcoll_member_t *member, const mca_coll_epcoll_call_t *cal
  * one. */
 static bool is_in_order(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
 {
-    return NULL != member->beside && NULL != call->op && mca_coll_epcoll_shows_order(call);
+    return NULL != member->aux && NULL != call->op && mca_coll_epcoll_order_matters(call);
 }
 
-/** Then: what we want of what they say. */
-static int hear_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+/** Then: the result. */
+static int small_wait_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                               uint64_t signature)
 {
-    mca_coll_epcoll_order_t order = {.layout = member->beside->order,
+    mca_coll_epcoll_order_t order = {.layout = member->aux->order,
                                      .rank = member->index,
                                      .is_small = true,
                                      .count = call->recv_count};
@@ -291,14 +296,14 @@ static int hear_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *
     default:
         break;
     }
-    epcoll_ask_members(member, 0, end);
+    epcoll_prefetch_slots(member, 0, end);
     for (uint32_t i = end; i-- > 0;) {
-        const int rc = epcoll_wait_member(member, 0, i, word);
+        const int rc = epcoll_wait_member(member, 0, i, signature);
 
         if (0 != rc) {
             return rc;
         }
-        order.said[i] = epcoll_slot(member, i)->data + first;
+        order.vector[i] = epcoll_slot(member, i)->data + first;
     }
     if (0 < end) {
         mca_coll_epcoll_order_run(&order, call, call->recv);
@@ -307,7 +312,8 @@ static int hear_in_order(epcoll_member_t *member, const mca_coll_epcoll_call_t *
 }
 
 /** One has blocks for all. */
-static int small_scatter(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+static int small_scatter(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                         uint64_t signature)
 {
     unsigned char blocks[EPCOLL_INLINE];
     const mca_coll_epcoll_buffer_t sent = {
@@ -319,44 +325,46 @@ static int small_scatter(epcoll_member_t *member, const mca_coll_epcoll_call_t *
     int rc = is_root ? mca_coll_epcoll_pack(blocks, &sent) : 0;
 
     if (0 == rc) {
-        rc = epcoll_tell(member, (uint32_t) call->root, word, blocks,
-                         call->bytes * (is_scatter ? member->count : 1));
+        rc = epcoll_bcast(member, (uint32_t) call->root, signature, blocks,
+                          call->bytes * (is_scatter ? member->count : 1));
     }
     if (0 != rc || (is_root && (call->in_place || !is_scatter))) {
         return rc;
     }
-    return mca_coll_epcoll_small_take(call, blocks + (is_scatter ? member->index * call->bytes : 0),
-                                      0);
+    return mca_coll_epcoll_small_unpack(call,
+                                        blocks + (is_scatter ? member->index * call->bytes : 0), 0);
 }
 
-/** The kinds in which each says something of its own.  Our slot is said. */
-static int small_all(epcoll_member_t *member, const mca_coll_epcoll_call_t *call, uint64_t word)
+/** The kinds in which each member publishes data.  Our slot is published. */
+static int small_all(epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
+                     uint64_t signature)
 {
     const uint32_t last = member->count - 1, index = member->index;
 
     if (OPAL_UNLIKELY(is_in_order(member, call))) {
-        return hear_in_order(member, call, word);
+        return small_wait_in_order(member, call, signature);
     }
     switch (call->kind) {
     case EPCOLL_GATHER:
-        return index == (uint32_t) call->root ? small_gather(member, call, word) : 0;
+        return index == (uint32_t) call->root ? small_gather(member, call, signature) : 0;
     case EPCOLL_REDUCE:
         return index == (uint32_t) call->root
-                   ? small_reduce_members(member, call, word, 0, last, call->recv)
+                   ? small_reduce_members(member, call, signature, 0, last, call->recv)
                    : 0;
     case EPCOLL_SCAN:
-        return fold_before(member, call, word, index);
+        return small_combine_before(member, call, signature, index);
     case EPCOLL_EXSCAN:
-        return 0 == index ? 0 : fold_before(member, call, word, index - 1);
+        return 0 == index ? 0 : small_combine_before(member, call, signature, index - 1);
     default:
         break;
     }
-    return NULL == call->op ? small_gather(member, call, word) : fold_block(member, call, word);
+    return NULL == call->op ? small_gather(member, call, signature)
+                            : small_combine_block(member, call, signature);
 }
 
 /* ---- in steps -------------------------------------------------------------------------------- */
 
-/** Whom do we read?  @param count_p  set to the number of members  @return the first of them */
+/** The members that we read.  @param count_p  set to their number @return the first of them */
 static uint32_t small_needed(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call,
                              uint32_t *count_p)
 {
@@ -383,34 +391,36 @@ static uint32_t small_needed(const epcoll_member_t *member, const mca_coll_epcol
     }
 }
 
-void mca_coll_epcoll_small_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
-                                const mca_coll_epcoll_call_t *call)
+void mca_coll_epcoll_small_publish(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
+                                   const mca_coll_epcoll_call_t *call)
 {
     const bool is_told = EPCOLL_BCAST == call->kind || EPCOLL_SCATTER == call->kind;
 
     *running = (mca_coll_epcoll_running_t){
         .member = member,
         .call = call,
-        .word = mca_coll_epcoll_word_of(call),
+        .signature = mca_coll_epcoll_signature_of(call),
     };
     if (EPCOLL_BARRIER == call->kind) {
-        epcoll_say(epcoll_slot(member, member->index), member->number, running->word, "", 0);
+        epcoll_publish(epcoll_slot(member, member->index), member->seq, running->signature, "", 0);
     } else if (!is_told || member->index == (uint32_t) call->root) {
-        running->error = small_publish(member, call, running->word);
+        running->error = small_publish_data(member, call, running->signature);
     }
 }
 
-/** Have all members that we read come? */
+/** Have all members that we read arrived? */
 static int small_hear(mca_coll_epcoll_running_t *running)
 {
     epcoll_member_t *member = running->member;
     const mca_coll_epcoll_call_t *call = running->call;
     const bool is_root = member->index == (uint32_t) call->root;
-    fold_t fold_all = {.op = call->op,
-                       .type = call->recv_type,
-                       .count = (mca_coll_epcoll_count_t) call->recv_count};
-    const epcoll_all_t all = {
-        .call = running->word, .size = call->bytes, .combine = small_combine, .context = &fold_all};
+    reduce_args_t args = {.op = call->op,
+                          .type = call->recv_type,
+                          .count = (mca_coll_epcoll_count_t) call->recv_count};
+    const epcoll_contribution_t all = {.signature = running->signature,
+                                       .size = call->bytes,
+                                       .combine = small_combine,
+                                       .context = &args};
 
     switch (call->kind) {
     case EPCOLL_BARRIER:
@@ -418,34 +428,33 @@ static int small_hear(mca_coll_epcoll_running_t *running)
     case EPCOLL_BCAST:
         return is_root
                    ? 0
-                   : mca_coll_epcoll_small_take(call,
-                                                epcoll_slot(member, (uint32_t) call->root)->data,
-                                                0);
+                   : mca_coll_epcoll_small_unpack(call,
+                                                  epcoll_slot(member, (uint32_t) call->root)->data,
+                                                  0);
     case EPCOLL_SCATTER:
         return is_root && call->in_place
                    ? 0
-                   : mca_coll_epcoll_small_take(call,
-                                                epcoll_slot(member, (uint32_t) call->root)->data
-                                                    + member->index * call->bytes,
-                                                0);
+                   : mca_coll_epcoll_small_unpack(call,
+                                                  epcoll_slot(member, (uint32_t) call->root)->data
+                                                      + member->index * call->bytes,
+                                                  0);
     case EPCOLL_ALLREDUCE: /* in the order of a blocking one */
         if (is_in_order(member, call)) {
-            return hear_in_order(member, call, running->word);
+            return small_wait_in_order(member, call, running->signature);
         }
         if (0 < member->levels) {
-            return epcoll_alone(member, &all, call->recv);
+            return epcoll_allreduce_leaderless(member, &all, call->recv);
         }
         for (uint32_t i = member->count; i-- > 0;) {
-            epcoll_put_together(&all, call->recv, epcoll_slot(member, i)->data,
-                                member->count - 1 == i);
+            epcoll_combine(&all, call->recv, epcoll_slot(member, i)->data, member->count - 1 == i);
         }
         return 0;
     default:
-        return small_all(member, call, running->word);
+        return small_all(member, call, running->signature);
     }
 }
 
-/** A member has not come.  @return EPCOLL_NOTHING, or EPCOLL_DIFFERENT: it will not */
+/** A member has not arrived.  @return EPCOLL_NOTHING, or EPCOLL_MISMATCH: it will not */
 static int wait_on(mca_coll_epcoll_running_t *running, uint32_t index)
 {
     epcoll_member_t *member = running->member;
@@ -453,28 +462,28 @@ static int wait_on(mca_coll_epcoll_running_t *running, uint32_t index)
     if (OPAL_LIKELY(0 != ++running->waits % EPCOLL_WAITS)) {
         return EPCOLL_NOTHING;
     }
-    epcoll_say_call(member, running->word);
-    return epcoll_is_gone(member, index) ? EPCOLL_DIFFERENT : EPCOLL_NOTHING;
+    epcoll_publish_signature(member, running->signature);
+    return epcoll_has_left(member, index) ? EPCOLL_MISMATCH : EPCOLL_NOTHING;
 }
 
-/** Checks which members have come.  @return EPCOLL_NOTHING: not all that we read, *next_p has not;
- * or EPCOLL_DIFFERENT */
+/** Check which members have arrived.  @return EPCOLL_NOTHING: not all that we read, *next_p has
+ * not; or EPCOLL_MISMATCH */
 static inline int small_poll(mca_coll_epcoll_running_t *running, uint32_t *next_p)
 {
     uint32_t count;
     const uint32_t first = small_needed(running->member, running->call, &count);
-    bool is_different;
+    bool is_mismatch;
 
-    running->seen += epcoll_came(running->member, first + running->seen, count - running->seen,
-                                 running->word, &is_different);
+    running->seen += epcoll_count_arrived(running->member, first + running->seen,
+                                          count - running->seen, running->signature, &is_mismatch);
     if (running->seen == count) {
         return MPI_SUCCESS;
     }
     *next_p = first + running->seen;
-    return is_different ? EPCOLL_DIFFERENT : EPCOLL_NOTHING;
+    return is_mismatch ? EPCOLL_MISMATCH : EPCOLL_NOTHING;
 }
 
-bool mca_coll_epcoll_small_may_go_on(mca_coll_epcoll_running_t *running)
+bool mca_coll_epcoll_small_may_progress(mca_coll_epcoll_running_t *running)
 {
     uint32_t next;
 
@@ -498,7 +507,7 @@ int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running)
 
 /* ---- at once --------------------------------------------------------------------------------- */
 
-/** Have we heard all others, when it is over?  Of a small call that is none of one to all. */
+/** Have all others arrived when it is over?  Of a small call that is not one of one to all. */
 static bool all_have_come(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
 {
     switch (call->kind) {
@@ -516,9 +525,8 @@ static bool all_have_come(const epcoll_member_t *member, const mca_coll_epcoll_c
 int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     epcoll_member_t *member = &handle->member;
-    const uint64_t word = mca_coll_epcoll_word(call->kind, call->root,
-                                               call->in_place && EPCOLL_ALLTOALL == call->kind,
-                                               call->bytes);
+    const uint64_t signature = mca_coll_epcoll_signature(
+        call->kind, call->root, call->in_place && EPCOLL_ALLTOALL == call->kind, call->bytes);
     int rc;
 
     if (EPCOLL_ALLREDUCE == call->kind && !is_in_order(member, call)) {
@@ -527,19 +535,19 @@ int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_e
                                                call->op);
     }
     if (EPCOLL_BCAST == call->kind || EPCOLL_SCATTER == call->kind) {
-        return mca_coll_epcoll_ended(handle, small_scatter(member, call, word));
+        return mca_coll_epcoll_ended(handle, small_scatter(member, call, signature));
     }
     rc = epcoll_begin(member);
-    rc = 0 == rc ? small_publish(member, call, word) : rc;
-    rc = 0 == rc ? small_all(member, call, word) : rc;
+    rc = 0 == rc ? small_publish_data(member, call, signature) : rc;
+    rc = 0 == rc ? small_all(member, call, signature) : rc;
     if (0 == rc) {
-        const bool all_came = all_have_come(member, call);
+        const bool all_arrived = all_have_come(member, call);
 
-        if (all_came) {
-            epcoll_all_came(member);
+        if (all_arrived) {
+            epcoll_all_arrived(member);
         }
         epcoll_end(member);
-        if (!all_came) {
+        if (!all_arrived) {
             (void) epcoll_end_leader(member); /* an error is that of the next operation */
         }
     }

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What travels in a slot: up to EPCOLL_INLINE bytes, with the number that says that they are there.
+ * Calls in slots: up to EPCOLL_INLINE bytes, in the cache line that has the flag.
  */
 
 #ifndef MCA_COLL_EPCOLL_SMALL_H
@@ -16,7 +16,7 @@
 
 #include "../base/base.h"
 #include "../data/data.h"
-#include "coll_epcoll_pieces.h"
+#include "coll_epcoll_chunks.h"
 
 #include "mpi.h"
 
@@ -29,30 +29,29 @@ bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
 /** All of a small call, by the thread of the member.  @return MPI_SUCCESS or an error code */
 int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
 
-/** Does a call of that many bytes, of a kind that goes into slots whatever the number of members
- * is, take the shortest way?  All members are here then, and nothing has failed. */
+/** Does a call of that many bytes take the fast path, if its kind fits in slots with any number of
+ * members?  All members are in this process then, and nothing has failed. */
 static inline bool mca_coll_epcoll_fits_slot(const mca_coll_epcoll_handle_t *handle, size_t bytes)
 {
     return handle->is_local && 0 < bytes && bytes <= mca_coll_epcoll_component.inline_limit;
 }
 
-/** A bcast of few bytes that are one run of memory: the shortest way.  @param data  the first of
- * them */
+/** The fast path of a bcast of few contiguous bytes.  @param data  the first of them */
 int mca_coll_epcoll_small_bcast(mca_coll_epcoll_handle_t *handle, void *data, size_t bytes,
                                 int root);
 
-/** A scatter of few bytes that are one run of memory, likewise.
- * @param send   the first byte; of others than the root it is not looked at
+/** The fast path of a scatter of few contiguous bytes.
+ * @param send   the first byte; read at the root only
  * @param bytes  of a block */
 int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
                                   size_t bytes, int root);
 
-/** An allreduce of few bytes of a dense type: the shortest way. */
+/** The fast path of an allreduce of few bytes of a dense type. */
 int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
                                     size_t count, ompi_datatype_t *type, ompi_op_t *op);
 
-/** What a member says, of a buffer, which is to be that long: of a root's own part, what it sends
- * and what it receives may differ.  @return MPI_SUCCESS or an error code */
+/** Pack a member's part, which is to be that long: at a root, what it sends and what it receives
+ * from itself may differ.  @return MPI_SUCCESS or an error code */
 static inline int mca_coll_epcoll_small_pack(void *packed, const mca_coll_epcoll_buffer_t *buffer,
                                              size_t size)
 {
@@ -60,11 +59,11 @@ static inline int mca_coll_epcoll_small_pack(void *packed, const mca_coll_epcoll
                                                  : MPI_ERR_TRUNCATE;
 }
 
-/** What a member has said, call->bytes, to a block of what we receive: of a root's own block of a
- * scatter that may have another length, and ends or is filled as a longer one.  @return MPI_SUCCESS
- * or an error code */
-static inline int mca_coll_epcoll_small_take(const mca_coll_epcoll_call_t *call, const void *packed,
-                                             size_t block)
+/** Unpack a member's part, call->bytes, to a block of ours: a root's own block of a scatter may
+ * have another length, and ends or is filled as a longer one.  @return MPI_SUCCESS or an error
+ * code */
+static inline int mca_coll_epcoll_small_unpack(const mca_coll_epcoll_call_t *call,
+                                               const void *packed, size_t block)
 {
     const mca_coll_epcoll_buffer_t received = {
         .address = (char *) call->recv
@@ -74,46 +73,48 @@ static inline int mca_coll_epcoll_small_take(const mca_coll_epcoll_call_t *call,
         .type = call->recv_type};
 
     if (OPAL_UNLIKELY(call->bytes != mca_coll_epcoll_bytes(&received))) {
-        const mca_coll_epcoll_buffer_t said = {.address = (void *) (uintptr_t) packed,
-                                               .count = call->bytes,
-                                               .type = MPI_BYTE};
+        const mca_coll_epcoll_buffer_t vector = {.address = (void *) (uintptr_t) packed,
+                                                 .count = call->bytes,
+                                                 .type = MPI_BYTE};
 
-        return mca_coll_epcoll_copy_part(&received, &said, 0, call->bytes);
+        return mca_coll_epcoll_copy_part(&received, &vector, 0, call->bytes);
     }
     return mca_coll_epcoll_unpack(&received, packed);
 }
 
-/** May members be ahead of each other in it, where there are rings?  (coll_epcoll_ahead.c) */
-bool mca_coll_epcoll_is_ahead_kind(mca_coll_epcoll_kind_t kind);
+/** May members be ahead of each other in it, where there are rings?  (coll_epcoll_small_ring.c) */
+bool mca_coll_epcoll_small_has_ring(mca_coll_epcoll_kind_t kind);
 
 /** All of a small call of such a kind, in rings.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_ahead_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+int mca_coll_epcoll_small_ring_run(mca_coll_epcoll_handle_t *handle,
+                                   const mca_coll_epcoll_call_t *call);
 
-/** As mca_coll_epcoll_pieces_show and mca_coll_epcoll_pieces_step, of a small call or a barrier. */
-void mca_coll_epcoll_small_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
-                                const mca_coll_epcoll_call_t *call);
+/** As mca_coll_epcoll_chunks_publish and mca_coll_epcoll_chunks_step, of a small call or a
+ * barrier. */
+void mca_coll_epcoll_small_publish(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
+                                   const mca_coll_epcoll_call_t *call);
 int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running);
 
 /** Of one that has been shown: would a step bring something? */
-bool mca_coll_epcoll_small_may_go_on(mca_coll_epcoll_running_t *running);
+bool mca_coll_epcoll_small_may_progress(mca_coll_epcoll_running_t *running);
 
 /* Small or not: coll_epcoll_local.c. */
 
-/** Does a call among the members of a block go in slots?  Else in pieces.  The same answer at all
- * members. */
+/** Does a call among the members of a block go in slots?  Else in partitions.  The same answer at
+ * all members. */
 bool mca_coll_epcoll_local_fits(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call);
 
 /** As what it counts: the same for each start of a persistent one. */
-mca_coll_epcoll_way_t mca_coll_epcoll_local_way(const mca_coll_epcoll_handle_t *handle,
-                                                const mca_coll_epcoll_call_t *call);
+mca_coll_epcoll_path_t mca_coll_epcoll_local_path(const mca_coll_epcoll_handle_t *handle,
+                                                  const mca_coll_epcoll_call_t *call);
 
 /** All of any call but a barrier. */
 int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
 
-/** As mca_coll_epcoll_pieces_show, mca_coll_epcoll_pieces_step and mca_coll_epcoll_pieces_close, of
- * any call. */
-void mca_coll_epcoll_local_show(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
-                                const mca_coll_epcoll_call_t *call);
+/** As mca_coll_epcoll_chunks_publish, mca_coll_epcoll_chunks_step and mca_coll_epcoll_chunks_close,
+ * of any call. */
+void mca_coll_epcoll_local_publish(mca_coll_epcoll_running_t *running, epcoll_member_t *member,
+                                   const mca_coll_epcoll_call_t *call);
 int mca_coll_epcoll_local_step(mca_coll_epcoll_running_t *running, uint32_t most);
 void mca_coll_epcoll_local_close(mca_coll_epcoll_running_t *running, int why);
 

@@ -12,10 +12,10 @@
 #ifndef MCA_COLL_EPCOLL_LOCAL_LOCAL_H
 #define MCA_COLL_EPCOLL_LOCAL_LOCAL_H
 
-#include "coll_epcoll_channel.h"
+#include "coll_epcoll_sequence.h"
 #include "coll_epcoll_move.h"
 #include "coll_epcoll_order.h"
-#include "coll_epcoll_pieces.h"
+#include "coll_epcoll_chunks.h"
 #include "coll_epcoll_small.h"
 
 #endif /* MCA_COLL_EPCOLL_LOCAL_LOCAL_H */

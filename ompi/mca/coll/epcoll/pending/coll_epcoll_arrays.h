@@ -14,7 +14,7 @@
 
 #include "ompi_config.h"
 
-#include "../between/between.h"
+#include "../hier/hier.h"
 
 BEGIN_C_DECLS
 
@@ -35,10 +35,11 @@ static inline bool mca_coll_epcoll_arrays_has(mca_coll_epcoll_kind_t kind)
 }
 
 /**
- * The call's arrays become copies, if its kind has any.
+ * Replace the call's arrays by copies, if its kind has any.
  *
  * @param[in]  members   entries of each array
- * @param[out] memory_p  what has the copies, to be freed when nobody reads the call any more; NULL: none
+ * @param[out] memory_p  the memory of the copies, to be freed when the call is not read any more;
+ *                       NULL: none
  *
  * @return MPI_SUCCESS, or MPI_ERR_NO_MEM
  */

@@ -15,21 +15,22 @@
 
 #include "ompi_config.h"
 
-#include "coll_epcoll_gate.h"
+#include "coll_epcoll_combining_lock.h"
 
 #include "mpi.h"
 
 #include <stdlib.h>
 
-/** The handle's pending, with the block for nonblocking ones.  @return NULL: no memory */
+/** The handle's pending operations, with the segment for nonblocking ones.  @return NULL: no
+ * memory */
 static mca_coll_epcoll_pending_t *nonblocking_ready(mca_coll_epcoll_handle_t *handle)
 {
     mca_coll_epcoll_pending_t *pending = mca_coll_epcoll_pending_of(handle);
 
-    if (NULL != pending && NULL == pending->side
+    if (NULL != pending && NULL == pending->segment
         && MPI_SUCCESS
-               != mca_coll_epcoll_side_get(handle, EPCOLL_KEY_NONBLOCKING,
-                                           &pending->nonblocking.member, &pending->side)) {
+               != mca_coll_epcoll_op_segment_get(handle, EPCOLL_KEY_NONBLOCKING,
+                                                 &pending->nonblocking.member, &pending->segment)) {
         return NULL;
     }
     return pending;
@@ -41,10 +42,10 @@ static mca_coll_epcoll_operation_t *operation_new(mca_coll_epcoll_pending_t *pen
     mca_coll_epcoll_operation_t *operation = malloc(sizeof(*operation));
 
     if (NULL != operation) {
-        operation->channel = &pending->nonblocking;
-        operation->is_entered = false;
-        operation->member.block = NULL; /* it gets its view under the gate */
-        if (!mca_coll_epcoll_pending_equip(pending, operation)) {
+        operation->sequence = &pending->nonblocking;
+        operation->has_seq = false;
+        operation->member.segment = NULL; /* it gets its view under the lock */
+        if (!mca_coll_epcoll_pending_schedule_new(pending, operation)) {
             free(operation);
             return NULL;
         }
@@ -52,7 +53,7 @@ static mca_coll_epcoll_operation_t *operation_new(mca_coll_epcoll_pending_t *pen
     return operation;
 }
 
-/** @param may_reuse  we hold the gate, and so those that are unused.  @return NULL: no memory */
+/** @param may_reuse  we hold the lock, and so those that are unused.  @return NULL: no memory */
 static mca_coll_epcoll_operation_t *operation_get(mca_coll_epcoll_pending_t *pending,
                                                   bool may_reuse)
 {
@@ -68,13 +69,13 @@ static mca_coll_epcoll_operation_t *operation_get(mca_coll_epcoll_pending_t *pen
 static void operation_free(mca_coll_epcoll_operation_t *operation)
 {
     if (NULL != operation) {
-        mca_coll_epcoll_pending_strip(operation);
+        mca_coll_epcoll_pending_schedule_free(operation);
         free(operation);
     }
 }
 
 /** @param arrays  what has the copies of the call's arrays
- * @param steps  it goes through its program; else, of several processes, by the node's memory */
+ * @param steps  it goes through its schedule; else, of several processes, by the node's memory */
 static void nonblocking_prepare(mca_coll_epcoll_pending_t *pending,
                                 mca_coll_epcoll_operation_t *operation,
                                 const mca_coll_epcoll_call_t *call, void *arrays, bool steps)
@@ -83,8 +84,8 @@ static void nonblocking_prepare(mca_coll_epcoll_pending_t *pending,
     operation->arrays = arrays;
     operation->request = NULL;
     operation->steps = steps;
-    if (NULL != operation->program) {
-        operation->channel = steps ? &pending->nonblocking : &pending->near;
+    if (NULL != operation->schedule) {
+        operation->sequence = steps ? &pending->nonblocking : &pending->node_sequence;
     }
 }
 
@@ -107,7 +108,7 @@ static int request_new(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_opera
     return rc;
 }
 
-/** Begin one while we hold the gate: mostly it is over at once, or needs a request. */
+/** Begin one while we hold the lock: mostly it is over at once, or needs a request. */
 static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
                       void *arrays, ompi_request_t **request_p)
 {
@@ -117,7 +118,7 @@ static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_
 
     if (NULL != operation) {
         nonblocking_prepare(pending, operation, call, arrays, false);
-        mca_coll_epcoll_pending_enter(pending, operation);
+        mca_coll_epcoll_pending_reserve(pending, operation);
         rc = mca_coll_epcoll_pending_first_step(pending, operation);
     }
     if (NULL != operation && mca_coll_epcoll_is_over(rc)) {
@@ -127,25 +128,25 @@ static int begin_held(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_
         if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
             mca_coll_epcoll_pending_append(pending, operation);
             *request_p = operation->request;
-            mca_coll_epcoll_pending_leave(pending, &ended);
+            mca_coll_epcoll_pending_unlock(pending, &ended);
             return MPI_SUCCESS;
         }
-        if (operation->is_shown) {
+        if (operation->is_published) {
             mca_coll_epcoll_local_close(&operation->running, rc);
         } else {
             --pending->waiting;
         }
         mca_coll_epcoll_pending_finish(pending, operation, rc, &ended);
     }
-    mca_coll_epcoll_pending_leave(pending, &ended);
+    mca_coll_epcoll_pending_unlock(pending, &ended);
     free(arrays);
     *request_p = &ompi_request_empty;
     return rc;
 }
 
-/** Begin one while another thread holds the gate, or did. */
-static int begin_aside(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
-                       void *arrays, ompi_request_t **request_p)
+/** Begin one while another thread holds the lock, or did. */
+static int begin_enqueued(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
+                          void *arrays, ompi_request_t **request_p)
 {
     mca_coll_epcoll_operation_t *operation = operation_new(pending);
 
@@ -162,20 +163,20 @@ static int begin_aside(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll
     return MPI_SUCCESS;
 }
 
-/** Begin one that has a program: it needs a request, since others' messages are needed. */
-static int begin_program(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
-                         void *arrays, ompi_request_t **request_p)
+/** Begin one that has a schedule: it needs a request, since others' messages are needed. */
+static int begin_schedule(mca_coll_epcoll_pending_t *pending, const mca_coll_epcoll_call_t *call,
+                          void *arrays, ompi_request_t **request_p)
 {
     const int tag = EPCOLL_TAGS_NONBLOCKING + (int) (pending->calls++ & EPCOLL_TAGS_EACH);
-    const bool held = mca_coll_epcoll_gate_try(pending);
+    const bool held = mca_coll_epcoll_lock_try(pending);
     mca_coll_epcoll_operation_t *operation = operation_get(pending, held);
     mca_coll_epcoll_ended_t ended = {.request = NULL};
     int rc = MPI_ERR_NO_MEM;
 
     if (NULL != operation) {
         nonblocking_prepare(pending, operation, call, arrays, true);
-        rc = mca_coll_epcoll_program_begin(operation->program, pending->handle, &operation->call,
-                                           operation->channel, tag);
+        rc = mca_coll_epcoll_schedule_begin(operation->schedule, pending->handle, &operation->call,
+                                            operation->sequence, tag);
         rc = MPI_SUCCESS == rc ? request_new(pending, operation) : rc;
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
@@ -187,10 +188,10 @@ static int begin_program(mca_coll_epcoll_pending_t *pending, const mca_coll_epco
     }
     if (held) {
         if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-            mca_coll_epcoll_pending_enter(pending, operation);
-            mca_coll_epcoll_pending_entered(pending, operation, &ended);
+            mca_coll_epcoll_pending_reserve(pending, operation);
+            mca_coll_epcoll_pending_start(pending, operation, &ended);
         }
-        mca_coll_epcoll_pending_leave(pending, &ended);
+        mca_coll_epcoll_pending_unlock(pending, &ended);
     } else if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
         mca_coll_epcoll_pending_submit(pending, operation);
     }
@@ -209,7 +210,7 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
     if (OPAL_UNLIKELY(NULL == pending)) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
-    mca_coll_epcoll_count(handle, call->kind, mca_coll_epcoll_local_way(handle, call));
+    mca_coll_epcoll_count(handle, call->kind, mca_coll_epcoll_local_path(handle, call));
     if (mca_coll_epcoll_arrays_has(call->kind)) {
         copied = *call;
         if (MPI_SUCCESS
@@ -219,15 +220,16 @@ int mca_coll_epcoll_pending_begin(mca_coll_epcoll_handle_t *handle,
         call = &copied;
     }
     steps = NULL != mca_coll_epcoll_layout(handle)
-            && !mca_coll_epcoll_is_near(mca_coll_epcoll_wide(handle), call);
-    if (OPAL_UNLIKELY(handle->is_wide && NULL == pending->near.member.block
-                      && mca_coll_epcoll_are_near(mca_coll_epcoll_wide(handle)))) {
-        mca_coll_epcoll_near_view(mca_coll_epcoll_wide(handle), EPCOLL_NEAR_NONBLOCKING,
-                                  &pending->near.member);
+            && !mca_coll_epcoll_uses_node_slots(mca_coll_epcoll_hier(handle), call);
+    if (OPAL_UNLIKELY(handle->is_hier && NULL == pending->node_sequence.member.segment
+                      && mca_coll_epcoll_uses_node_segment(mca_coll_epcoll_hier(handle)))) {
+        mca_coll_epcoll_node_segment_view(mca_coll_epcoll_hier(handle),
+                                          EPCOLL_NODE_SEGMENT_NONBLOCKING,
+                                          &pending->node_sequence.member);
     }
-    rc = steps ? begin_program(pending, call, arrays, request_p)
-         : OPAL_LIKELY(mca_coll_epcoll_gate_try(pending))
+    rc = steps ? begin_schedule(pending, call, arrays, request_p)
+         : OPAL_LIKELY(mca_coll_epcoll_lock_try(pending))
              ? begin_held(pending, call, arrays, request_p)
-             : begin_aside(pending, call, arrays, request_p);
+             : begin_enqueued(pending, call, arrays, request_p);
     return OPAL_LIKELY(MPI_ERR_NO_MEM != rc) ? rc : mca_coll_epcoll_pending_no_memory(handle);
 }

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What all that is under way has in common.
+ * Progress of active operations, nonblocking and persistent.
  *
  * Called by the layer calls, and as work by the engine.
  *
@@ -15,19 +15,20 @@
 
 #include "ompi_config.h"
 
-#include "coll_epcoll_gate.h"
+#include "coll_epcoll_combining_lock.h"
 
 #include "mpi.h"
 
 #include <stdlib.h>
 
-/** Bytes of work in a step: so long may somebody else's thread be at it. */
+/** Bytes of work in a step: another thread that progresses the endpoint spends so much time in
+ * it. */
 #define STEP_BYTES 65536
 
 /** Looks for others when an operation begins: some 0.2 us. */
-#define LOOKS_AT_ONCE 16
+#define POLLS_AT_ONCE 16
 
-static void say_ended(mca_coll_epcoll_ended_t *ended)
+static void complete_ended(mca_coll_epcoll_ended_t *ended)
 {
     if (NULL != ended->request) {
         mca_coll_epcoll_component.engine->request_done(
@@ -37,38 +38,39 @@ static void say_ended(mca_coll_epcoll_ended_t *ended)
     }
 }
 
-/* ---- operations, under the gate -------------------------------------------------------------- */
+/* ---- operations, under the lock -------------------------------------------------------------- */
 
 static bool is_nonblocking(const mca_coll_epcoll_pending_t *pending,
                            const mca_coll_epcoll_operation_t *operation)
 {
-    return &pending->nonblocking == operation->channel || &pending->near == operation->channel;
+    return &pending->nonblocking == operation->sequence
+           || &pending->node_sequence == operation->sequence;
 }
 
-void mca_coll_epcoll_pending_enter(mca_coll_epcoll_pending_t *pending,
-                                   mca_coll_epcoll_operation_t *operation)
+void mca_coll_epcoll_pending_reserve(mca_coll_epcoll_pending_t *pending,
+                                     mca_coll_epcoll_operation_t *operation)
 {
     if (operation->steps) {
-        mca_coll_epcoll_program_enter(operation->program);
-        operation->is_shown = true; /* as far as it goes: its steps look for themselves */
+        mca_coll_epcoll_schedule_reserve(operation->schedule);
+        operation->is_published = true; /* its steps check by themselves */
         return;
     }
-    if (NULL == operation->member.block || NULL != operation->program) {
-        operation->member = operation->channel->member; /* it may have been another one's before */
+    if (NULL == operation->member.segment || NULL != operation->schedule) {
+        operation->member = operation->sequence->member; /* it may have been another one's before */
     }
-    operation->member.number = mca_coll_epcoll_channel_enter(operation->channel, 1);
-    operation->is_shown = false;
+    operation->member.seq = mca_coll_epcoll_sequence_reserve(operation->sequence, 1);
+    operation->is_published = false;
     operation->running.waits = 0;
-    if (is_nonblocking(pending, operation)) { /* else we may have come without the gate: _at_once */
+    if (is_nonblocking(pending, operation)) { /* else the lock may not be held: _at_once */
         ++pending->waiting;
     }
 }
 
 /** If it has no number yet. */
-static void enter_once(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
+static void reserve_once(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
-    if (!operation->is_entered) {
-        mca_coll_epcoll_pending_enter(pending, operation);
+    if (!operation->has_seq) {
+        mca_coll_epcoll_pending_reserve(pending, operation);
     }
 }
 
@@ -89,27 +91,27 @@ static int pending_broken(const mca_coll_epcoll_operation_t *operation)
 /** Does it go in slots?  False of one that has not been shown. */
 static bool is_small(const mca_coll_epcoll_operation_t *operation)
 {
-    return !operation->steps && operation->is_shown && NULL == operation->running.family;
+    return !operation->steps && operation->is_published && NULL == operation->running.ops;
 }
 
 /**
- * It has been published, and not all members have come that it needs: look for them for about as
- * long as it takes to leave it to the engine and to have it back, so that it costs twice that at
- * most. Threads that call at the same time are over with it at once then: without a request, if it
+ * It has been published, and not all members have arrived that it needs: poll for them for about as
+ * long as it takes to hand it to the engine and to get it back, so that the cost is at most
+ * doubled.  Threads that call at the same time then complete it at once: without a request, if it
  * is nonblocking, and without an atomic read-modify-write, which would wait until our slot has
  * reached the others.
  *
- * @return whether a step would bring something
+ * @return whether a step would progress it
  */
-static bool look_for_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_running_t *running)
+static bool poll_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_running_t *running)
 {
-    /* Relaxed: a hint.  What is under way besides would wait meanwhile. */
+    /* Relaxed: a hint.  Other active operations would wait meanwhile. */
     if (atomic_load_explicit(&pending->is_working, memory_order_relaxed)
         || mca_coll_epcoll_component.engine->is_oversubscribed()) {
         return false;
     }
-    for (int looks = 0; looks < LOOKS_AT_ONCE; ++looks) {
-        if (mca_coll_epcoll_small_may_go_on(running)) {
+    for (int polls = 0; polls < POLLS_AT_ONCE; ++polls) {
+        if (mca_coll_epcoll_small_may_progress(running)) {
             return true;
         }
         epcoll_relax();
@@ -117,25 +119,26 @@ static bool look_for_others(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_
     return false;
 }
 
-/** Show the others that we have come to it, if that is possible now.  @return whether it is
- * shown */
-static bool pending_show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
+/** Publish our part, if its slot is free.  @return whether it is published */
+static bool pending_publish(mca_coll_epcoll_pending_t *pending,
+                            mca_coll_epcoll_operation_t *operation)
 {
     if (OPAL_UNLIKELY(0 != pending_broken(operation))
-        || !mca_coll_epcoll_channel_may_begin(operation->channel, operation->member.number)) {
+        || !mca_coll_epcoll_sequence_may_begin(operation->sequence, operation->member.seq)) {
         return false;
     }
-    mca_coll_epcoll_local_show(&operation->running, &operation->member, &operation->call);
-    operation->is_shown = true;
+    mca_coll_epcoll_local_publish(&operation->running, &operation->member, &operation->call);
+    operation->is_published = true;
     if (is_nonblocking(pending, operation)) { /* likewise */
         --pending->waiting;
     }
     return true;
 }
 
-/** It waits: for something that will not come?  In the node's memory no other layer notices that a
- * member is lost.  @return 0, or the error with which to end */
-static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
+/** It waits: can it still complete?  In the node's memory no other layer notices that a member is
+ * lost.  @return 0, or the error with which to end */
+static int waiting_error(const mca_coll_epcoll_pending_t *pending,
+                         mca_coll_epcoll_operation_t *operation)
 {
     const mca_coll_epcoll_handle_t *handle = pending->handle;
     int why = pending_broken(operation);
@@ -144,7 +147,7 @@ static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ope
         /* Relaxed: as in broken. */
         why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
     }
-    if (!operation->is_shown) {
+    if (!operation->is_published) {
         ++operation->running.waits; /* for room: the owners of what was there before may be lost */
     }
     if (OPAL_LIKELY(0 != why || NULL == mca_coll_epcoll_layout(handle)
@@ -157,26 +160,25 @@ static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ope
 }
 
 /**
- * Go on with one.
+ * Progress one.
  *
- * @param most  shares to do at most
+ * @param most  chunks to do at most
  *
- * @return as mca_coll_epcoll_pieces_step, but that after an error nothing of it is under way any
- * more
+ * @return as mca_coll_epcoll_chunks_step, but after an error nothing of it is active any more
  */
-static int go_on(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation,
-                 uint32_t most)
+static int operation_progress(mca_coll_epcoll_pending_t *pending,
+                              mca_coll_epcoll_operation_t *operation, uint32_t most)
 {
     int rc = EPCOLL_NOTHING;
 
     if (operation->steps) {
-        return mca_coll_epcoll_program_step(operation->program, most);
+        return mca_coll_epcoll_schedule_step(operation->schedule, most);
     }
-    if (OPAL_LIKELY(operation->is_shown) || pending_show(pending, operation)) {
+    if (OPAL_LIKELY(operation->is_published) || pending_publish(pending, operation)) {
         rc = mca_coll_epcoll_local_step(&operation->running, most);
     }
     if (EPCOLL_NOTHING == rc) {
-        rc = why_not(pending, operation);
+        rc = waiting_error(pending, operation);
         if (OPAL_LIKELY(0 == rc)) {
             return EPCOLL_NOTHING;
         }
@@ -185,13 +187,13 @@ static int go_on(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t
         return rc;
     }
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        mca_coll_epcoll_channel_over(operation->channel, operation->member.number,
-                                     operation->running.seen == operation->member.count);
+        mca_coll_epcoll_sequence_complete(operation->sequence, operation->member.seq,
+                                          operation->running.seen == operation->member.count);
         return rc;
     }
     rc = mca_coll_epcoll_failed(pending->handle, &operation->member, rc);
     mca_coll_epcoll_break_all(pending->handle, rc);
-    if (operation->is_shown) {
+    if (operation->is_published) {
         mca_coll_epcoll_local_close(&operation->running, rc);
     } else {
         pending->waiting -= is_nonblocking(pending, operation);
@@ -203,10 +205,10 @@ void mca_coll_epcoll_pending_finish(mca_coll_epcoll_pending_t *pending,
                                     mca_coll_epcoll_operation_t *operation, int error,
                                     mca_coll_epcoll_ended_t *ended)
 {
-    say_ended(ended); /* there is another one, so it is not the last */
+    complete_ended(ended); /* there is another one, so it is not the last */
     *ended = (mca_coll_epcoll_ended_t){.request = operation->request, .error = error};
     if (operation->steps) {
-        mca_coll_epcoll_program_trim(operation->program);
+        mca_coll_epcoll_schedule_trim(operation->schedule);
     }
     if (is_nonblocking(pending, operation)) {
         operation->next = pending->unused;
@@ -214,11 +216,11 @@ void mca_coll_epcoll_pending_finish(mca_coll_epcoll_pending_t *pending,
     }
 }
 
-static uint32_t shares_in_step(void)
+static uint32_t chunks_in_step(void)
 {
-    const size_t shares = STEP_BYTES / mca_coll_epcoll_component.share_size;
+    const size_t chunks = STEP_BYTES / mca_coll_epcoll_component.chunk_size;
 
-    return 0 == shares ? 1 : (uint32_t) shares;
+    return 0 == chunks ? 1 : (uint32_t) chunks;
 }
 
 int mca_coll_epcoll_pending_first_step(mca_coll_epcoll_pending_t *pending,
@@ -227,19 +229,19 @@ int mca_coll_epcoll_pending_first_step(mca_coll_epcoll_pending_t *pending,
     int rc;
 
     if (is_nonblocking(pending, operation) && 1 < pending->waiting) {
-        return EPCOLL_NOTHING; /* others come first */
+        return EPCOLL_NOTHING; /* others are first */
     }
-    rc = go_on(pending, operation, shares_in_step());
-    if (EPCOLL_NOTHING == rc && is_small(operation) && !operation->is_entered
-        && look_for_others(pending, &operation->running)) {
-        rc = go_on(pending, operation, shares_in_step());
+    rc = operation_progress(pending, operation, chunks_in_step());
+    if (EPCOLL_NOTHING == rc && is_small(operation) && !operation->has_seq
+        && poll_others(pending, &operation->running)) {
+        rc = operation_progress(pending, operation, chunks_in_step());
     }
     return rc;
 }
 
-void mca_coll_epcoll_pending_entered(mca_coll_epcoll_pending_t *pending,
-                                     mca_coll_epcoll_operation_t *operation,
-                                     mca_coll_epcoll_ended_t *ended)
+void mca_coll_epcoll_pending_start(mca_coll_epcoll_pending_t *pending,
+                                   mca_coll_epcoll_operation_t *operation,
+                                   mca_coll_epcoll_ended_t *ended)
 {
     const int rc = mca_coll_epcoll_pending_first_step(pending, operation);
 
@@ -250,21 +252,21 @@ void mca_coll_epcoll_pending_entered(mca_coll_epcoll_pending_t *pending,
     }
 }
 
-/** What has been left at the gate. */
-static void take_in(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ended_t *ended)
+/** What has been left at the lock. */
+static void lock_dequeue(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ended_t *ended)
 {
     mca_coll_epcoll_operation_t *next;
 
-    for (mca_coll_epcoll_operation_t *operation = mca_coll_epcoll_gate_take(pending);
+    for (mca_coll_epcoll_operation_t *operation = mca_coll_epcoll_lock_dequeue(pending);
          NULL != operation; operation = next) {
         next = operation->next;
-        enter_once(pending, operation);
-        mca_coll_epcoll_pending_entered(pending, operation, ended);
+        reserve_once(pending, operation);
+        mca_coll_epcoll_pending_start(pending, operation, ended);
     }
 }
 
-void mca_coll_epcoll_pending_leave(mca_coll_epcoll_pending_t *pending,
-                                   mca_coll_epcoll_ended_t *ended)
+void mca_coll_epcoll_pending_unlock(mca_coll_epcoll_pending_t *pending,
+                                    mca_coll_epcoll_ended_t *ended)
 {
     do {
         if (NULL != pending->first && !pending->is_working) {
@@ -272,33 +274,33 @@ void mca_coll_epcoll_pending_leave(mca_coll_epcoll_pending_t *pending,
             mca_coll_epcoll_component.engine->request_begin(pending->first->request,
                                                             &pending->work);
         }
-        if (OPAL_LIKELY(mca_coll_epcoll_gate_leave(pending))) {
+        if (OPAL_LIKELY(mca_coll_epcoll_lock_release(pending))) {
             break;
         }
-        take_in(pending, ended);
+        lock_dequeue(pending, ended);
     } while (true);
-    say_ended(ended);
+    complete_ended(ended);
 }
 
 /** Is the step of one long? */
 static bool pending_works(const mca_coll_epcoll_operation_t *operation)
 {
-    return operation->steps ? operation->program->is_enough : NULL != operation->running.family;
+    return operation->steps ? operation->schedule->is_enough : NULL != operation->running.ops;
 }
 
 /** Go on with all.  @return whether that has brought something */
-static bool go_on_all(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ended_t *ended)
+static bool progress_all(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ended_t *ended)
 {
     mca_coll_epcoll_operation_t **link = &pending->first, *operation;
-    uint32_t most = shares_in_step();
+    uint32_t most = chunks_in_step();
     bool some = false, waits = false;
 
     while (NULL != (operation = *link)) {
         int rc = EPCOLL_NOTHING;
 
-        if (operation->is_shown || !waits || !is_nonblocking(pending, operation)) {
-            rc = go_on(pending, operation, most);
-            waits = waits || (!operation->is_shown && is_nonblocking(pending, operation));
+        if (operation->is_published || !waits || !is_nonblocking(pending, operation)) {
+            rc = operation_progress(pending, operation, most);
+            waits = waits || (!operation->is_published && is_nonblocking(pending, operation));
         }
         if (EPCOLL_NOTHING != rc && pending_works(operation)) {
             most = 0; /* it has done some */
@@ -322,19 +324,19 @@ static mpix_endpoints_step_t pending_step(mpix_endpoints_work_t *work)
     mca_coll_epcoll_ended_t ended = {.request = NULL};
     bool some, works;
 
-    if (!mca_coll_epcoll_gate_try(pending)) {
-        return MPIX_ENDPOINTS_STEP_IDLE; /* somebody begins one */
+    if (!mca_coll_epcoll_lock_try(pending)) {
+        return MPIX_ENDPOINTS_STEP_IDLE; /* another thread begins one */
     }
-    some = go_on_all(pending, &ended);
+    some = progress_all(pending, &ended);
     for (;;) {
         works = pending->is_working = NULL != pending->first;
-        if (OPAL_LIKELY(mca_coll_epcoll_gate_leave(pending))) {
+        if (OPAL_LIKELY(mca_coll_epcoll_lock_release(pending))) {
             break;
         }
-        take_in(pending, &ended);
+        lock_dequeue(pending, &ended);
         some = true;
     }
-    say_ended(&ended);
+    complete_ended(&ended);
     if (!works) {
         return MPIX_ENDPOINTS_STEP_DONE;
     }
@@ -345,13 +347,13 @@ static mpix_endpoints_step_t pending_step(mpix_endpoints_work_t *work)
 
 mca_coll_epcoll_pending_t *mca_coll_epcoll_pending_of(mca_coll_epcoll_handle_t *handle)
 {
-    mca_coll_epcoll_more_t *more = mca_coll_epcoll_more(handle);
+    mca_coll_epcoll_lazy_t *lazy = mca_coll_epcoll_lazy(handle);
     mca_coll_epcoll_pending_t *pending;
 
-    if (OPAL_UNLIKELY(NULL == more)) {
+    if (OPAL_UNLIKELY(NULL == lazy)) {
         return NULL;
     }
-    if (OPAL_UNLIKELY(NULL == more->pending)) {
+    if (OPAL_UNLIKELY(NULL == lazy->pending)) {
         pending = calloc(1, sizeof(*pending));
         if (NULL == pending) {
             return NULL;
@@ -359,9 +361,9 @@ mca_coll_epcoll_pending_t *mca_coll_epcoll_pending_of(mca_coll_epcoll_handle_t *
         pending->work.step = pending_step;
         pending->handle = handle;
         pending->last = &pending->first;
-        more->pending = pending;
+        lazy->pending = pending;
     }
-    return more->pending;
+    return lazy->pending;
 }
 
 int mca_coll_epcoll_pending_no_memory(mca_coll_epcoll_handle_t *handle)
@@ -370,19 +372,19 @@ int mca_coll_epcoll_pending_no_memory(mca_coll_epcoll_handle_t *handle)
     return MPI_ERR_NO_MEM;
 }
 
-bool mca_coll_epcoll_pending_equip(mca_coll_epcoll_pending_t *pending,
-                                   mca_coll_epcoll_operation_t *operation)
+bool mca_coll_epcoll_pending_schedule_new(mca_coll_epcoll_pending_t *pending,
+                                          mca_coll_epcoll_operation_t *operation)
 {
     operation->steps = NULL != mca_coll_epcoll_layout(pending->handle);
-    operation->program = operation->steps ? calloc(1, sizeof(*operation->program)) : NULL;
-    return !operation->steps || NULL != operation->program;
+    operation->schedule = operation->steps ? calloc(1, sizeof(*operation->schedule)) : NULL;
+    return !operation->steps || NULL != operation->schedule;
 }
 
-void mca_coll_epcoll_pending_strip(mca_coll_epcoll_operation_t *operation)
+void mca_coll_epcoll_pending_schedule_free(mca_coll_epcoll_operation_t *operation)
 {
-    if (NULL != operation->program) {
-        mca_coll_epcoll_program_end(operation->program);
-        free(operation->program);
+    if (NULL != operation->schedule) {
+        mca_coll_epcoll_schedule_end(operation->schedule);
+        free(operation->schedule);
     }
 }
 
@@ -391,20 +393,20 @@ bool mca_coll_epcoll_pending_at_once(mca_coll_epcoll_pending_t *pending,
 {
     int rc;
 
-    mca_coll_epcoll_pending_enter(pending, operation);
-    operation->is_entered = true;
-    if (OPAL_UNLIKELY(!pending_show(pending, operation)) || !is_small(operation)) {
+    mca_coll_epcoll_pending_reserve(pending, operation);
+    operation->has_seq = true;
+    if (OPAL_UNLIKELY(!pending_publish(pending, operation)) || !is_small(operation)) {
         return false;
     }
     rc = mca_coll_epcoll_small_step(&operation->running);
-    if (EPCOLL_NOTHING == rc && look_for_others(pending, &operation->running)) {
+    if (EPCOLL_NOTHING == rc && poll_others(pending, &operation->running)) {
         rc = mca_coll_epcoll_small_step(&operation->running);
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        return false; /* an error is found again, and told, under the gate */
+        return false; /* an error is found again, and reported, under the lock */
     }
-    mca_coll_epcoll_channel_over(operation->channel, operation->member.number,
-                                 operation->running.seen == operation->member.count);
+    mca_coll_epcoll_sequence_complete(operation->sequence, operation->member.seq,
+                                      operation->running.seen == operation->member.count);
     return true;
 }
 
@@ -413,31 +415,31 @@ void mca_coll_epcoll_pending_submit(mca_coll_epcoll_pending_t *pending,
 {
     mca_coll_epcoll_ended_t ended = {.request = NULL};
 
-    if (mca_coll_epcoll_gate_try_or_leave_there(pending, operation)) {
-        enter_once(pending, operation);
-        mca_coll_epcoll_pending_entered(pending, operation, &ended);
-        mca_coll_epcoll_pending_leave(pending, &ended);
+    if (mca_coll_epcoll_lock_try_or_enqueue(pending, operation)) {
+        reserve_once(pending, operation);
+        mca_coll_epcoll_pending_start(pending, operation, &ended);
+        mca_coll_epcoll_pending_unlock(pending, &ended);
     }
 }
 
 void mca_coll_epcoll_pending_free(mca_coll_epcoll_handle_t *handle)
 {
-    const mca_coll_epcoll_more_t *more = mca_coll_epcoll_has_more(handle);
-    mca_coll_epcoll_pending_t *pending = NULL == more ? NULL : more->pending;
+    const mca_coll_epcoll_lazy_t *lazy = mca_coll_epcoll_lazy_if_made(handle);
+    mca_coll_epcoll_pending_t *pending = NULL == lazy ? NULL : lazy->pending;
     mca_coll_epcoll_operation_t *next;
 
     if (NULL != pending) {
-        if (NULL != pending->side) {
-            mca_coll_epcoll_side_put(&pending->kept, &handle->member, pending->side);
+        if (NULL != pending->segment) {
+            mca_coll_epcoll_op_segment_put(&pending->deferred, &handle->member, pending->segment);
         }
         for (mca_coll_epcoll_operation_t *operation = pending->unused; NULL != operation;
              operation = next) {
             next = operation->next;
-            mca_coll_epcoll_pending_strip(operation);
+            mca_coll_epcoll_pending_schedule_free(operation);
             free(operation);
         }
     }
-    mca_coll_epcoll_group_put(NULL == pending ? NULL : pending->groups.last);
-    mca_coll_epcoll_sides_end(&handle->member, NULL == pending ? NULL : &pending->kept);
+    mca_coll_epcoll_pool_put(NULL == pending ? NULL : pending->pools.last);
+    mca_coll_epcoll_deferred_end(&handle->member, NULL == pending ? NULL : &pending->deferred);
     free(pending);
 }

@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Persistent operations.  What MPI_Start must not need is done before: the arguments are copied,
- * the arrays among them as well, types and operation are kept, and there is a block of its own.
+ * Persistent operations.  All that MPI_Start needs is allocated before: arguments and arrays are
+ * copied, types and op are retained, and the operation has a segment of its own.
  *
  * Called by the layer calls, and through requests by libmpi.
  *
@@ -24,13 +24,13 @@
 
 typedef struct persistent_t {
     mca_coll_epcoll_operation_t operation;
-    mca_coll_epcoll_channel_t channel;
-    mca_coll_epcoll_side_t *side;   /**< its block */
-    mca_coll_epcoll_channel_t near; /**< likewise in the node's memory */
-    mca_coll_epcoll_group_t *group; /**< which has that one; NULL: there is none */
+    mca_coll_epcoll_sequence_t sequence;
+    mca_coll_epcoll_op_segment_t *segment;    /**< its block */
+    mca_coll_epcoll_sequence_t node_sequence; /**< likewise in the node's memory */
+    mca_coll_epcoll_pool_t *pool;             /**< which has that one; NULL: there is none */
     bool has_run;                   /**< it was started, so all members have been asked for it */
     mca_coll_epcoll_pending_t *pending;
-    mca_coll_epcoll_way_t way; /**< that its starts count as */
+    mca_coll_epcoll_path_t path; /**< that its starts count as */
     int tag;                   /**< of its messages */
 } persistent_t;
 
@@ -76,9 +76,9 @@ static void persistent_choose(persistent_t *persistent)
 {
     mca_coll_epcoll_operation_t *operation = &persistent->operation;
 
-    if (persistent->has_run && operation->steps && NULL != persistent->group
-        && mca_coll_epcoll_group_is_whole(persistent->group)) {
-        operation->channel = &persistent->near;
+    if (persistent->has_run && operation->steps && NULL != persistent->pool
+        && mca_coll_epcoll_pool_is_complete(persistent->pool)) {
+        operation->sequence = &persistent->node_sequence;
         operation->steps = false;
     }
     persistent->has_run = true;
@@ -90,12 +90,12 @@ static int persistent_start(void *context)
     mca_coll_epcoll_operation_t *operation = &persistent->operation;
     mca_coll_epcoll_handle_t *handle = persistent->pending->handle;
 
-    mca_coll_epcoll_count(handle, operation->call.kind, persistent->way);
+    mca_coll_epcoll_count(handle, operation->call.kind, persistent->path);
     persistent_choose(persistent);
     if (operation->steps
         && MPI_SUCCESS
-               != mca_coll_epcoll_program_begin(operation->program, handle, &operation->call,
-                                                operation->channel, persistent->tag)) {
+               != mca_coll_epcoll_schedule_begin(operation->schedule, handle, &operation->call,
+                                                 operation->sequence, persistent->tag)) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
     if (OPAL_LIKELY(!operation->steps)
@@ -106,14 +106,14 @@ static int persistent_start(void *context)
     return MPI_SUCCESS;
 }
 
-static void give_up(persistent_t *persistent)
+static void schedule_drain(persistent_t *persistent)
 {
-    if (NULL != persistent->side) {
-        mca_coll_epcoll_side_put(&persistent->pending->kept, &persistent->channel.member,
-                                 persistent->side);
+    if (NULL != persistent->segment) {
+        mca_coll_epcoll_op_segment_put(&persistent->pending->deferred, &persistent->sequence.member,
+                                       persistent->segment);
     }
-    mca_coll_epcoll_group_put(persistent->group);
-    mca_coll_epcoll_pending_strip(&persistent->operation);
+    mca_coll_epcoll_pool_put(persistent->pool);
+    mca_coll_epcoll_pending_schedule_free(&persistent->operation);
     free(persistent->operation.arrays);
     free(persistent);
 }
@@ -124,13 +124,13 @@ static void persistent_end(void *context)
 
     persistent_hold(&persistent->operation.call, mca_coll_epcoll_size(persistent->pending->handle),
                     false);
-    give_up(persistent);
+    schedule_drain(persistent);
 }
 
 static const mpix_endpoints_request_ops_t persistent_ops = {.start = persistent_start,
                                                             .free = persistent_end};
 
-/** Its blocks, and the program that goes with them.  The same at all members.  @return false: no
+/** Its blocks, and the schedule that goes with them.  The same at all members.  @return false: no
  * memory */
 static bool get_block(persistent_t *persistent, mca_coll_epcoll_handle_t *handle,
                       const mca_coll_epcoll_call_t *call)
@@ -138,16 +138,17 @@ static bool get_block(persistent_t *persistent, mca_coll_epcoll_handle_t *handle
     mca_coll_epcoll_pending_t *pending = persistent->pending;
     const uint32_t init = pending->inits++;
 
-    if (NULL != mca_coll_epcoll_layout(handle) && mca_coll_epcoll_group_serves(handle, call)) {
-        persistent->group = mca_coll_epcoll_group_get(handle, &pending->groups,
-                                                      &persistent->near.member);
-        persistent->near.in_turn = true;
+    if (NULL != mca_coll_epcoll_layout(handle) && mca_coll_epcoll_pool_serves(handle, call)) {
+        persistent->pool = mca_coll_epcoll_pool_get(handle, &pending->pools,
+                                                    &persistent->node_sequence.member);
+        persistent->node_sequence.is_serial = true;
     }
     persistent->tag = EPCOLL_TAGS_PERSISTENT + (int) (init & EPCOLL_TAGS_EACH);
-    return mca_coll_epcoll_pending_equip(pending, &persistent->operation)
+    return mca_coll_epcoll_pending_schedule_new(pending, &persistent->operation)
            && MPI_SUCCESS
-                  == mca_coll_epcoll_side_get(handle, EPCOLL_KEY_PERSISTENT + init,
-                                              &persistent->channel.member, &persistent->side);
+                  == mca_coll_epcoll_op_segment_get(handle, EPCOLL_KEY_PERSISTENT + init,
+                                                    &persistent->sequence.member,
+                                                    &persistent->segment);
 }
 
 /** @return NULL: no memory */
@@ -161,19 +162,19 @@ static persistent_t *persistent_new(mca_coll_epcoll_pending_t *pending,
         return NULL;
     }
     persistent->pending = pending;
-    persistent->operation.channel = &persistent->channel;
-    persistent->channel.in_turn = true;
+    persistent->operation.sequence = &persistent->sequence;
+    persistent->sequence.is_serial = true;
     persistent->operation.call = *call;
-    persistent->way = mca_coll_epcoll_local_way(handle, call);
+    persistent->path = mca_coll_epcoll_local_path(handle, call);
     if (MPI_SUCCESS
             != mca_coll_epcoll_arrays_copy(&persistent->operation.call,
                                            mca_coll_epcoll_size(handle),
                                            &persistent->operation.arrays)
         || !get_block(persistent, handle, call)) {
-        give_up(persistent);
+        schedule_drain(persistent);
         return NULL;
     }
-    persistent->operation.member = persistent->channel.member;
+    persistent->operation.member = persistent->sequence.member;
     return persistent;
 }
 
@@ -187,7 +188,7 @@ int mca_coll_epcoll_pending_init(mca_coll_epcoll_handle_t *handle,
     if (NULL == pending) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
-    mca_coll_epcoll_sides_look(&pending->kept, &handle->member);
+    mca_coll_epcoll_deferred_put(&pending->deferred, &handle->member);
     persistent = persistent_new(pending, call);
     if (NULL == persistent) {
         return mca_coll_epcoll_pending_no_memory(handle);
@@ -195,7 +196,7 @@ int mca_coll_epcoll_pending_init(mca_coll_epcoll_handle_t *handle,
     rc = mca_coll_epcoll_component.engine->request_new(handle->comm, &persistent_ops, persistent,
                                                        true, &persistent->operation.request);
     if (MPI_SUCCESS != rc) {
-        give_up(persistent);
+        schedule_drain(persistent);
         return mca_coll_epcoll_pending_no_memory(handle);
     }
     persistent_hold(&persistent->operation.call, mca_coll_epcoll_size(handle), true);

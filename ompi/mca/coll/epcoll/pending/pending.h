@@ -14,6 +14,6 @@
 
 #include "coll_epcoll_arrays.h"
 #include "coll_epcoll_pending.h"
-#include "coll_epcoll_side.h"
+#include "coll_epcoll_op_segment.h"
 
 #endif /* MCA_COLL_EPCOLL_PENDING_PENDING_H */
