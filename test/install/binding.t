@@ -8,7 +8,7 @@
 # there: never may it refuse to, no core may have two processes, and the cores must be those of one NUMA
 # node or package.  On this machine processes have the cores that they were promised.
 #
-# Guards: ompi/mpiext/endpoints/tools/epmpirun.in, seam_spawn.c
+# Guards: ompi/mpiext/endpoints/tools/epmpirun.in, hook_spawn.c
 
 use strict;
 use warnings;

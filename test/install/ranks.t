@@ -8,7 +8,7 @@
 # cannot be.
 #
 # Guards: ompi/mpiext/endpoints/tools/epmpirun.in, ompi/mpiext/endpoints/tools/epranks.in, epinfo.c, count.c,
-# cores.c, refused.c, environment.c, seam_connect.c
+# cores.c, refused.c, environment.c, hook_connect.c
 
 use strict;
 use warnings;

@@ -9,7 +9,7 @@
  * What MPI keeps per process, per rank: its beginning and end, levels of threads, attributes, names,
  * error handlers, buffers, Fortran's handles.
  *
- * Guards: begin.c, environment.c, handles.c, seam_errors.c, world_f2c.c, predefined.c, ranks.c, process.c
+ * Guards: begin.c, environment.c, handles.c, hook_errors.c, world_f2c.c, predefined.c, ranks.c, process.c
  */
 
 #include "check.h"

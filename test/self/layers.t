@@ -34,10 +34,10 @@ my %LAYERS = (
     'ompi/mca/coll/epcoll' => [qw(segment base data local hier), [qw(direct pending)], 'calls'],
     'ompi/mca/osc/epwin' => [qw(base target am sync calls create)],
     'ompi/mpiext/endpoints/c' => [qw(base entry interpose), [qw(files static)],
-        qw(seams calls fortran)],
+        qw(hooks calls fortran)],
     'ompi/mpiext/endpoints/ranks' => ['base', [qw(image libc mpi)], 'start'],
     # Within a layer: what it shows to those above is its header, beside the folders.
-    'ompi/mpiext/endpoints/c/files' => [qw(fbtl members), [qw(fcoll sharedfp)], 'hooks'],
+    'ompi/mpiext/endpoints/c/files' => [qw(fbtl members), [qw(fcoll sharedfp)], 'interception'],
 );
 # What a component may include of ours in addition to itself: docs/architecture.md ("Contracts").
 my @SHARED = qw(opal/mca/common/ep ompi/mca/common/ep);

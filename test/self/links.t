@@ -150,7 +150,7 @@ is(join("\n", @broken), '', 'each is there');
 
 # A name of ours in `code`: a file, or a word of some source.  What parameters and variables there
 # are install/files knows; their pages are taken at their word.
-my $OURS = qr/(?:mca|(?:pml_|btl_|test_)?ep(?:ml|shm|ofi)?|mpix_endpoints|(?:test_)?seam)/i;
+my $OURS = qr/(?:mca|(?:pml_|btl_|test_)?ep(?:ml|shm|ofi)?|mpix_endpoints|(?:test_)?hook)/i;
 # Functions of others that pages name, and our sources do not.
 my $FOREIGN = qr/(?:opal|ompi|btl_tcp|c|coll|map|prte|smr|xnet)_/;
 my (%known, @code);

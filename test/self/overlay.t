@@ -26,7 +26,7 @@ my $tree = tempdir(CLEANUP => 1);
 my %outside = map { $_ => 1 } qw(fortran/special.c base/component_path.c base/show_help_own.c calls/abi.c calls/abi_init.c calls/abi_static.c calls/abi_world.c
     calls/next_function.c calls/ranks.c entry/entry.c entry/entry_aarch64.c entry/entry_x86_64.c
     interpose/enter.c interpose/in_force.c interpose/libraries.c interpose/originals.c
-    interpose/slots.c seams/seam_help.c);
+    interpose/slots.c hooks/hook_help.c);
 
 sub put
 {

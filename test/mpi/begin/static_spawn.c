@@ -18,7 +18,7 @@
  *   --inherit N     what a child without a key is told (the launcher's environment has another
  *   number) --unselected 1  a run without pml/epml
  *
- * Guards: seam_spawn.c, errors.c
+ * Guards: hook_spawn.c, errors.c
  */
 
 #define _GNU_SOURCE

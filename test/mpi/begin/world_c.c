@@ -9,7 +9,7 @@
  * libmpix_world: MPI_COMM_WORLD and MPI_COMM_SELF of a thread that is attached to an endpoint, or has
  * set a handle, are its endpoint's, in calls of all kinds; those of other threads are the process's.
  *
- * Guards: seam_errors.c, bound.c, attached.c, thread_world.c, comm_world.c, abi_world.c, world.c,
+ * Guards: hook_errors.c, bound.c, attached.c, thread_world.c, comm_world.c, abi_world.c, world.c,
  * world_special.c, world_f2c.c
  */
 /* EPT-LIBS: -world */

@@ -8,11 +8,11 @@
  *
  * Nonblocking collectives on communicators that come and go: in each round every rank makes one,
  * has a collective on it, and frees it, so that over and over the process has no communicator with
- * such a collective, and then the first one again (seam_progress.c).
+ * such a collective, and then the first one again (hook_progress.c).
  *
  *   --rounds N  per case (default 1000)
  *
- * Guards: seam_progress.c, pml_epml_cid_nb.c, coll_epcoll_pending.c,
+ * Guards: hook_progress.c, pml_epml_cid_nb.c, coll_epcoll_pending.c,
  * coll_epcoll_nonblocking.c, coll_epcoll_component.c,
  * coll_epcoll_module.c
  */

@@ -15,7 +15,7 @@
  *   --stock 1  Open MPI's own components serve them: libnbc exchanges the blocks of periodic
  *              dimensions of one or two members
  *
- * Guards: pml_epml_coll.c, seam_topo.c, coll_epcoll_calls_direct.c, coll_epcoll_direct.c,
+ * Guards: pml_epml_coll.c, hook_topo.c, coll_epcoll_calls_direct.c, coll_epcoll_direct.c,
  * coll_epcoll_peers.c, coll_epcoll_module.c
  */
 

@@ -16,7 +16,7 @@
  *
  * EPT-LIBS: -ldl
  *
- * Guards: pml_epml_coll.c, seam_allreduce.c, coll_epcoll_calls_reduce.c, coll_epcoll_component.c,
+ * Guards: pml_epml_coll.c, hook_allreduce.c, coll_epcoll_calls_reduce.c, coll_epcoll_component.c,
  * coll_epcoll_small_ring.c, coll_epcoll_chunks_reduce.c, coll_epcoll_local.c, coll_epcoll_module.c,
  * coll_epcoll_chunks.c, coll_epcoll_small.c, coll_epcoll_wait.c, reductions.c
  */

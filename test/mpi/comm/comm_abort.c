@@ -19,7 +19,7 @@
  * kill: its process is killed, after a message of every endpoint to every other, so that there is
  * all that endpoints ever leave behind.
  *
- * Guards: seam_abort.c, end.c
+ * Guards: hook_abort.c, end.c
  */
 
 #include <mpi.h>

@@ -11,7 +11,7 @@
  *
  *   --steps N   groups to make at random (default 300)
  *
- * Guards: pml_epml_group.c, pml_epml_proc.c, seam_compare.c, seam_group.c
+ * Guards: pml_epml_group.c, pml_epml_proc.c, hook_compare.c, hook_group.c
  */
 
 #include "comm_model.h"

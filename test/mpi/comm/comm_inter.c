@@ -11,7 +11,7 @@
  *
  *   --rounds N   of the storm (default 3000, 300 if there are several processes)
  *
- * Guards: pml_epml_intercomm.c, seam_intercomm.c
+ * Guards: pml_epml_intercomm.c, hook_intercomm.c
  */
 
 #include "ept.h"

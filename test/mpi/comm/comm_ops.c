@@ -11,7 +11,7 @@
  * comm_tree.c goes on from here.
  *
  * Guards: pml_epml_context.c, common_ep_slots.h, pml_epml_cid_activate_nb.c, pml_epml_cid_steps.c, pml_epml_cid_tree.c, enter.c, in_force.c,
- * libraries.c, originals.c, probe.c, slots.c, seam_comm.c
+ * libraries.c, originals.c, probe.c, slots.c, hook_comm.c
  */
 
 #include "ept.h"

@@ -22,7 +22,7 @@
  *
  *   --rounds N  of random communicators (default 60)
  *
- * Guards: pml_epml_hold.c, pml_epml_libnbc.c, pml_epml_comm.c, seam_idup.c
+ * Guards: pml_epml_hold.c, pml_epml_libnbc.c, pml_epml_comm.c, hook_idup.c
  */
 
 /* EPT-PARTS: comm_pending_collectives.c comm_pending_messages.c ../files/file_tools.c */

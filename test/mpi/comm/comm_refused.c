@@ -12,7 +12,7 @@
  * again, and the communicator works on.  What is said, and that it is said once, the table knows
  * (says).
  *
- * Guards: abi.c, coll_epcoll_module.c, seam_faults.c, seam_file.c, seam_help.c, seam_win.c, show_help.c, common_ep_help.c
+ * Guards: abi.c, coll_epcoll_module.c, hook_faults.c, hook_file.c, hook_help.c, hook_win.c, show_help.c, common_ep_help.c
  */
 
 #include "ept.h"

@@ -14,7 +14,7 @@
  * MPI_UNWEIGHTED is an array of no elements, of which compilers complain:
  * EPT-CFLAGS: -Wno-stringop-overread
  *
- * Guards: seam_topo.c
+ * Guards: hook_topo.c
  */
 
 #include "ept.h"

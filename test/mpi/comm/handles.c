@@ -13,7 +13,7 @@
  *   --handles N  that a rank keeps of each kind (default 300)
  *   --rounds N   of making some of them anew (default 4)
  *
- * Guards: abi.c, common_ep_array.h, seam_array.c
+ * Guards: abi.c, common_ep_array.h, hook_array.c
  */
 
 #include "ept.h"

@@ -19,7 +19,7 @@
  * EPT-PARTS: ulfm_ordinary.c
  *
  * Guards: pml_epml_comm.c, pml_epml_finalize.c, pml_epml_request.c, pml_epml_acquire.c, pml_epml_wait.c,
- * seam_faults.c
+ * hook_faults.c
  */
 
 #include "ulfm.h"

@@ -17,7 +17,7 @@
  *   --ep N   endpoints per process
  *
  * Guards: pml_epml_acked.c, pml_epml_connection.c, pml_epml_pending.c, pml_epml_recv.c,
- * pml_epml_wait.c, seam_faults.c
+ * pml_epml_wait.c, hook_faults.c
  */
 
 #include "ulfm_kit.h"

@@ -13,7 +13,7 @@
  *   --ep N   endpoints per process
  *
  * Guards: pml_epml_leave.c, pml_epml_left.c, pml_epml_request.c, pml_epml_rndv_cancel.c,
- * seam_faults.c
+ * hook_faults.c
  */
 
 #include "ulfm_kit.h"

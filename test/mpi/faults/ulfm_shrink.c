@@ -13,7 +13,7 @@
  *   --ep N     endpoints per process
  *   --seed N   of the moments
  *
- * Guards: pml_epml_shrink.c, seam_faults.c
+ * Guards: pml_epml_shrink.c, hook_faults.c
  */
 
 #include "ulfm_kit.h"

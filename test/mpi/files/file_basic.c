@@ -11,7 +11,7 @@
  * what a handle says of itself.  What is in a file in the end is looked at byte by byte, by the
  * system's own calls.
  *
- * Guards: module_copy.c, fcoll_module.c, collective_calls.c, seam_file.c
+ * Guards: module_copy.c, fcoll_module.c, collective_calls.c, hook_file.c
  */
 
 #include "file_tools.h"

@@ -12,7 +12,7 @@
  * work on.
  *
  * Guards: collective_open.c, blocking.c, fcoll_module.c, missed.c, collective_calls.c,
- * posix_request.c, io_error.c, reduce.c, seam_file.c, split.c, split_request.c, stage.c
+ * posix_request.c, io_error.c, reduce.c, hook_file.c, split.c, split_request.c, stage.c
  */
 
 #include "file_tools.h"

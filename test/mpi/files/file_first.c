@@ -11,7 +11,7 @@
  * part for files up then, once in a process, so each process of the job is one try.  One run of
  * twenty ends in a broken heap without our lock, and one of six of HDF5's t_mpi.
  *
- * Guards: handle.c, ompio_module.c, seam_file.c
+ * Guards: handle.c, ompio_module.c, hook_file.c
  */
 
 #include <mpi.h>

@@ -13,7 +13,7 @@
  *
  *   --limit 1   endpoints run out: all members get an error
  *
- * Guards: seam_from_group.c, pml_epml_from_group.c, pml_epml_proc_tree.c
+ * Guards: hook_from_group.c, pml_epml_from_group.c, pml_epml_proc_tree.c
  */
 
 #include "ept.h"

@@ -13,7 +13,7 @@
  *
  *   --child KIND  this is a child: see the list below
  *
- * Guards: parent.c, seam_connect.c, seam_spawn.c, static_comms.c, pml_epml_intercomm.c, init_make.c,
+ * Guards: parent.c, hook_connect.c, hook_spawn.c, static_comms.c, pml_epml_intercomm.c, init_make.c,
  * pml_epml_pmix.c
  */
 

@@ -11,7 +11,7 @@
  * the communicator, nobody is left waiting, and the communicator works on.  MPI_Win_free while one
  * member has an open epoch is an error at all; the window works on, and is freed afterwards.
  *
- * Guards: seam_win.c, win_create.c, reduce.c
+ * Guards: hook_win.c, win_create.c, reduce.c
  */
 
 #include "ept.h"

@@ -6,7 +6,7 @@
 ! Windows from Fortran, module mpi_f08: each thread of an OpenMP region is a rank, and creates, uses and
 ! frees windows of three kinds.  Errors at creation, and of MPI_Win_free, have their classes.
 !
-! Guards: win_create.c, seam_win.c
+! Guards: win_create.c, hook_win.c
 
 program win_fortran
   use, intrinsic :: iso_c_binding

@@ -11,7 +11,7 @@
  *
  * pml/epml is linked with libmpix_endpoints, so whichever of the two is loaded first, both see the
  * same copy of the library; the PML registers its table when it is selected and takes it back when
- * it is finalized.  The extension holds the user's functions and the seams into libmpi, the PML
+ * it is finalized.  The extension holds the user's functions and the hooks into libmpi, the PML
  * everything that knows what an endpoint or a message is.
  */
 
@@ -379,11 +379,11 @@ OMPI_DECLSPEC int mpix_endpoints_libmpi_comm_activate_nb(
     const void *arg0, const void *arg1, bool send_first, int mode, struct ompi_request_t **request);
 
 /**
- * Are the seams into libmpi in force (docs/seams.md, "Seams")?  Looked into at the first
+ * Are the hooks into libmpi in force (docs/hooks.md, "Hooks")?  Looked into at the first
  * call; if the dynamic linker did not put them there it tries to patch libmpi's own call slots.
  * Any thread.
  */
-OMPI_DECLSPEC bool mpix_endpoints_seams_in_force(void);
+OMPI_DECLSPEC bool mpix_endpoints_hooks_in_force(void);
 
 /** Called by pml/epml when a handle of endpoints is about to end, with all its parts still there.
  * With Open MPI's fault tolerance on it leaves libmpi's table.  Any thread, without a lock. */
@@ -392,7 +392,7 @@ OMPI_DECLSPEC void mpix_endpoints_handle_ends(ompi_communicator_t *comm);
 /** By which way libmpi's calls are led, and which are not, in words.  Any thread.
  *
  * @param[out] text  of size bytes; always terminated */
-OMPI_DECLSPEC void mpix_endpoints_seams_describe(char *text, size_t size);
+OMPI_DECLSPEC void mpix_endpoints_hooks_describe(char *text, size_t size);
 
 /**
  * What pml/epml has chosen and why, for tools: see mpix_endpoints_pml_t.

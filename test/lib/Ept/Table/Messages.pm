@@ -192,7 +192,7 @@ our @ENTRIES = (
       args => '--case full', mca => 'pml_epml_unexpected_limit 4000' },
     { program => 'variables', variant => 'verbose', configs => ['2x1/tcp'], longer => ['2x1/node'], quick => [],
       plain => 0, args => '--case process', mca => 'pml_epml_verbose 1',
-      says => '\A(?!.*process 1: what).*base PML +\w+, the best of .*seams .*in the process .*'
+      says => '\A(?!.*process 1: what).*base PML +\w+, the best of .*hooks .*in the process .*'
              . 'on the node .*cores +\d+ for this process.*limits +\d+ open files' },
     { program => 'p2p_sendrecv', configs => [qw(1x4 2x2/node)], longer => [qw(1x1 1x8 2x2 4x2/tcp)] },
     { program => 'p2p_sendrecv', variant => 'valgrind', kind => 'valgrind', configs => ['1x2'],

@@ -234,7 +234,7 @@ static int epml_enable(bool enable)
     if (enable) {
         /* Now, and not at the first creation: a process without endpoints may be on the other side
          * of an MPI_Intercomm_create.  If they are not, the first creation says so. */
-        (void) mpix_endpoints_seams_in_force();
+        (void) mpix_endpoints_hooks_in_force();
     }
     return NULL == BASE(enable) ? OMPI_SUCCESS : BASE(enable)(enable);
 }

@@ -7,7 +7,7 @@
  * @file
  *
  * Receives that are neither complete nor waited for: a loss blocks them until it is acknowledged.
- * libmpi's functions ask for them (the seam ompi_request_is_failed_fn), and so does our waiting.
+ * libmpi's functions ask for them (the hook ompi_request_is_failed_fn), and so does our waiting.
  *
  * Tests: ulfm_ack
  */

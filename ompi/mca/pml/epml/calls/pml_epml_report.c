@@ -118,8 +118,8 @@ void mca_pml_epml_report(char *text, size_t size)
     text[0] = '\0';
     mca_pml_epml_base_describe(line, sizeof(line));
     add_line(&report, "base PML", line);
-    mpix_endpoints_seams_describe(line, sizeof(line));
-    add_line(&report, "seams", line);
+    mpix_endpoints_hooks_describe(line, sizeof(line));
+    add_line(&report, "hooks", line);
     report_ways(&report);
     mca_pml_epml_oversubscription_describe(line, sizeof(line));
     add_line(&report, "cores", line);

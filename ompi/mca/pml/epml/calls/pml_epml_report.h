@@ -20,7 +20,7 @@ BEGIN_C_DECLS
 
 /**
  * Write down what was chosen for this process, and why, a line each: base PML, transports to others,
- * seams, cores, limits.  Any thread that has not the lock of an endpoint.
+ * hooks, cores, limits.  Any thread that has not the lock of an endpoint.
  *
  * @param[out] text  of size bytes; always terminated
  */

@@ -22,7 +22,7 @@
  *                 seen from both, draws and broadcasts to both sides
  *   GROUP         create_group, only the new members take part: rank 0 of the new communicator
  *                 draws; likewise, with the user's tag
- * MPI_Intercomm_create does not come here (seam_intercomm.c).
+ * MPI_Intercomm_create does not come here (hook_intercomm.c).
  * Here is the blocking form; pml_epml_cid_nb.c has the nonblocking one, pml_epml_cid_assign.c what both do with the
  * id, pml_epml_cid_activate.c what follows.
  *

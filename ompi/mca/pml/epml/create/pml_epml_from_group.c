@@ -13,7 +13,7 @@
  * The endpoints are new: those that the group comes from may be gone.  They have the members' names,
  * so the new communicator's group is that group; and its order, which need not be the processes'.
  *
- * Called through the link table (seam_from_group.c).
+ * Called through the link table (hook_from_group.c).
  *
  * Tests: from_group
  */

@@ -46,7 +46,7 @@ static const char *const cause_strings[MPIX_ENDPOINTS_CAUSE_COUNT] = {
     [MPIX_ENDPOINTS_CAUSE_NOT_SELECTED]
     = "MPIX_ERR_ENDPOINTS: this run has no endpoints; start it with epmpirun, or add "
       "\"--mca pml epml\" to mpirun",
-    [MPIX_ENDPOINTS_CAUSE_SEAMS]
+    [MPIX_ENDPOINTS_CAUSE_HOOKS]
     = "MPIX_ERR_ENDPOINTS: libmpix_endpoints cannot reach Open MPI's functions, for the reason "
       "that was printed",
     [MPIX_ENDPOINTS_CAUSE_INITIALIZED]

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What the seams need to know about the Open MPI at hand: everything here was read off Open MPI's
+ * What the hooks need to know about the Open MPI at hand: everything here was read off Open MPI's
  * source or its libraries and may change from one series to the next.  Known to hold for 5.0 and
  * 6.0.
  */
@@ -38,7 +38,7 @@
  * The functions that decide what a process is; endpoints cannot work if any of them is out of
  * reach.  All are exported and called through the procedure linkage table.
  */
-#define MPIX_ENDPOINTS_SEAMS_REQUIRED(X) \
+#define MPIX_ENDPOINTS_HOOKS_REQUIRED(X) \
     X(ompi_comm_nextcid)                 \
     X(ompi_comm_nextcid_nb)              \
     X(ompi_comm_activate)                \
@@ -55,7 +55,7 @@
  * threads with a world of their own, errors at the creation and
  * the end of windows, files, fault tolerance, processes that are spawned with endpoints, and the clear messages at the entrances to what
  * endpoints do not offer yet. */
-#define MPIX_ENDPOINTS_SEAMS_OPTIONAL(X)   \
+#define MPIX_ENDPOINTS_HOOKS_OPTIONAL(X)   \
     X(ompi_comm_compare)                   \
     X(ompi_comm_create_from_group)         \
     X(ompi_comm_idup)                      \
@@ -81,21 +81,21 @@
     X(ompi_dpm_connect_accept)             \
     X(ompi_dpm_disconnect)                 \
     X(ompi_dpm_spawn)                      \
-    MPIX_ENDPOINTS_SEAMS_FAULTS(X)         \
-    MPIX_ENDPOINTS_SEAMS_FILES(X)          \
-    MPIX_ENDPOINTS_SEAMS_HELP(X)
+    MPIX_ENDPOINTS_HOOKS_FAULTS(X)         \
+    MPIX_ENDPOINTS_HOOKS_FILES(X)          \
+    MPIX_ENDPOINTS_HOOKS_HELP(X)
 
 /** Open MPI's fault tolerance (ULFM), which knows processes only. */
 #if !OPAL_ENABLE_FT_MPI
-#    define MPIX_ENDPOINTS_SEAMS_FAULTS(X)
+#    define MPIX_ENDPOINTS_HOOKS_FAULTS(X)
 #elif OMPI_MAJOR_VERSION >= 6
-#    define MPIX_ENDPOINTS_SEAMS_FAULTS(X) \
-        MPIX_ENDPOINTS_SEAMS_FAULTS_5(X)   \
+#    define MPIX_ENDPOINTS_HOOKS_FAULTS(X) \
+        MPIX_ENDPOINTS_HOOKS_FAULTS_5(X)   \
         X(ompi_comm_ishrink_internal)
 #else
-#    define MPIX_ENDPOINTS_SEAMS_FAULTS(X) MPIX_ENDPOINTS_SEAMS_FAULTS_5(X)
+#    define MPIX_ENDPOINTS_HOOKS_FAULTS(X) MPIX_ENDPOINTS_HOOKS_FAULTS_5(X)
 #endif
-#define MPIX_ENDPOINTS_SEAMS_FAULTS_5(X)    \
+#define MPIX_ENDPOINTS_HOOKS_FAULTS_5(X)    \
     X(ompi_comm_revoke_internal)            \
     X(ompi_comm_shrink_internal)            \
     X(ompi_comm_get_failed_internal)        \
@@ -114,7 +114,7 @@
  * a file, its requests, its locks, the permissions of a file that is created, and what the first
  * call of files sets up. */
 #if MPIX_ENDPOINTS_FILES
-#    define MPIX_ENDPOINTS_SEAMS_FILES(F)     \
+#    define MPIX_ENDPOINTS_HOOKS_FILES(F)     \
         F(mca_io_base_file_select)            \
         F(mca_fs_base_file_select)            \
         F(mca_fbtl_base_file_select)          \
@@ -127,15 +127,15 @@
         F(mca_common_ompio_register_progress) \
         F(mca_base_framework_open)
 #else
-#    define MPIX_ENDPOINTS_SEAMS_FILES(F)
+#    define MPIX_ENDPOINTS_HOOKS_FILES(F)
 #endif
 
 /** How messages to people are got hold of, so that of many threads that end the job one explains
- * it: 5.0 calls through pointers (show_help.c), 6.0 a function (seam_help.c). */
+ * it: 5.0 calls through pointers (show_help.c), 6.0 a function (hook_help.c). */
 #if EP_OWN_HELP_TEXTS
-#    define MPIX_ENDPOINTS_SEAMS_HELP(X) X(opal_show_help)
+#    define MPIX_ENDPOINTS_HOOKS_HELP(X) X(opal_show_help)
 #else
-#    define MPIX_ENDPOINTS_SEAMS_HELP(X)
+#    define MPIX_ENDPOINTS_HOOKS_HELP(X)
 #endif
 
 /** Beginnings of the file names of the libraries that hold and call these functions: the MPI

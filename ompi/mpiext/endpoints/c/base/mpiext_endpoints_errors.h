@@ -24,7 +24,7 @@ typedef enum mpix_endpoints_cause_t {
     MPIX_ENDPOINTS_CAUSE_LIMIT,        /**< more than the launcher, or a parameter, allows */
     MPIX_ENDPOINTS_CAUSE_RESOURCE,     /**< the fabric or the memory allows no more */
     MPIX_ENDPOINTS_CAUSE_NOT_SELECTED, /**< no pml/epml in this run */
-    MPIX_ENDPOINTS_CAUSE_SEAMS,        /**< libmpi cannot be reached */
+    MPIX_ENDPOINTS_CAUSE_HOOKS,        /**< libmpi cannot be reached */
     MPIX_ENDPOINTS_CAUSE_INITIALIZED,  /**< MPIX_Init_endpoint: MPI has begun before */
     MPIX_ENDPOINTS_CAUSE_COUNT_WRONG,  /**< likewise: a negative number */
     MPIX_ENDPOINTS_CAUSE_LEVEL_WRONG,  /**< likewise: no thread level, or not enough of one */

@@ -27,7 +27,7 @@ static pthread_mutex_t once_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void mpix_endpoints_help_init(bool in_use)
 {
-    (void) in_use; /* the seam goes by the table: seam_help.c */
+    (void) in_use; /* the hook goes by the table: hook_help.c */
 }
 
 void mpix_endpoints_show_help(const char *topic, const char *argument)

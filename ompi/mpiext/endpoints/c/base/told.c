@@ -7,7 +7,7 @@
  * @file
  *
  * Numbers that this process was told by its environment: by epmpirun (-endpoints, -threadlevel), by
- * the process that has spawned it (seams/seam_spawn.c), or by the user.
+ * the process that has spawned it (hooks/hook_spawn.c), or by the user.
  *
  * That of endpoints is a maximum, as the text of 2011 has it for mpiexec's: creations that would go
  * beyond it fail, and a query for the number allowed returns it.

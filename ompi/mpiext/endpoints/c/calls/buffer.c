@@ -12,7 +12,7 @@
  * That of the first endpoint is the process's, which libmpi keeps; so is that of threads that are
  * attached to no endpoint.  An endpoint without a buffer uses that one, too.
  *
- * No seams: as comm_disconnect.c.  In a program that loaded libmpi first, and for the MPI ABI, Open
+ * No hooks: as comm_disconnect.c.  In a program that loaded libmpi first, and for the MPI ABI, Open
  * MPI's own are in force: all endpoints use the process's buffer.
  *
  * Tests: p2p_bsend (static)

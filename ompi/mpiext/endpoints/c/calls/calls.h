@@ -14,7 +14,7 @@
  * has none of the layers below in it.
  *
  * Called by programs and pml/epml.  Stands before MPI functions for calls of programs alone; for
- * those of libmpi there are seams.
+ * those of libmpi there are hooks.
  *
  * Below it: static, agree, files, interpose, base.
  */

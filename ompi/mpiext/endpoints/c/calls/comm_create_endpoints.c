@@ -74,9 +74,9 @@ static int create_endpoints(MPI_Comm parent, int my_num_ep, MPI_Info info, MPI_C
     } else if (mpix_endpoints_most_told() < my_num_ep) {
         local_error = MPIX_ENDPOINTS_ERR_LIMIT;
         code = mpix_endpoints_error_code_of(local_error, OMPI_ERROR);
-    } else if (!mpix_endpoints_seams_in_force()) {
-        mpix_endpoints_seams_explain();
-        code = mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_SEAMS);
+    } else if (!mpix_endpoints_hooks_in_force()) {
+        mpix_endpoints_hooks_explain();
+        code = mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_HOOKS);
         local_error = MPIX_ENDPOINTS_ERR_RESOURCE;
     }
 

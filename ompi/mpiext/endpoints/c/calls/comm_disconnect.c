@@ -16,7 +16,7 @@
  * as MPI demands, so it is up to progress alone and not to another call.  All other communicators
  * are passed on.
  *
- * Not a seam: programs call this function themselves, and find ours first because the library is
+ * Not a hook: programs call this function themselves, and find ours first because the library is
  * linked before libmpi.  In a program that loaded libmpi first, Open MPI's is in force and each
  * endpoint must be disconnected by a thread of its own.
  *

@@ -84,10 +84,10 @@ static int comm_merge_valid(arguments_t *arguments, MPI_Comm *newcomm)
     }
     if (NULL == newcomm) {
         note_mistake(arguments, MPIX_ENDPOINTS_ERR_ARG, MPI_ERR_ARG);
-    } else if (!mpix_endpoints_seams_in_force()) {
-        mpix_endpoints_seams_explain();
+    } else if (!mpix_endpoints_hooks_in_force()) {
+        mpix_endpoints_hooks_explain();
         note_mistake(arguments, MPIX_ENDPOINTS_ERR_RESOURCE,
-                     mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_SEAMS));
+                     mpix_endpoints_error_code(MPIX_ENDPOINTS_CAUSE_HOOKS));
     }
     rc = table->comm_merge(arguments->comms, arguments->count, arguments->error, newcomm, &error);
     if (MPIX_ENDPOINTS_OK != arguments->error) {

@@ -9,9 +9,9 @@
  * MPI_Comm_spawn, MPI_Comm_spawn_multiple, MPI_Comm_connect, MPI_Comm_accept on a handle of
  * endpoints: a mistake in a member's arguments is an error at all, before anything is started.
  * libmpi would return at that member, while the others wait for it.  All else is libmpi's; what it
- * calls is ours again (seam_spawn.c, seam_connect.c).
+ * calls is ours again (hook_spawn.c, hook_connect.c).
  *
- * Not seams: as comm_disconnect.c.  In a program that loaded libmpi first, libmpi's functions are
+ * Not hooks: as comm_disconnect.c.  In a program that loaded libmpi first, libmpi's functions are
  * in force.
  *
  * Tests: jobs_endpoints

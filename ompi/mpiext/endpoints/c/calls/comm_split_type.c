@@ -16,7 +16,7 @@
  * takes libmpi's way by host, then on.  No two processes share an address space, so on an
  * intercommunicator the result is empty.
  *
- * Not a seam: programs call this function themselves, and find ours first because the library is
+ * Not a hook: programs call this function themselves, and find ours first because the library is
  * linked before libmpi.  In a program that loaded libmpi first, the type is an error.
  *
  * Source: draft of chapter 12 for MPI 3 (MPI_COMM_TYPE_ADDRESS_SPACE); MPI Forum, issue 31.

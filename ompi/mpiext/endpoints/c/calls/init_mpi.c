@@ -14,7 +14,7 @@
  * and each of its threads belongs to one or to none.  There a second call, by another thread, is no
  * error: it waits for the first, and gets what that has got (example 12.9).
  *
- * Not seams: programs call these functions themselves, and find ours first because the library is
+ * Not hooks: programs call these functions themselves, and find ours first because the library is
  * linked before libmpi.  A process whose MPI_Init is libmpi's takes no part, which the others see.
  *
  * Tests: static_world, query_thread, levels, install/tools

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * MPI functions that ours stand before, for calls of programs: no seams, which are for calls of
+ * MPI functions that ours stand before, for calls of programs: no hooks, which are for calls of
  * libmpi.
  */
 

@@ -10,7 +10,7 @@
  *
  * Standalone: C11 atomics, no Open MPI.
  *
- * Tests: unit/test_seam_next
+ * Tests: unit/test_hook_next
  */
 
 #ifndef MPIEXT_ENDPOINTS_NEXT_H

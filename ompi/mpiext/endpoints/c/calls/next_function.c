@@ -9,7 +9,7 @@
  * What a function of MPI's that is ours stands before, in the library that asks: this is part of
  * both, libmpix_endpoints and libmpix_endpoints_abi, and finds what comes after the one it is in.
  *
- * Tests: create_pmpi, install/tools, unit/test_seam_next
+ * Tests: create_pmpi, install/tools, unit/test_hook_next
  */
 
 #define _GNU_SOURCE 1

@@ -24,7 +24,7 @@
 
 bool mpix_endpoints_call_can_create(void)
 {
-    return NULL != mpix_endpoints_table() && mpix_endpoints_seams_in_force();
+    return NULL != mpix_endpoints_table() && mpix_endpoints_hooks_in_force();
 }
 
 int mpix_endpoints_call_query(int *flag)

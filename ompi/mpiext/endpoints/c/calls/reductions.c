@@ -18,7 +18,7 @@
  * For these they do what Open MPI's do, but for the count.  All else is Open MPI's, errors
  * included.
  *
- * Not seams: as comm_disconnect.c.  In a program that loaded libmpi first, Open MPI's are in force,
+ * Not hooks: as comm_disconnect.c.  In a program that loaded libmpi first, Open MPI's are in force,
  * which are right, and slower.  With Open MPI 6, whose two ABIs would want each function twice, and
  * in its tree they are not there.
  *

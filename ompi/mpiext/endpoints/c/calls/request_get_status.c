@@ -14,7 +14,7 @@
  * for the functions that Open MPI calls through a table).  So Open MPI's function is called only
  * with what this thread has seen to be complete.
  *
- * Not a seam: as comm_disconnect.c.  In a program that loaded libmpi first, Open MPI's is in force:
+ * Not a hook: as comm_disconnect.c.  In a program that loaded libmpi first, Open MPI's is in force:
  * there, and on such machines, a status may be an old one if another thread completes the request
  * at the same moment; MPI_Test and MPI_Wait are right everywhere.
  *

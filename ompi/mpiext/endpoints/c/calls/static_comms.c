@@ -9,7 +9,7 @@
  * The communicators that are there from the beginning: which ones the calling thread's are, that
  * with its parents included, and that nobody frees the others.
  *
- * MPI_Comm_free is no seam: as comm_disconnect.c.  In a program that loaded libmpi first, Open
+ * MPI_Comm_free is no hook: as comm_disconnect.c.  In a program that loaded libmpi first, Open
  * MPI's is in force, and frees them.
  *
  * Tests: static_world, jobs_all

@@ -13,7 +13,7 @@
  * of the process in its examples.  A call that finds main threads of others alive that have not
  * called may be either; it returns, and MPI ends with the last of them, or when the process exits.
  *
- * Not seams: as init_mpi.c.
+ * Not hooks: as init_mpi.c.
  *
  * Tests: levels, two_phase
  */

@@ -10,10 +10,10 @@
  *
  * libmpi returns at the member that has bad arguments (a negative size, no info), while the others
  * wait for it in the creation.  Here that member takes part in the reduction of errors with which
- * creation begins (seams/seam_win.c).  libmpi's functions also replace the class of each error by
+ * creation begins (hooks/hook_win.c).  libmpi's functions also replace the class of each error by
  * MPI_ERR_WIN; here it is kept.
  *
- * Not seams: as comm_disconnect.c.  In a program that loaded libmpi first, and in the MPI ABI,
+ * Not hooks: as comm_disconnect.c.  In a program that loaded libmpi first, and in the MPI ABI,
  * libmpi's functions are in force.
  *
  * Tests: win_create_errors, win_fortran
@@ -71,7 +71,7 @@ static int win_result(int rc, MPI_Comm comm, MPI_Win *win, const char *name)
  * @param parameters  in parentheses
  * @param arguments   likewise
  * @param checked     size, displacement unit, info, address of the base, and handle; in parentheses
- * @param create      libmpi's own, below the checks of MPI_...: this library's seam
+ * @param create      libmpi's own, below the checks of MPI_...: this library's hook
  */
 #define CREATION(name, parameters, arguments, checked, create)                         \
     MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(name) parameters                 \

@@ -14,7 +14,7 @@
  * it finds the page as it was or as it is, and never none, as it would where a page is made
  * writable for a while.
  *
- * Tests: unit/test_seam_entry
+ * Tests: unit/test_hook_entry
  */
 
 #define _GNU_SOURCE 1

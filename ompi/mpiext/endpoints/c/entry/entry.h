@@ -15,7 +15,7 @@
  * entry_x86_64.c and entry_aarch64.c what is about instructions.
  *
  * Called by interpose/.  Knows neither Open MPI nor anything else of ours, so that
- * test/unit/test_seam_entry.c needs none.
+ * test/unit/test_hook_entry.c needs none.
  *
  * Below it: nothing.
  */

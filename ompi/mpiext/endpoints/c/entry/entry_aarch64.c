@@ -26,7 +26,7 @@
  * two functions (AAPCS64, 6.1.1).  Changed pages are no longer guarded by landing pads, so one that
  * is moved (paciasp is one, too) is not missed.
  *
- * Tests: unit/test_seam_entry
+ * Tests: unit/test_hook_entry
  */
 
 #include "entry.h"

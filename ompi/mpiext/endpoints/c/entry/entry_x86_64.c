@@ -20,7 +20,7 @@
  * Instructions have no fixed length, so what they are is left to Zydis, which is loaded when it is
  * needed.  What may be moved, and what else must hold, is in mpix_endpoints_machine_check.
  *
- * Tests: unit/test_seam_entry
+ * Tests: unit/test_hook_entry
  */
 
 #define _GNU_SOURCE 1

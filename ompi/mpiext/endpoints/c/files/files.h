@@ -11,7 +11,7 @@
  * shared file pointer by names that ranks of a process do not agree on, and opens a file without
  * asking whether all could.
  *
- * Called by the seams, where ompio chooses its parts for a file, and by ompio, through the tables
+ * Called by the hooks, where ompio chooses its parts for a file, and by ompio, through the tables
  * that it is given there.  Does not know which function of libmpi's has been called.
  *
  * Below it: interpose, base.
@@ -22,7 +22,7 @@
 
 #include "fbtl/fbtl.h"
 #include "fcoll/fcoll.h"
-#include "hooks/hooks.h"
+#include "interception/interception.h"
 #include "members/members.h"
 #include "sharedfp/sharedfp.h"
 

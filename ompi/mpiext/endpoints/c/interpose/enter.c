@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Seams into a libmpi that calls its own functions directly: the functions are entered
+ * Hooks into a libmpi that calls its own functions directly: the functions are entered
  * (entry/entry.h).
  *
  * Which threads can be in the first instructions of one meanwhile?  It is done when pml/epml is
@@ -74,8 +74,8 @@ static bool enter_fail(const mpix_endpoints_enter_t *wanted, const char *why, ch
 bool mpix_endpoints_enter(const mpix_endpoints_enter_t *wanted, int count, char *problem,
                           size_t length)
 {
-    mpix_endpoints_entry_t entries[MPIX_ENDPOINTS_SEAM_COUNT];
-    const mpix_endpoints_enter_t *whose[MPIX_ENDPOINTS_SEAM_COUNT];
+    mpix_endpoints_entry_t entries[MPIX_ENDPOINTS_HOOK_COUNT];
+    const mpix_endpoints_enter_t *whose[MPIX_ENDPOINTS_HOOK_COUNT];
     const char *why;
     int n = 0;
 
@@ -95,7 +95,7 @@ bool mpix_endpoints_enter(const mpix_endpoints_enter_t *wanted, int count, char 
         return enter_fail(whose[0], why, problem, length);
     }
     for (int i = 0; i < n; ++i) {
-        /* Relaxed: see mpix_endpoints_seam_original.  First: from the next step on what the name
+        /* Relaxed: see mpix_endpoints_hook_original.  First: from the next step on what the name
          * means leads to ours. */
         atomic_store_explicit(whose[i]->original, (void *) (uintptr_t) entries[i].slot,
                               memory_order_relaxed);

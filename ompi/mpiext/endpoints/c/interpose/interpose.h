@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * How calls of libmpi's own come to our definitions (seams/): by the dynamic linker, by call slots
+ * How calls of libmpi's own come to our definitions (hooks/): by the dynamic linker, by call slots
  * that are rewritten, by functions that are entered, or, in Open MPI's own build, by libmpi's link;
  * and what our definitions stand before.
  *
- * Called by the seams, which ask for the originals, and by the calls that want the seams in force.
+ * Called by the hooks, which ask for the originals, and by the calls that want the hooks in force.
  * Knows our definitions by the list of their names alone (mpiext_endpoints_compat.h), and does not
  * know what they do.
  *

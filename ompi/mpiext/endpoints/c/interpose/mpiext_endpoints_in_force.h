@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Putting the seams in force, in the way that this program's libmpi allows.  Whether they are, and
+ * Putting the hooks in force, in the way that this program's libmpi allows.  Whether they are, and
  * how, are questions of pml/epml's, too: common_ep_link.h.
  */
 
@@ -19,12 +19,12 @@
 
 BEGIN_C_DECLS
 
-/** Tell the user why the seams are not in force, and what can be done.  After
- * mpix_endpoints_seams_in_force has said that they are not. */
-void mpix_endpoints_seams_explain(void);
+/** Tell the user why the hooks are not in force, and what can be done.  After
+ * mpix_endpoints_hooks_in_force has said that they are not. */
+void mpix_endpoints_hooks_explain(void);
 
 /** Do libmpi's calls of all functions that files need come to our definitions?  Any thread. */
-bool mpix_endpoints_seams_of_files(void);
+bool mpix_endpoints_hooks_of_files(void);
 
 END_C_DECLS
 

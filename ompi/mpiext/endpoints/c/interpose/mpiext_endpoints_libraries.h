@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The loaded libraries of Open MPI's that the seams lead into, and what names mean in them.
+ * The loaded libraries of Open MPI's that the hooks lead into, and what names mean in them.
  */
 
 #ifndef MPIEXT_ENDPOINTS_LIBRARIES_H
@@ -20,7 +20,7 @@ BEGIN_C_DECLS
 
 #define MPIX_ENDPOINTS_LIBRARIES_MAX 4
 
-/** A loaded library that the seams lead into.  It stays loaded: this program's MPI runs in it. */
+/** A loaded library that the hooks lead into.  It stays loaded: this program's MPI runs in it. */
 typedef struct mpix_endpoints_library_t {
     const char *path;
     ElfW(Addr) base;

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The seams' names, our definitions of them, and the functions that these stand before.
+ * The hooks' names, our definitions of them, and the functions that these stand before.
  */
 
 #ifndef MPIEXT_ENDPOINTS_ORIGINALS_H
@@ -24,18 +24,18 @@
 
 BEGIN_C_DECLS
 
-#define MPIX_ENDPOINTS_SEAM_ID(name) MPIX_ENDPOINTS_SEAM_##name,
+#define MPIX_ENDPOINTS_HOOK_ID(name) MPIX_ENDPOINTS_HOOK_##name,
 
 /* clang-format off */
-/** One constant for each seam, MPIX_ENDPOINTS_SEAM_<name of the function>. */
-typedef enum mpix_endpoints_seam_t {
-    MPIX_ENDPOINTS_SEAMS_REQUIRED(MPIX_ENDPOINTS_SEAM_ID)
-    MPIX_ENDPOINTS_SEAMS_OPTIONAL(MPIX_ENDPOINTS_SEAM_ID)
-    MPIX_ENDPOINTS_SEAM_COUNT
-} mpix_endpoints_seam_t;
+/** One constant for each hook, MPIX_ENDPOINTS_HOOK_<name of the function>. */
+typedef enum mpix_endpoints_hook_t {
+    MPIX_ENDPOINTS_HOOKS_REQUIRED(MPIX_ENDPOINTS_HOOK_ID)
+    MPIX_ENDPOINTS_HOOKS_OPTIONAL(MPIX_ENDPOINTS_HOOK_ID)
+    MPIX_ENDPOINTS_HOOK_COUNT
+} mpix_endpoints_hook_t;
 /* clang-format on */
 
-#undef MPIX_ENDPOINTS_SEAM_ID
+#undef MPIX_ENDPOINTS_HOOK_ID
 
 #if EP_IN_TREE
 
@@ -58,32 +58,32 @@ typedef struct mpix_endpoints_definition_t {
     bool required;
 } mpix_endpoints_definition_t;
 
-/** Our definitions, in the order of mpix_endpoints_seam_t. */
-extern const mpix_endpoints_definition_t mpix_endpoints_seams[MPIX_ENDPOINTS_SEAM_COUNT];
+/** Our definitions, in the order of mpix_endpoints_hook_t. */
+extern const mpix_endpoints_definition_t mpix_endpoints_hooks[MPIX_ENDPOINTS_HOOK_COUNT];
 
 /** The functions our definitions stand before; NULL until looked up. */
-extern _Atomic(void *) mpix_endpoints_originals[MPIX_ENDPOINTS_SEAM_COUNT];
+extern _Atomic(void *) mpix_endpoints_originals[MPIX_ENDPOINTS_HOOK_COUNT];
 
 /** Find the function that ours stands before.  Any thread; aborts the program if there is none. */
-void *mpix_endpoints_seam_lookup(mpix_endpoints_seam_t seam);
+void *mpix_endpoints_hook_lookup(mpix_endpoints_hook_t hook);
 
-static inline void *mpix_endpoints_seam_original(mpix_endpoints_seam_t seam)
+static inline void *mpix_endpoints_hook_original(mpix_endpoints_hook_t hook)
 {
     /* Relaxed: the pointer is all that is passed on; code needs no publishing. */
-    void *original = atomic_load_explicit(&mpix_endpoints_originals[seam], memory_order_relaxed);
+    void *original = atomic_load_explicit(&mpix_endpoints_originals[hook], memory_order_relaxed);
 
-    return OPAL_LIKELY(NULL != original) ? original : mpix_endpoints_seam_lookup(seam);
+    return OPAL_LIKELY(NULL != original) ? original : mpix_endpoints_hook_lookup(hook);
 }
 
 /** The function of libmpi that our definition of the same name stands before, typed as such. */
 #    define MPIX_ENDPOINTS_ORIGINAL(name) \
-        ((__typeof__(&name)) mpix_endpoints_seam_original(MPIX_ENDPOINTS_SEAM_##name))
+        ((__typeof__(&name)) mpix_endpoints_hook_original(MPIX_ENDPOINTS_HOOK_##name))
 
 struct mpix_endpoints_libraries_t;
 
 /** libmpi's own definition, whatever the order of linking.  @return NULL if there is none */
 void *mpix_endpoints_libmpi_definition(const struct mpix_endpoints_libraries_t *libraries,
-                                       mpix_endpoints_seam_t seam);
+                                       mpix_endpoints_hook_t hook);
 
 /**
  * Look a name up in Open MPI's libraries, however they have been loaded.  Any thread.

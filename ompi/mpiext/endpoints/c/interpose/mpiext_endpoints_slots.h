@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The call slots of libmpi's libraries through which the seams' functions are called.  By one
+ * The call slots of libmpi's libraries through which the hooks' functions are called.  By one
  * thread at a time.
  */
 
@@ -27,8 +27,8 @@ BEGIN_C_DECLS
 /** Look for them. */
 void mpix_endpoints_slots_find(const mpix_endpoints_libraries_t *libraries);
 
-/** Has a seam a slot, in the library at this address, or (0) in any? */
-bool mpix_endpoints_slots_have(mpix_endpoints_seam_t seam, ElfW(Addr) base);
+/** Has a hook a slot, in the library at this address, or (0) in any? */
+bool mpix_endpoints_slots_have(mpix_endpoints_hook_t hook, ElfW(Addr) base);
 
 /**
  * Rewrite the slots that do not lead here.
@@ -36,7 +36,7 @@ bool mpix_endpoints_slots_have(mpix_endpoints_seam_t seam, ElfW(Addr) base);
  * @param[in] linked   the linker leads calls here: then empty slots will be filled in rightly, and
  *                     those that lead out of Open MPI belong to a library that calls us in turn;
  *                     what remains was filled in before this library was there
- * @param[in] entered  by seam: nothing to be done for it
+ * @param[in] entered  by hook: nothing to be done for it
  *
  * @return false: they cannot be written to
  */

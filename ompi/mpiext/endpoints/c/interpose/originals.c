@@ -37,27 +37,27 @@
 #include "opal/util/show_help.h"
 
 /* What is behind our definitions' second names. */
-#define SEAM_DECLARE(name) \
+#define HOOK_DECLARE(name) \
     extern __typeof__(name) MPIX_ENDPOINTS_OWN(name) __attribute__((visibility("hidden")));
-MPIX_ENDPOINTS_SEAMS_REQUIRED(SEAM_DECLARE)
-MPIX_ENDPOINTS_SEAMS_OPTIONAL(SEAM_DECLARE)
+MPIX_ENDPOINTS_HOOKS_REQUIRED(HOOK_DECLARE)
+MPIX_ENDPOINTS_HOOKS_OPTIONAL(HOOK_DECLARE)
 
-_Atomic(void *) mpix_endpoints_originals[MPIX_ENDPOINTS_SEAM_COUNT];
+_Atomic(void *) mpix_endpoints_originals[MPIX_ENDPOINTS_HOOK_COUNT];
 
 /* clang-format off */
-const mpix_endpoints_definition_t mpix_endpoints_seams[] = {
-#define SEAM_REQUIRED(name) {#name, (void *) MPIX_ENDPOINTS_OWN(name), true},
-#define SEAM_OPTIONAL(name) {#name, (void *) MPIX_ENDPOINTS_OWN(name), false},
-    MPIX_ENDPOINTS_SEAMS_REQUIRED(SEAM_REQUIRED)
-    MPIX_ENDPOINTS_SEAMS_OPTIONAL(SEAM_OPTIONAL)
+const mpix_endpoints_definition_t mpix_endpoints_hooks[] = {
+#define HOOK_REQUIRED(name) {#name, (void *) MPIX_ENDPOINTS_OWN(name), true},
+#define HOOK_OPTIONAL(name) {#name, (void *) MPIX_ENDPOINTS_OWN(name), false},
+    MPIX_ENDPOINTS_HOOKS_REQUIRED(HOOK_REQUIRED)
+    MPIX_ENDPOINTS_HOOKS_OPTIONAL(HOOK_OPTIONAL)
 };
 /* clang-format on */
 
 void *mpix_endpoints_libmpi_definition(const mpix_endpoints_libraries_t *libraries,
-                                       mpix_endpoints_seam_t seam)
+                                       mpix_endpoints_hook_t hook)
 {
-    return mpix_endpoints_libraries_symbol(libraries, mpix_endpoints_seams[seam].name,
-                                           mpix_endpoints_seams[seam].ours);
+    return mpix_endpoints_libraries_symbol(libraries, mpix_endpoints_hooks[hook].name,
+                                           mpix_endpoints_hooks[hook].ours);
 }
 
 void *mpix_endpoints_libmpi_symbol(const char *name)
@@ -68,25 +68,25 @@ void *mpix_endpoints_libmpi_symbol(const char *name)
     return mpix_endpoints_libraries_symbol(&libraries, name, NULL);
 }
 
-void *mpix_endpoints_seam_lookup(mpix_endpoints_seam_t seam)
+void *mpix_endpoints_hook_lookup(mpix_endpoints_hook_t hook)
 {
-    void *none = NULL, *found = dlsym(RTLD_NEXT, mpix_endpoints_seams[seam].name);
+    void *none = NULL, *found = dlsym(RTLD_NEXT, mpix_endpoints_hooks[hook].name);
 
-    if (NULL == found || mpix_endpoints_seams[seam].ours == found) {
+    if (NULL == found || mpix_endpoints_hooks[hook].ours == found) {
         /* libmpi stands before us, or out of our sight. */
         mpix_endpoints_libraries_t libraries;
 
         mpix_endpoints_libraries_find(&libraries);
-        found = mpix_endpoints_libmpi_definition(&libraries, seam);
+        found = mpix_endpoints_libmpi_definition(&libraries, hook);
     }
     if (NULL == found) {
         fprintf(stderr, "libmpix_endpoints: no Open MPI library in this program has %s\n",
-                mpix_endpoints_seams[seam].name);
+                mpix_endpoints_hooks[hook].name);
         abort();
     }
     /* Another thread, or the rewriting of the slots, may have been first: then theirs stands.
-     * Relaxed: see mpix_endpoints_seam_original. */
-    if (!atomic_compare_exchange_strong_explicit(&mpix_endpoints_originals[seam], &none, found,
+     * Relaxed: see mpix_endpoints_hook_original. */
+    if (!atomic_compare_exchange_strong_explicit(&mpix_endpoints_originals[hook], &none, found,
                                                  memory_order_relaxed, memory_order_relaxed)) {
         found = none;
     }

@@ -27,13 +27,13 @@
 #if MCA_BTL_EP_SLOTS
 
 /** Several libraries may call the same function, and each in two ways. */
-#    define SLOTS_MAX (2 * MPIX_ENDPOINTS_LIBRARIES_MAX * MPIX_ENDPOINTS_SEAM_COUNT)
+#    define SLOTS_MAX (2 * MPIX_ENDPOINTS_LIBRARIES_MAX * MPIX_ENDPOINTS_HOOK_COUNT)
 
 /** A call slot of libmpi. */
 typedef struct slot_t {
     _Atomic(void *) *address;
     ElfW(Addr) base; /**< of the library that it belongs to */
-    mpix_endpoints_seam_t seam;
+    mpix_endpoints_hook_t hook;
     bool read_only; /**< made so after relocation */
     bool foreign;   /**< its first content lay in no library of Open MPI */
     bool patched;   /**< rewritten here */
@@ -43,18 +43,18 @@ typedef struct slot_t {
 static slot_t slots[SLOTS_MAX];
 static int slot_count;
 
-/** Note a slot, if it is a seam's. */
+/** Note a slot, if it is a hook's. */
 static void note_slot(const mca_btl_ep_slots_t *library, const char *name, _Atomic(void *) *address,
                       void *context)
 {
     const mpix_endpoints_libraries_t *libraries = context;
 
-    for (int seam = 0; seam < MPIX_ENDPOINTS_SEAM_COUNT; ++seam) {
-        if (0 == strcmp(mpix_endpoints_seams[seam].name, name) && SLOTS_MAX > slot_count) {
+    for (int hook = 0; hook < MPIX_ENDPOINTS_HOOK_COUNT; ++hook) {
+        if (0 == strcmp(mpix_endpoints_hooks[hook].name, name) && SLOTS_MAX > slot_count) {
             slots[slot_count++] = (slot_t){
                 .address = address,
                 .base = library->base,
-                .seam = (mpix_endpoints_seam_t) seam,
+                .hook = (mpix_endpoints_hook_t) hook,
                 .read_only = mca_btl_ep_slots_read_only(library, address),
                 .foreign = NULL == mpix_endpoints_library_of(libraries, atomic_load(address)),
                 .patched = false,
@@ -76,10 +76,10 @@ void mpix_endpoints_slots_find(const mpix_endpoints_libraries_t *libraries)
     }
 }
 
-bool mpix_endpoints_slots_have(mpix_endpoints_seam_t seam, ElfW(Addr) base)
+bool mpix_endpoints_slots_have(mpix_endpoints_hook_t hook, ElfW(Addr) base)
 {
     for (int i = 0; i < slot_count; ++i) {
-        if (slots[i].seam == seam && (0 == base || slots[i].base == base)) {
+        if (slots[i].hook == hook && (0 == base || slots[i].base == base)) {
             return true;
         }
     }
@@ -91,7 +91,7 @@ static bool slot_store(slot_t *slot)
 {
     slot->patched = true;
     return mca_btl_ep_slots_store(slot->address, slot->read_only,
-                                  mpix_endpoints_seams[slot->seam].ours);
+                                  mpix_endpoints_hooks[slot->hook].ours);
 }
 
 /**
@@ -104,13 +104,13 @@ static bool slot_store(slot_t *slot)
 static bool slot_patch(const mpix_endpoints_libraries_t *libraries, slot_t *slot)
 {
     void *original = slot->foreign ? atomic_load(slot->address)
-                                   : mpix_endpoints_libmpi_definition(libraries, slot->seam);
+                                   : mpix_endpoints_libmpi_definition(libraries, slot->hook);
 
     if (NULL == original) {
         return false;
     }
-    /* Relaxed: see mpix_endpoints_seam_original.  The slot's store comes after it in any case. */
-    atomic_store_explicit(&mpix_endpoints_originals[slot->seam], original, memory_order_relaxed);
+    /* Relaxed: see mpix_endpoints_hook_original.  The slot's store comes after it in any case. */
+    atomic_store_explicit(&mpix_endpoints_originals[slot->hook], original, memory_order_relaxed);
     return slot_store(slot);
 }
 
@@ -120,8 +120,8 @@ bool mpix_endpoints_slots_patch(const mpix_endpoints_libraries_t *libraries, boo
     for (int i = 0; i < slot_count; ++i) {
         void *content = atomic_load(slots[i].address);
 
-        if (entered[slots[i].seam] || mpix_endpoints_seams[slots[i].seam].ours == content
-            || (linked && mpix_endpoints_libmpi_definition(libraries, slots[i].seam) != content)) {
+        if (entered[slots[i].hook] || mpix_endpoints_hooks[slots[i].hook].ours == content
+            || (linked && mpix_endpoints_libmpi_definition(libraries, slots[i].hook) != content)) {
             continue;
         }
         if (!slot_patch(libraries, &slots[i])) {
@@ -135,7 +135,7 @@ bool mpix_endpoints_slots_keep(void)
 {
     for (int i = 0; i < slot_count; ++i) {
         if (slots[i].patched
-            && mpix_endpoints_seams[slots[i].seam].ours != atomic_load(slots[i].address)
+            && mpix_endpoints_hooks[slots[i].hook].ours != atomic_load(slots[i].address)
             && !slot_store(&slots[i])) {
             return false;
         }
@@ -150,9 +150,9 @@ void mpix_endpoints_slots_find(const mpix_endpoints_libraries_t *libraries)
     (void) libraries;
 }
 
-bool mpix_endpoints_slots_have(mpix_endpoints_seam_t seam, ElfW(Addr) base)
+bool mpix_endpoints_slots_have(mpix_endpoints_hook_t hook, ElfW(Addr) base)
 {
-    (void) seam;
+    (void) hook;
     (void) base;
     return false;
 }

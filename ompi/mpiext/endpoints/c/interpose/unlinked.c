@@ -34,5 +34,5 @@ static void unlinked_refuse(const char *name)
     {                                                               \
         unlinked_refuse(#name);                                     \
     }
-MPIX_ENDPOINTS_SEAMS_REQUIRED(UNLINKED)
-MPIX_ENDPOINTS_SEAMS_OPTIONAL(UNLINKED)
+MPIX_ENDPOINTS_HOOKS_REQUIRED(UNLINKED)
+MPIX_ENDPOINTS_HOOKS_OPTIONAL(UNLINKED)

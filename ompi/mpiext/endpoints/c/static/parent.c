@@ -10,7 +10,7 @@
  *
  * A spawned process meets its parents in libmpi's initialization, when it has no endpoints yet.  If
  * the parents want them all, and the job is going to make endpoints (announce.c), the processes keep
- * what they have by then: a communicator with the parents' root (seam_connect.c).  Over it they meet
+ * what they have by then: a communicator with the parents' root (hook_connect.c).  Over it they meet
  * when the endpoints are there, each process for all of its own.  The parents wait meanwhile, in
  * MPI_Comm_spawn; should there be no endpoints, they are told.
  *

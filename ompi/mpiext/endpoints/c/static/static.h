@@ -12,7 +12,7 @@
  * (attached.c) or to which handle of others (bound.c), what its world is then (thread_world.c), what is
  * kept with an endpoint (attributes.c), and the processes that have spawned this one (parent.c).
  *
- * Called by calls and seams.  Makes no endpoint, and raises no error.
+ * Called by calls and hooks.  Makes no endpoint, and raises no error.
  *
  * Below it: base.
  */

@@ -51,7 +51,7 @@ static int begin_rank(mpix_rank_t *rank)
 }
 
 /** The ranks' error handlers are what the process's are, at first; those of calls without a
- * communicator as well (seam_errors.c). */
+ * communicator as well (hook_errors.c). */
 static int copy_handlers(const mpix_rank_t *ranks, int count)
 {
     MPI_Errhandler of_world, of_self;

@@ -9,7 +9,7 @@
  * Reads, writes and locks of one member, as ompio's framework fbtl has them: by calls of the
  * system, with the state of a file and its nonblocking requests.
  *
- * Called by ompio, through the table that it is given, by the seams, and by what is above it.
+ * Called by ompio, through the table that it is given, by the hooks, and by what is above it.
  * Knows no other member of a file.
  *
  * Below it, beside the folder: what files/ may include (interpose, base).
