@@ -321,7 +321,7 @@ static uint32_t leader_rotation(const mca_coll_epcoll_handle_t *handle,
 }
 
 int mca_coll_epcoll_hier_small_run(mca_coll_epcoll_handle_t *handle,
-                                   const mca_coll_epcoll_call_t *call)
+                                   const mca_coll_epcoll_call_t *call, bool is_double_buffered)
 {
     const uint32_t turn = leader_rotation(handle, call);
     hier_small_t op = {
@@ -333,7 +333,7 @@ int mca_coll_epcoll_hier_small_run(mca_coll_epcoll_handle_t *handle,
                      .root_index = mca_coll_epcoll_layout(handle)->index_of[call->root],
                      .offset = turn},
         .leader = mca_coll_epcoll_leader(handle, call) + turn,
-        .is_double_buffered = EPCOLL_ALGORITHM_LEADER_BUFFERS == call->algorithm};
+        .is_double_buffered = is_double_buffered};
 
     op.data = op.slot;
 

@@ -312,19 +312,18 @@ bool mca_coll_epcoll_uses_node_slots(const mca_coll_epcoll_hier_t *hier,
 bool mca_coll_epcoll_uses_node_rings(const mca_coll_epcoll_hier_t *hier,
                                      const mca_coll_epcoll_call_t *call)
 {
-    return hier->ring_cutover.is_used && mca_coll_epcoll_small_has_ring(call->kind)
-           && is_small(hier, call);
+    return hier->ring_cutover.is_used && is_small(hier, call);
 }
 
-int mca_coll_epcoll_node_segment_run(mca_coll_epcoll_hier_t *hier,
-                                     const mca_coll_epcoll_call_t *call)
+int mca_coll_epcoll_node_slots_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
 {
-    mca_coll_epcoll_handle_t *node_segment = &hier->node_segment->super;
+    mca_coll_epcoll_handle_t *node = &hier->node_segment->super;
 
-    if (EPCOLL_BARRIER == call->kind) {
-        return mca_coll_epcoll_ended(node_segment, epcoll_barrier(&node_segment->member));
-    }
-    return EPCOLL_ALGORITHM_NODE_RINGS == call->algorithm
-               ? mca_coll_epcoll_small_ring_run(node_segment, call)
-               : mca_coll_epcoll_small_run(node_segment, call);
+    return EPCOLL_BARRIER == call->kind ? mca_coll_epcoll_ended(node, epcoll_barrier(&node->member))
+                                        : mca_coll_epcoll_small_run(node, call);
+}
+
+int mca_coll_epcoll_node_rings_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
+{
+    return mca_coll_epcoll_small_ring_run(&hier->node_segment->super, call);
 }
