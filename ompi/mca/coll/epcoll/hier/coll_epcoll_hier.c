@@ -165,7 +165,7 @@ int mca_coll_epcoll_hier_run(mca_coll_epcoll_handle_t *handle, const mca_coll_ep
     mca_coll_epcoll_count(handle, call->kind, algorithm->path);
     rc = algorithm->run(mca_coll_epcoll_hier(handle), call);
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) { /* the others may use another path next */
-        rc = mca_coll_epcoll_ended(handle, rc);
+        rc = mca_coll_epcoll_ended(&handle->view, rc);
         mca_coll_epcoll_break_all(handle, rc);
     }
     return rc;

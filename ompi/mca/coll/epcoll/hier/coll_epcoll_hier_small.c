@@ -62,7 +62,8 @@ bool mca_coll_epcoll_is_double_buffered(const mca_coll_epcoll_handle_t *handle,
     /* A process that has more members than a group goes the long way: its messages are the same
      * then, as long as that is by one slice. */
     return EPCOLL_ALLREDUCE == call->kind && DOUBLE_BUFFER_SIZE >= call->bytes
-           && 0 == handle->member.levels && 2 > call->bytes / mca_coll_epcoll_component.slice_size
+           && 0 == handle->view.member.levels
+           && 2 > call->bytes / mca_coll_epcoll_component.slice_size
            && mca_coll_epcoll_is_as_packed(call->recv_type);
 }
 
@@ -82,15 +83,15 @@ static int double_buffers_begin(hier_small_t *op)
     int rc = NULL == lazy ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 
     if (OPAL_UNLIKELY(MPI_SUCCESS == rc && NULL == lazy->double_buffers)) {
-        rc = engine->memory_get(handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS,
+        rc = engine->memory_get(handle->view.comm, MPIX_ENDPOINTS_SCOPE_PROCESS,
                                 mca_coll_epcoll_component.client, EPCOLL_KEY_DOUBLE_BUFFERS,
-                                2 * DOUBLE_BUFFER_SIZE * handle->member.count,
+                                2 * DOUBLE_BUFFER_SIZE * handle->view.member.count,
                                 &lazy->double_buffers);
     }
     if (MPI_SUCCESS == rc) {
         ++lazy->double_buffer_calls;
         op->lazy = lazy;
-        op->data = double_buffer(op, handle->member.index);
+        op->data = double_buffer(op, handle->view.member.index);
     }
     return rc;
 }
@@ -122,7 +123,7 @@ static void hier_small_combine(void *into, const void *from, void *context)
 /** What all members of the process say together, at the leader: from the last to the first. */
 static int hier_small_gather(hier_small_t *op, const epcoll_contribution_t *contrib)
 {
-    epcoll_member_t *member = &op->handle->member;
+    epcoll_member_t *member = &op->handle->view.member;
     int rc = 0;
 
     epcoll_prefetch_slots(member, 0, member->count);
@@ -152,7 +153,7 @@ static epcoll_contribution_t all_of(const hier_small_t *op)
 /** Members publish their part; one that does not lead goes on at once. */
 static int hier_small_up(hier_small_t *op)
 {
-    epcoll_member_t *member = &op->handle->member;
+    epcoll_member_t *member = &op->handle->view.member;
     const epcoll_contribution_t contrib = all_of(op);
     int rc;
 
@@ -181,7 +182,7 @@ static int hier_small_up(hier_small_t *op)
  * before. */
 static int hier_small_down(hier_small_t *op, bool all_arrived)
 {
-    epcoll_member_t *member = &op->handle->member;
+    epcoll_member_t *member = &op->handle->view.member;
     const int rc = epcoll_bcast(member, op->leader, op->signature, op->data,
                                 op->is_double_buffered ? 0 : op->call->bytes);
 
@@ -257,7 +258,7 @@ static int hier_small_bcast(hier_small_t *op)
     const bool is_root = mca_coll_epcoll_rank(handle) == call->root;
     int rc = is_root ? mca_coll_epcoll_pack(op->data, &sent) : MPI_SUCCESS;
 
-    if (MPI_SUCCESS == rc && op->leader == handle->member.index) {
+    if (MPI_SUCCESS == rc && op->leader == handle->view.member.index) {
         rc = hier_small_exchange(op);
     }
     rc = MPI_SUCCESS == rc ? hier_small_down(op, false) : rc;
@@ -269,7 +270,7 @@ static int hier_small_reduce(hier_small_t *op)
 {
     const mca_coll_epcoll_handle_t *handle = op->handle;
     const mca_coll_epcoll_call_t *call = op->call;
-    const bool leads = op->leader == handle->member.index;
+    const bool leads = op->leader == handle->view.member.index;
     int rc;
 
     if (op->is_double_buffered) {
@@ -311,7 +312,7 @@ static int hier_small_reduce(hier_small_t *op)
 static uint32_t leader_rotation(const mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call)
 {
-    const uint32_t members = handle->member.count;
+    const uint32_t members = handle->view.member.count;
 
     if (mca_coll_epcoll_has_root(call->kind) || members > mca_coll_epcoll_component.slices
         || !mca_coll_epcoll_layout(handle)->is_even) {
@@ -337,6 +338,7 @@ int mca_coll_epcoll_hier_small_run(mca_coll_epcoll_handle_t *handle,
 
     op.data = op.slot;
 
-    return mca_coll_epcoll_ended(handle, EPCOLL_BCAST == call->kind ? hier_small_bcast(&op)
-                                                                    : hier_small_reduce(&op));
+    return mca_coll_epcoll_ended(&handle->view, EPCOLL_BCAST == call->kind
+                                                    ? hier_small_bcast(&op)
+                                                    : hier_small_reduce(&op));
 }
