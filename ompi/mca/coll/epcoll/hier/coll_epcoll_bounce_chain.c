@@ -96,7 +96,7 @@ static int is_reusable(const chain_op_t *op, uint64_t seq)
 
 /** Has the preceding member published its section of a number, or its signature?
  * @return EPCOLL_SOME, EPCOLL_NOTHING, EPCOLL_MISMATCH */
-static int has_come(const chain_op_t *op, uint64_t seq)
+static int has_arrived(const chain_op_t *op, uint64_t seq)
 {
     epcoll_slot_t *slot = &epcoll_ctrl(op->member, op->own - 1)->slot[seq % EPCOLL_WINDOW];
     uint64_t at;
@@ -125,7 +125,7 @@ static int wait_until(chain_op_t *op, int (*is_so)(const chain_op_t *op, uint64_
         if (0 != rc) {
             return rc;
         }
-        if (has_come == is_so && epcoll_polls_long(member, polls)
+        if (has_arrived == is_so && epcoll_polls_long(member, polls)
             && epcoll_has_left(member, op->own - 1)) {
             return EPCOLL_MISMATCH;
         }
@@ -144,13 +144,13 @@ static int bounce_combine(const chain_op_t *op, uint64_t seq, size_t first, size
                                               (ptrdiff_t) (first * size));
     char *result = mca_coll_epcoll_away(call->recv, (ptrdiff_t) (first * size));
     char *section = mca_coll_epcoll_bounce_at(op->member, op->own, seq);
-    const char *come = 0 == op->own ? NULL
-                                    : mca_coll_epcoll_bounce_at(op->member, op->own - 1, seq);
-    const void *const vectors[] = {come, vector};
+    const char *received = 0 == op->own ? NULL
+                                        : mca_coll_epcoll_bounce_at(op->member, op->own - 1, seq);
+    const void *const vectors[] = {received, vector};
     const mca_coll_epcoll_reduction_t reduction = {.op = call->op,
                                                    .type = call->recv_type,
-                                                   .count = NULL == come ? 1 : 2,
-                                                   .send = vectors + (NULL == come)};
+                                                   .count = NULL == received ? 1 : 2,
+                                                   .send = vectors + (NULL == received)};
     void *to[2];
     uint32_t receivers = 0;
     int rc;
@@ -162,8 +162,8 @@ static int bounce_combine(const chain_op_t *op, uint64_t seq, size_t first, size
         to[receivers++] = result;
     }
     rc = mca_coll_epcoll_reduce_part(&reduction, 0, count, to, receivers);
-    if (EPCOLL_EXSCAN == call->kind && NULL != come) {
-        memcpy(result, come, count * size); /* in place: our own has been read */
+    if (EPCOLL_EXSCAN == call->kind && NULL != received) {
+        memcpy(result, received, count * size); /* in place: our own has been read */
     }
     return rc;
 }
@@ -176,7 +176,7 @@ static int round_of(chain_op_t *op, uint64_t round)
 
     op->member->seq = seq;
     rc = op->is_last ? 0 : wait_until(op, is_reusable, seq);
-    rc = 0 == rc && 0 < op->own ? wait_until(op, has_come, seq) : rc;
+    rc = 0 == rc && 0 < op->own ? wait_until(op, has_arrived, seq) : rc;
     rc = 0 == rc ? bounce_combine(op, seq, first, left < op->elements ? left : op->elements) : rc;
     if (0 != rc) {
         return rc;
@@ -206,7 +206,7 @@ int mca_coll_epcoll_bounce_chain(mca_coll_epcoll_hier_t *hier, const mca_coll_ep
                        sizeof(nothing));
         /* After our own signature, as two may wait for each other; and before we complete that
          * number: a member that has called something of one round publishes only its signature. */
-        rc = 0 < op.own ? wait_until(&op, has_come, op.before + 1) : 0;
+        rc = 0 < op.own ? wait_until(&op, has_arrived, op.before + 1) : 0;
     }
     if (0 == rc) {
         epcoll_end(op.member);

@@ -6,12 +6,13 @@
 /**
  * @file
  *
- * Calls whose data travel in slots within a process, and in one message between processes: what
- * members say goes up to their leader, the leaders put it together, and tell it to their members.
+ * Blocking calls whose data are in slots within a process, and in one message between processes:
+ * the leader combines the data of its members, the leaders exchange messages, and broadcast the
+ * result to their members.
  *
- * An allreduce that does not fit in slots goes likewise if it fits in double buffers: memory of the
- * process, where each member has two, taken in turns.  Who writes a double buffer for the second
- * time is through with the call between, to which all have come, so nobody reads what it has held.
+ * An allreduce that does not fit in slots uses double buffers instead, up to 4 KiB: memory of the
+ * process, where each member has two, used in turn.  A member that writes a buffer again has
+ * completed the call in between, at which all had arrived, so the old data are not read any more.
  *
  * Tests: coll_layout, coll_late, coll_nomem (double buffers)
  */
@@ -26,7 +27,7 @@
 
 #include "mpi.h"
 
-/** The room of what comes in messages. */
+/** The scratch buffer of received vectors. */
 #define SCRATCH_RECV 0
 
 typedef struct hier_small_t {
@@ -34,7 +35,7 @@ typedef struct hier_small_t {
     const mca_coll_epcoll_call_t *call;
     uint64_t signature;
     mca_coll_epcoll_partners_t partners;
-    mca_coll_epcoll_node_leaders_t node_leaders; /**< of the leaders on our node */
+    mca_coll_epcoll_node_leaders_t node_leaders; /**< on our node */
     uint32_t leader;                             /**< of our process */
     bool is_double_buffered;                     /**< data travel in double buffers */
     mca_coll_epcoll_lazy_t *lazy;                /**< that has them */
@@ -59,8 +60,8 @@ bool mca_coll_epcoll_is_hier_small(const mca_coll_epcoll_call_t *call)
 bool mca_coll_epcoll_is_double_buffered(const mca_coll_epcoll_handle_t *handle,
                                         const mca_coll_epcoll_call_t *call)
 {
-    /* A process that has more members than a group goes the long way: its messages are the same
-     * then, as long as that is by one slice. */
+    /* With groups the schedule is used in such a process: its messages are the same then, as long
+     * as there is one slice. */
     return EPCOLL_ALLREDUCE == call->kind && DOUBLE_BUFFER_SIZE >= call->bytes
            && 0 == handle->view.member.levels
            && 2 > call->bytes / mca_coll_epcoll_component.slice_size
@@ -74,7 +75,7 @@ static unsigned char *double_buffer(const hier_small_t *op, uint32_t index)
            + (2 * index + op->lazy->double_buffer_calls % 2) * DOUBLE_BUFFER_SIZE;
 }
 
-/** A call begins that goes by double buffers.  @return MPI_SUCCESS or an error code */
+/** A call begins that uses double buffers.  @return MPI_SUCCESS or an error code */
 static int double_buffers_begin(hier_small_t *op)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
@@ -106,7 +107,7 @@ void mca_coll_epcoll_double_buffers_put(mca_coll_epcoll_lazy_t *lazy)
 
 /* ---- phases ---------------------------------------------------------------------------------- */
 
-/** What we bring. */
+/** Our data. */
 static const void *own_data(const hier_small_t *op)
 {
     return op->call->in_place ? op->call->recv : op->call->send;
@@ -120,7 +121,7 @@ static void hier_small_combine(void *into, const void *from, void *context)
                    (mca_coll_epcoll_count_t) call->recv_count, call->recv_type);
 }
 
-/** What all members of the process say together, at the leader: from the last to the first. */
+/** Combine the data of all members of the process, at the leader: from the last to the first. */
 static int hier_small_gather(hier_small_t *op, const epcoll_contribution_t *contrib)
 {
     epcoll_member_t *member = &op->handle->view.member;
@@ -140,7 +141,7 @@ static int hier_small_gather(hier_small_t *op, const epcoll_contribution_t *cont
     return rc;
 }
 
-/** What one says, and how it is put together. */
+/** Our part of the reduction within the process. */
 static epcoll_contribution_t all_of(const hier_small_t *op)
 {
     return (epcoll_contribution_t){.signature = op->signature,
@@ -150,7 +151,7 @@ static epcoll_contribution_t all_of(const hier_small_t *op)
                                    .context = (void *) (uintptr_t) op->call};
 }
 
-/** Members publish their part; one that does not lead goes on at once. */
+/** Members publish their part; one that does not lead returns at once. */
 static int hier_small_up(hier_small_t *op)
 {
     epcoll_member_t *member = &op->handle->view.member;
@@ -178,8 +179,8 @@ static int hier_small_up(hier_small_t *op)
     return rc;
 }
 
-/** The leader tells the result.  Whoever hears it knows that all had come to the operation
- * before. */
+/** The leader broadcasts the result.  A member that has received it knows that all had arrived at
+ * the operation before. */
 static int hier_small_down(hier_small_t *op, bool all_arrived)
 {
     epcoll_member_t *member = &op->handle->view.member;
@@ -225,9 +226,9 @@ static int hier_small_exchange(hier_small_t *op)
     return mca_coll_epcoll_immediate_end(&immediate);
 }
 
-/** The leaders' part, where those of a node meet in its memory: the member that stands for the node
- * goes on by messages.  Of a reduce all do: where its root is not the one that combines all, it
- * gets the result from that one. */
+/** The leaders' part, where those of a node use its memory: the node leader continues with
+ * messages. In a reduce all leaders do: a root elsewhere on the node gets the result from the node
+ * leader. */
 static int hier_small_by_node_segment(hier_small_t *op)
 {
     epcoll_member_t *member = &op->node_leaders.node_segment->member;
@@ -303,11 +304,11 @@ static int hier_small_reduce(hier_small_t *op)
 }
 
 /**
- * How far the leaders' part is behind the first members.  Where there is no root it rotates,
- * backwards: the member that publishes a result comes to the next call first, and if threads chunk
- * a core, the member before it comes last.  With that one as the next leader the core is handed on
- * one time less in each call; two endpoints in each of two processes, on two cores, over tcp: an
- * allreduce of 8 bytes in 7.7 us instead of 8.9.
+ * By how many members the leader is shifted from the first one.  Without a root it rotates,
+ * backwards: the member that publishes a result is the first one in the next call, and if threads
+ * share a core, the member before it is the last one.  With that one as the next leader, threads
+ * switch one time less in each call; two endpoints in each of two processes, on two cores, over
+ * tcp: an allreduce of 8 bytes in 7.7 us instead of 8.9.
  */
 static uint32_t leader_rotation(const mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call)

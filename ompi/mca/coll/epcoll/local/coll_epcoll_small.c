@@ -507,7 +507,7 @@ int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running)
 /* ---- at once --------------------------------------------------------------------------------- */
 
 /** Have all others arrived when it is over?  Of a small call that is not one of one to all. */
-static bool all_have_come(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
+static bool all_have_arrived(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
 {
     switch (call->kind) {
     case EPCOLL_GATHER:
@@ -540,7 +540,7 @@ int mca_coll_epcoll_small_run(mca_coll_epcoll_view_t *view, const mca_coll_epcol
     rc = 0 == rc ? small_publish_data(member, call, signature) : rc;
     rc = 0 == rc ? small_all(member, call, signature) : rc;
     if (0 == rc) {
-        const bool all_arrived = all_have_come(member, call);
+        const bool all_arrived = all_have_arrived(member, call);
 
         if (all_arrived) {
             epcoll_all_arrived(member);
