@@ -38,7 +38,7 @@ my $NODE = 1.2;
 
 # Over TCP, two endpoints each.
 my @HYBRID = (8, 512, 4096);    # against two ob1 processes, of which one thread calls
-my $RAILS  = 1.2;               # 1 MiB, against four ob1 processes
+my $SLICES = 1.2;               # 1 MiB, against four ob1 processes
 
 sub value {
     my ($data, @at) = @_;
@@ -104,7 +104,7 @@ sub table {
         $text .= EpBench::Goals::line('tcp', $name, 'ob1 + 2 barriers', 1, added($data, $size), 1);
     }
     $text .= EpBench::Goals::line('tcp', '2 x 2, ' . EpBench::Data::title('allreduce', 1048576),
-                                  'ob1, 4 processes', $RAILS, EpBench::Coll::least(
+                                  'ob1, 4 processes', $SLICES, EpBench::Coll::least(
                                       $data, 'tcp', 2, 'allreduce', 1048576, 'proc'), 1);
     return $text;
 }

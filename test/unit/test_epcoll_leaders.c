@@ -6,10 +6,10 @@
 /**
  * @file
  *
- * Processes that meet in a block (coll_epcoll_leaders_reduce.h): groups of threads, each with a
- * block of its own, of which another one leads in each operation.  Random operations, with delays,
- * of all to all and of all to one; the result is that of a binomial tree, whichever comes first. 
- * And processes that call different things.
+ * Leaders of processes that reduce in a segment (coll_epcoll_leaders_reduce.h): groups of threads,
+ * each with a segment of its own, of which another one leads in each operation.  Random operations,
+ * with delays, of all to all and of all to one; the result is that of a binomial tree, whichever
+ * comes first.  And processes that call different things.
  *
  * Guards: coll_epcoll_leaders_reduce.h
  */
@@ -243,7 +243,7 @@ static void *differ(void *argument)
     int rc = 0;
 
     self_begin(&self, (uintptr_t) argument);
-    self.member.broken = self.place.broken; /* as a client's blocks break together */
+    self.member.broken = self.place.broken; /* as a client's segments break together */
     for (uint64_t i = 1; i < 10 && 0 == rc; ++i) {
         rc = operate(&self, i % 2, 0, true, 7 == i && run.odd == self.process ? 77 : i, &data);
     }

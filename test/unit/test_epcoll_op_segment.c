@@ -26,7 +26,7 @@ static long loads;
 #include "ompi/mca/coll/epcoll/pending/coll_epcoll_op_segment.c"
 #undef atomic_load_explicit
 
-/** Members of the process, and blocks. */
+/** Members of the process, and segments. */
 enum { MEMBERS = 2, BLOCKS = 1000 };
 
 mca_coll_epcoll_component_t mca_coll_epcoll_component;
@@ -68,7 +68,7 @@ static void memory_put(mpix_endpoints_memory_t *put)
     }
 }
 
-/** Holds of blocks that nobody has put back. */
+/** Segments that have not been released. */
 static int held(void)
 {
     int sum = 0;
@@ -105,7 +105,7 @@ static void end(view_t *view)
     memory_put(memory[0]);
 }
 
-/** Get a block, and put it back. */
+/** Get a segment, and release it. */
 static void use(view_t *view, uint32_t key)
 {
     epcoll_member_t member;

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Rings beside a block (coll_epcoll_ring.h): random operations of all threads with delays, in
+ * Rings of a segment (coll_epcoll_ring.h): random operations of all threads with delays, in
  * rings and in slots; how far one may be ahead; members that call different things.  And from which
  * call on members use something (coll_epcoll_cutover.h): the same at all, whichever is late, and
  * never where one has not got it.

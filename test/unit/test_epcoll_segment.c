@@ -6,10 +6,10 @@
 /**
  * @file
  *
- * The block that the members of a communicator share in a process (coll_epcoll_segment.h): random
- * operations of all threads with delays, groups of all sizes; leaders that have lost their core;
- * members that call different things; the end when one breaks it; and that nobody works any more on
- * partitions that have been closed.
+ * The control segment that the members of a communicator share in a process
+ * (coll_epcoll_segment.h): random operations of all threads with delays, groups of all sizes;
+ * leaders that have lost their core; members that call different things; the end when one breaks
+ * it; and that nobody works any more on partitions that have been closed.
  *
  * Guards: coll_epcoll_leaderless.h, coll_epcoll_segment.h, coll_epcoll_reuse.h, coll_epcoll_tree.h,
  * coll_epcoll_bcast.h, coll_epcoll_stealing.h
@@ -402,7 +402,7 @@ static void case_may_begin(void)
     free(segment);
 }
 
-/** One member calls something else: any that sees it says so, and breaks the block. */
+/** One member calls something else: any that detects it breaks the segment. */
 static void *differ(void *argument)
 {
     const uint32_t me = (uint32_t) (uintptr_t) argument;
@@ -473,7 +473,7 @@ static void case_different(void)
 }
 
 /**
- * Work of which something fails at a random place.  A member that finds that breaks the block and
+ * Work of which something fails at a random place.  A member that finds that breaks the segment and
  * closes all partitions, then so does each that learns of it, while others still claim chunks; a
  * member that has closed them may rely on it that its partition is not touched any more.
  */
@@ -506,7 +506,8 @@ static void *close_early(void *argument)
             epcoll_chunk_done(&member, owner);
         }
     }
-    /* Over, but perhaps because it was closed: the member that breaks the block does so before. */
+    /* Over, but perhaps because it was closed: the member that breaks the segment does so
+     * before. */
     broken = broken || 0 != wait_for_work(&member, chunks)
              || 0 != atomic_load_explicit(&member.segment->broken, memory_order_relaxed);
     for (uint32_t s = 0; s < chunks && !broken; ++s) {
@@ -580,7 +581,7 @@ static void case_size(void)
 
 /**
  * A word of work is of the same bits as the one that it had 2^EPCOLL_WORK_BITS operations before:
- * its chunks are there again.  Not if the block has broken: the closing member has left it so.
+ * its chunks are there again.  Not if the segment has broken: the closing member has left it so.
  */
 static void case_again(void)
 {

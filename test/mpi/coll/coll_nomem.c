@@ -6,10 +6,10 @@
 /**
  * @file
  *
- * One rank runs out of memory in collectives that make something when it is first needed: the block
- * of nonblocking ones, that of each persistent one, requests, copies of arrays, room for elements,
- * the block of the node, its bounce buffers.  Each allocation of ours in turn fails once
- * (test/lib/fail_alloc.c), at the first, the second and the last rank, each time on a new
+ * One rank runs out of memory in collectives that make something when it is first needed: the
+ * segment of nonblocking ones, that of each persistent one, requests, copies of arrays, room for
+ * elements, the segment of the node, its bounce buffers.  Each allocation of ours in turn fails
+ * once (test/lib/fail_alloc.c), at the first, the second and the last rank, each time on a new
  * communicator.  Either all goes well, another way, or calls end with MPI_ERR_NO_MEM at all members
  * that wait for that rank, and from then on at all; none hangs, what has succeeded is right, and
  * the communicator can be freed.  Others notice nothing.  (offered: what waits for a receive that
@@ -348,7 +348,7 @@ static void blocking(round_t *r)
     free(out);
 }
 
-/** Enough of them for a block of the node. */
+/** Enough of them for a segment of the node. */
 static void many(round_t *r)
 {
     for (int i = 0; i < 10; ++i) {

@@ -424,7 +424,7 @@ static void case_made(MPI_Comm comm, struct ept *t)
         before = -1 == round ? heap_bytes() : before;
         ept_local_barrier(t);
     }
-    if (t->endpoints) { /* a block is half a KiB at least */
+    if (t->endpoints) { /* a segment is half a KiB at least */
         const long after = heap_bytes();
 
         EPT_CHECK(t, after - before < MADE * MADE_ROUNDS * 256,
