@@ -43,7 +43,7 @@ static mca_coll_epcoll_handle_t *handle_new(void *segment, uint32_t index)
 {
     mca_coll_epcoll_handle_t *handle = calloc(1, sizeof(*handle));
 
-    epcoll_member_init(&handle->member, segment, MEMBERS, index, EPCOLL_FANOUT);
+    epcoll_member_init(&handle->view.member, segment, MEMBERS, index, EPCOLL_FANOUT);
     mca_coll_epcoll_count_add(handle);
     return handle;
 }

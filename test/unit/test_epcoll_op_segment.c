@@ -6,8 +6,8 @@
 /**
  * @file
  *
- * Blocks beside the first one (coll_epcoll_op_segment.c): each is put back by its last member, none
- * earlier, and a member that is far ahead of the others looks at few in each call.
+ * Segments of operations (coll_epcoll_op_segment.c): each is released by its last member, none
+ * earlier, and a member that is far ahead of the others checks few in each call.
  *
  * Guards: coll_epcoll_op_segment.c
  */
@@ -95,13 +95,13 @@ static void begin(view_t *view, uint32_t index)
     memset(view, 0, sizeof(*view));
     TAP_EQ(0, memory_get(NULL, MPIX_ENDPOINTS_SCOPE_PROCESS, 0, 0,
                          epcoll_segment_size(MEMBERS, EPCOLL_FANOUT), &first));
-    epcoll_member_init(&view->handle.member, first->base, MEMBERS, index, EPCOLL_FANOUT);
-    mca_coll_epcoll_deferred_begin(&view->handle.member);
+    epcoll_member_init(&view->handle.view.member, first->base, MEMBERS, index, EPCOLL_FANOUT);
+    mca_coll_epcoll_deferred_begin(&view->handle.view.member);
 }
 
 static void end(view_t *view)
 {
-    mca_coll_epcoll_deferred_end(&view->handle.member, &view->deferred);
+    mca_coll_epcoll_deferred_end(&view->handle.view.member, &view->deferred);
     memory_put(memory[0]);
 }
 
@@ -111,7 +111,7 @@ static void use(view_t *view, uint32_t key)
     epcoll_member_t member;
     mca_coll_epcoll_op_segment_t *segment;
 
-    mca_coll_epcoll_deferred_put(&view->deferred, &view->handle.member);
+    mca_coll_epcoll_deferred_put(&view->deferred, &view->handle.view.member);
     TAP_EQ(0, mca_coll_epcoll_op_segment_get(&view->handle, key, &member, &segment));
     mca_coll_epcoll_op_segment_put(&view->deferred, &member, segment);
 }
@@ -137,7 +137,7 @@ static void case_ahead(void)
     TAP_EQ(BLOCKS, held());
     for (uint32_t key = 1; key <= BLOCKS; ++key) {
         use(&view[1], key);
-        mca_coll_epcoll_deferred_put(&view[0].deferred, &view[0].handle.member);
+        mca_coll_epcoll_deferred_put(&view[0].deferred, &view[0].handle.view.member);
         TAP_EQ((int) (BLOCKS - key), held());
     }
     for (uint32_t i = 0; i < MEMBERS; ++i) {
@@ -158,7 +158,7 @@ static void case_gone(void)
     for (uint32_t key = 1; key <= BLOCKS; ++key) {
         use(&view[0], key);
         if (BLOCKS / 2 == key) { /* some are in either list */
-            mca_coll_epcoll_deferred_put(&view[0].deferred, &view[0].handle.member);
+            mca_coll_epcoll_deferred_put(&view[0].deferred, &view[0].handle.view.member);
         }
     }
     end(&view[0]);

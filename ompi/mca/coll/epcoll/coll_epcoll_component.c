@@ -41,14 +41,15 @@ static int segment_get(mca_coll_epcoll_handle_t *handle, const mpix_endpoints_me
     const uint32_t fanout = mca_coll_epcoll_component.fanout, count = (uint32_t) here->count;
     mpix_endpoints_memory_t *memory;
     const int rc = mca_coll_epcoll_component.engine->memory_get(
-        handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS, mca_coll_epcoll_component.client,
+        handle->view.comm, MPIX_ENDPOINTS_SCOPE_PROCESS, mca_coll_epcoll_component.client,
         EPCOLL_KEY_SEGMENT, epcoll_segment_size(count, fanout), &memory);
 
     if (MPI_SUCCESS == rc) {
-        epcoll_member_init(&handle->member, memory->base, count, (uint32_t) here->index, fanout);
-        handle->member.oversubscribed = mca_coll_epcoll_component.engine->is_oversubscribed();
+        epcoll_member_init(&handle->view.member, memory->base, count, (uint32_t) here->index,
+                           fanout);
+        handle->view.member.oversubscribed = mca_coll_epcoll_component.engine->is_oversubscribed();
         /* Relaxed: it is the same for all members, and each has stored it. */
-        atomic_store_explicit(&handle->member.segment->memory, memory, memory_order_relaxed);
+        atomic_store_explicit(&handle->view.member.segment->memory, memory, memory_order_relaxed);
     }
     return rc;
 }
@@ -83,8 +84,8 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
             engine->memory_put(hier->layout->memory);
         }
     }
-    if (NULL != handle->member.segment) {
-        engine->memory_put(atomic_load_explicit(&handle->member.segment->memory,
+    if (NULL != handle->view.member.segment) {
+        engine->memory_put(atomic_load_explicit(&handle->view.member.segment->memory,
                                                 memory_order_relaxed));
     }
     lazy_release(handle);
@@ -94,7 +95,7 @@ static void handle_release(mca_coll_epcoll_handle_t *handle)
 /** The layout, and, where some process has two members, the segment: our process may have one. */
 static int hier_make(mca_coll_epcoll_hier_t *hier, const mpix_endpoints_members_t *here)
 {
-    int rc = mca_coll_epcoll_layout_get(hier->super.comm, EPCOLL_KEY_LAYOUT, &hier->layout);
+    int rc = mca_coll_epcoll_layout_get(hier->super.view.comm, EPCOLL_KEY_LAYOUT, &hier->layout);
 
     if (MPI_SUCCESS == rc && hier->layout->is_shared) {
         rc = segment_get(&hier->super, here);
@@ -118,8 +119,9 @@ static int bare_make(ompi_communicator_t *comm, void **object_p)
     if (NULL == bare) {
         return MPI_ERR_NO_MEM;
     }
-    bare->super.comm = comm;
-    bare->super.member.broken = &bare->broken;
+    bare->super.view.comm = comm;
+    bare->super.view.is_handle = true;
+    bare->super.view.member.broken = &bare->broken;
     if (MPI_SUCCESS != module_make(&bare->super)) {
         handle_release(&bare->super);
         return MPI_ERR_NO_MEM;
@@ -152,8 +154,9 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
     if (NULL == handle) {
         return MPI_ERR_NO_MEM;
     }
-    handle->comm = comm;
-    handle->is_local = is_local;
+    handle->view.comm = comm;
+    handle->view.is_handle = true;
+    handle->view.is_local = is_local;
     handle->is_hier = !is_local;
     rc = is_local ? segment_get(handle, &here) : hier_make(mca_coll_epcoll_hier(handle), &here);
     rc = MPI_SUCCESS == rc && !mca_coll_epcoll_is_bare(handle) ? module_make(handle) : rc;
@@ -161,7 +164,7 @@ static int handle_make(ompi_communicator_t *comm, void **object_p)
         handle_release(handle);
         return MPI_SUCCESS != rc ? rc : bare_make(comm, object_p);
     }
-    mca_coll_epcoll_deferred_begin(&handle->member);
+    mca_coll_epcoll_deferred_begin(&handle->view.member);
     mca_coll_epcoll_count_add(handle);
     *object_p = handle;
     return MPI_SUCCESS;
@@ -178,7 +181,7 @@ static void handle_free(ompi_communicator_t *comm, void *object)
     }
     /* It makes no more calls: a member that waits for its part of something detects that
      * (epcoll_has_left). */
-    epcoll_end_at(&handle->member, UINT64_MAX);
+    epcoll_end_at(&handle->view.member, UINT64_MAX);
     mca_coll_epcoll_pending_free(handle);
     mca_coll_epcoll_count_remove(handle);
     handle_release(handle);
@@ -238,7 +241,7 @@ static mca_coll_base_module_t *module_query(mca_coll_epcoll_handle_t *handle)
     }
     module = handle->module;
     handle->module = NULL;
-    handle->run = handle->is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_hier_run;
+    handle->run = handle->view.is_local ? mca_coll_epcoll_local_run : mca_coll_epcoll_hier_run;
     return module;
 }
 

@@ -57,15 +57,7 @@ OBJ_CLASS_INSTANCE(mca_coll_epcoll_module_t, mca_coll_base_module_t, module_cons
 /** Do we serve a kind on a communicator, at least some of its calls? */
 static bool module_serves(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
 {
-    return mca_coll_epcoll_component.serves[kind] && !mca_coll_epcoll_is_bare(handle)
-           && (handle->is_local || mca_coll_epcoll_hier_has(handle, kind));
-}
-
-/** Likewise its nonblocking and persistent forms. */
-static bool serves_pending(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
-{
-    return mca_coll_epcoll_component.serves[kind] && !mca_coll_epcoll_is_bare(handle)
-           && (handle->is_local || NULL != mca_coll_epcoll_builders[kind]);
+    return mca_coll_epcoll_component.serves[kind] && !mca_coll_epcoll_is_bare(handle);
 }
 
 #if OPAL_ENABLE_FT_MPI
@@ -199,8 +191,6 @@ static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *com
 #define SET(name, kind)                                                   \
     if (module_serves(handle, kind)) {                                    \
         module->super.coll_##name = mca_coll_epcoll_##name;               \
-    }                                                                     \
-    if (serves_pending(handle, kind)) {                                   \
         module->super.coll_i##name = mca_coll_epcoll_i##name;             \
         module->super.coll_##name##_init = mca_coll_epcoll_##name##_init; \
     }

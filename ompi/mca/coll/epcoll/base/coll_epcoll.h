@@ -101,15 +101,24 @@ typedef struct mca_coll_epcoll_lazy_t {
     uint32_t direct_inits; /**< persistent ones of the layer direct: the same at all members */
 } mca_coll_epcoll_lazy_t;
 
+/** A member's view of a segment in which its thread waits, by progressing its endpoint. */
+typedef struct mca_coll_epcoll_view_t {
+    epcoll_member_t member; /**< first: see mca_coll_epcoll_progress */
+    ompi_communicator_t *comm;
+    bool is_handle;      /**< it is a handle's */
+    bool is_local;       /**< a handle's: all members are in this process, and nothing has failed */
+    bool has_progressed; /**< in the current call the engine has been progressed */
+    uint8_t yields;      /**< of waits, where threads share cores */
+} mca_coll_epcoll_view_t;
+
 /**
  * Of a communicator, one per member; used by the member's thread alone.  What it takes is counted
  * (docs/comparison.md): what libmpi knows of the communicator, what all members of the process have
  * alike, and what only some handles need, is somewhere else.
  */
 struct mca_coll_epcoll_handle_t {
-    /** Of blocking calls; first: see mca_coll_epcoll_progress.  Without a block: see bare. */
-    epcoll_member_t member;
-    ompi_communicator_t *comm;
+    /** Of the process's segment, for blocking calls.  Without a segment: see bare. */
+    mca_coll_epcoll_view_t view;
     /** NULL: libmpi has it.  Made with the handle, which may fail at all members or at none; later,
      * a member without a module would be served by the fallback components. */
     mca_coll_base_module_t *module;
@@ -118,16 +127,13 @@ struct mca_coll_epcoll_handle_t {
     mca_coll_epcoll_lazy_t *_Atomic lazy; /**< NULL: not yet */
     /** Calls in slots; see coll_epcoll_count.h. */
     _Atomic uint64_t small[EPCOLL_KINDS_IN_SLOTS];
-    bool is_local;   /**< all members are in this process, and nothing has failed */
-    bool is_hier;    /**< it is a mca_coll_epcoll_hier_t */
-    bool has_progressed; /**< in the call that we are in the engine has been turned */
-    uint8_t yields;  /**< of waits, where threads share cores */
+    bool is_hier; /**< it is a mca_coll_epcoll_hier_t */
 };
 
-/** A handle of a communicator in which no process has two members: it has no block. */
+/** A handle of a communicator in which no process has two members: it has no segment. */
 typedef struct mca_coll_epcoll_bare_t {
     mca_coll_epcoll_handle_t super;
-    _Atomic int broken; /**< what super.member's is */
+    _Atomic int broken; /**< what the view's is */
 } mca_coll_epcoll_bare_t;
 
 /** Memory of the node that all members use from a call on: see coll_epcoll_node_segment.c. */
@@ -145,38 +151,37 @@ typedef struct mca_coll_epcoll_hier_t {
      * if they are on several, of the node's processes.  NULL: we have none. */
     struct mca_coll_epcoll_node_segment_t *_Atomic node_segment;
     /** All are on this node: their bounce buffers, for what is longer (coll_epcoll_bounce.h).
-     * NULL:
-     * there are none. */
+     * NULL: there are none. */
     struct mca_coll_epcoll_bounce_t *_Atomic bounce;
     uint32_t calls; /**< served by the layer hier: the same at all members */
-    mca_coll_epcoll_cutover_t node_cutover; /**< that the node's block is in */
-    mca_coll_epcoll_cutover_t ring_cutover; /**< likewise its rings */
+    mca_coll_epcoll_cutover_t node_cutover; /**< to the node segment */
+    mca_coll_epcoll_cutover_t ring_cutover; /**< to its rings */
     bool is_on_node;                        /**< all are on this node */
     bool bounce_is_used;                    /**< all have them */
     bool bounce_is_known;                   /**< whether all have them */
     uint8_t bounce_calls; /**< that bounce buffers would have been for: the same at all members */
 } mca_coll_epcoll_hier_t;
 
-/** The view of a segment of the node, of blocking calls: a handle that is not hierarchical. */
+/** A segment of the node, of blocking calls. */
 typedef struct mca_coll_epcoll_node_segment_t {
-    mca_coll_epcoll_handle_t super;
+    mca_coll_epcoll_view_t view;
     epcoll_aux_t aux;                       /**< of that view */
-    mpix_endpoints_memory_t *memory, *ring; /**< of blocks; of rings, NULL: not yet, or none */
+    mpix_endpoints_memory_t *memory, *ring; /**< of segments; of rings, NULL: not yet, or none */
 } mca_coll_epcoll_node_segment_t;
 
-/** The view of the bounce buffers' block, likewise. */
+/** The bounce buffers, and the segment that they are in. */
 typedef struct mca_coll_epcoll_bounce_t {
-    mca_coll_epcoll_handle_t super;
+    mca_coll_epcoll_view_t view;
     mpix_endpoints_memory_t *memory;
 } mca_coll_epcoll_bounce_t;
 
-/** With its part of the segment: 568 bytes (unit/test_epcoll_segment has the segment's part). */
-#define EPCOLL_HANDLE_BYTES 192
+/** With its part of the segment: 576 bytes (unit/test_epcoll_segment has the segment's part). */
+#define EPCOLL_HANDLE_BYTES 200
 _Static_assert(EPCOLL_HANDLE_BYTES == sizeof(mca_coll_epcoll_handle_t)
                    && EPCOLL_HANDLE_BYTES + 48 >= sizeof(mca_coll_epcoll_hier_t),
                "what a member takes: docs/comparison.md");
 
-/** The functions of the fallback components us, for what we do not serve. */
+/** The functions of the fallback components, for what we do not serve. */
 typedef struct mca_coll_epcoll_fallback_t {
 #define EPCOLL_FALLBACK_FORM(name)                                   \
     __typeof__(((mca_coll_base_module_t *) NULL)->coll_##name) name; \
@@ -206,13 +211,13 @@ OMPI_DECLSPEC extern mca_coll_epcoll_component_t mca_coll_epcoll_component;
 /** Our rank. */
 static inline int mca_coll_epcoll_rank(const mca_coll_epcoll_handle_t *handle)
 {
-    return ompi_comm_rank(handle->comm);
+    return ompi_comm_rank(handle->view.comm);
 }
 
 /** Members of the communicator. */
 static inline uint32_t mca_coll_epcoll_size(const mca_coll_epcoll_handle_t *handle)
 {
-    return (uint32_t) ompi_comm_size(handle->comm);
+    return (uint32_t) ompi_comm_size(handle->view.comm);
 }
 
 /** Of a handle that is wide. */
@@ -224,7 +229,7 @@ static inline mca_coll_epcoll_hier_t *mca_coll_epcoll_hier(const mca_coll_epcoll
 /** Has each process one member at most? */
 static inline bool mca_coll_epcoll_is_bare(const mca_coll_epcoll_handle_t *handle)
 {
-    return NULL == handle->member.segment;
+    return NULL == handle->view.member.segment;
 }
 
 /** NULL: all members are in this process; or it is a view of the node's memory. */

@@ -77,16 +77,6 @@ typedef enum mca_coll_epcoll_kind_t {
     each(neighbor_allgather) each(neighbor_allgatherv) each(neighbor_alltoall) \
         each(neighbor_alltoallv) each(neighbor_alltoallw)
 
-/** How a blocking call of several processes goes: what the layer hier has chosen. */
-typedef enum mca_coll_epcoll_algorithm_t {
-    EPCOLL_ALGORITHM_FALLBACK,       /**< by the fallback components */
-    EPCOLL_ALGORITHM_NODE_SLOTS,     /**< in slots of the node's memory */
-    EPCOLL_ALGORITHM_NODE_RINGS,     /**< in rings there */
-    EPCOLL_ALGORITHM_LEADER_SLOTS,   /**< by leaders, in slots of each process's block */
-    EPCOLL_ALGORITHM_LEADER_BUFFERS, /**< likewise in double buffers */
-    EPCOLL_ALGORITHM_SCHEDULE,       /**< by its builder */
-} mca_coll_epcoll_algorithm_t;
-
 /**
  * What a member calls.  Fields that a kind does not have are 0.  One buffer (bcast): the root's is
  * send, the others' is recv.
@@ -96,7 +86,7 @@ typedef struct mca_coll_epcoll_call_t {
     int root;
     bool
         in_place; /**< the data to send are a part of recv (at a root that scatters, the other way round) */
-    uint8_t algorithm; /**< of a blocking call between processes: mca_coll_epcoll_algorithm_t */
+    uint8_t algorithm; /**< of a blocking call between processes: coll_epcoll_hier.c */
     const void *send;
     void *recv;
     size_t send_count, recv_count; /**< of reductions, recv_count: elements of the whole vector */

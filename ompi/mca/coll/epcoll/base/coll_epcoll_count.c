@@ -48,12 +48,12 @@ static uint64_t count_of(const mca_coll_epcoll_handle_t *handle, int kind, int p
 
 void mca_coll_epcoll_count_add(mca_coll_epcoll_handle_t *handle)
 {
-    epcoll_segment_t *segment = handle->member.segment;
+    epcoll_segment_t *segment = handle->view.member.segment;
 
     pthread_mutex_lock(&all.lock);
-    epcoll_ctrl(&handle->member, handle->member.index)->owner = handle;
+    epcoll_ctrl(&handle->view.member, handle->view.member.index)->owner = handle;
     if (1 == ++segment->listed) {
-        segment->count = handle->member.count;
+        segment->count = handle->view.member.count;
         segment->previous = NULL;
         segment->next = all.first;
         if (NULL != all.first) {
@@ -66,10 +66,10 @@ void mca_coll_epcoll_count_add(mca_coll_epcoll_handle_t *handle)
 
 void mca_coll_epcoll_count_remove(mca_coll_epcoll_handle_t *handle)
 {
-    epcoll_segment_t *segment = handle->member.segment;
+    epcoll_segment_t *segment = handle->view.member.segment;
 
     pthread_mutex_lock(&all.lock);
-    epcoll_ctrl(&handle->member, handle->member.index)->owner = NULL;
+    epcoll_ctrl(&handle->view.member, handle->view.member.index)->owner = NULL;
     for (int path = 0; path < EPCOLL_PATHS; ++path) {
         for (int kind = 0; kind < EPCOLL_KINDS; ++kind) {
             all.past[path][kind] += count_of(handle, kind, path);

@@ -99,35 +99,33 @@ static bool is_of_processes(const ompi_communicator_t *comm, const epcoll_member
         return false;
     }
     node_segment = mca_coll_epcoll_hier(handle)->node_segment;
-    return NULL != node_segment && member == &node_segment->super.member;
+    return NULL != node_segment && member == &node_segment->view.member;
 }
 
 /** The rank of a member of the segment; of a process, its first. */
-static int rank_of(const mca_coll_epcoll_handle_t *handle, const epcoll_member_t *member,
-                   uint32_t index)
+static int rank_of(const ompi_communicator_t *comm, const epcoll_member_t *member, uint32_t index)
 {
     const mca_coll_epcoll_layout_t *layout;
     mpix_endpoints_locality_t place;
 
-    if (member->count == mca_coll_epcoll_size(handle)) {
+    if (member->count == (uint32_t) ompi_comm_size(comm)) {
         return (int) index; /* of all, also where it is a node's */
     }
-    if (is_of_processes(handle->comm, member, &layout)) {
+    if (is_of_processes(comm, member, &layout)) {
         const uint32_t begin = layout->node_first[layout->node_of[layout->own]];
 
         return (int) mca_coll_epcoll_layout_rank(layout, layout->on_node[begin + index], 0);
     }
-    for (int rank = 0; rank < (int) mca_coll_epcoll_size(handle); ++rank) {
-        if (mca_coll_epcoll_component.engine->locality(handle->comm, rank, &place)
-            && place.in_process && 0 == index--) {
+    for (int rank = 0; rank < ompi_comm_size(comm); ++rank) {
+        if (mca_coll_epcoll_component.engine->locality(comm, rank, &place) && place.in_process
+            && 0 == index--) {
             return rank;
         }
     }
     return MPI_UNDEFINED;
 }
 
-void mca_coll_epcoll_mismatch_report(const mca_coll_epcoll_handle_t *handle,
-                                     const epcoll_member_t *member)
+void mca_coll_epcoll_mismatch_report(const ompi_communicator_t *comm, const epcoll_member_t *member)
 {
     char own[128], others[128];
     uint32_t index;
@@ -138,9 +136,8 @@ void mca_coll_epcoll_mismatch_report(const mca_coll_epcoll_handle_t *handle,
     }
     describe_signature(own_signature(member), own, sizeof(own));
     describe_signature(other->signature, others, sizeof(others));
-    (void) mca_btl_ep_show_help("help-coll-epcoll.txt", "different calls", true,
-                                handle->comm->c_name, mca_coll_epcoll_rank(handle), own,
-                                rank_of(handle, member, index), others);
+    (void) mca_btl_ep_show_help("help-coll-epcoll.txt", "different calls", true, comm->c_name,
+                                ompi_comm_rank(comm), own, rank_of(comm, member, index), others);
 }
 
 /* ---- for dumps ------------------------------------------------------------------------------- */
@@ -163,7 +160,8 @@ static uint32_t name_missing(const mca_coll_epcoll_handle_t *handle, const epcol
         }
         if (NAMED > missing++ && length < size) {
             length += (size_t) snprintf(text + length, size - length, "%s%d",
-                                        1 == missing ? "" : ", ", rank_of(handle, member, i));
+                                        1 == missing ? "" : ", ",
+                                        rank_of(handle->view.comm, member, i));
         }
     }
     if (NAMED < missing && length < size) {
@@ -225,7 +223,7 @@ void mca_coll_epcoll_describe(void *object, char *text, size_t size)
         node_segment = mca_coll_epcoll_hier(handle)->node_segment;
     }
     if ((NULL == node_segment
-         || !describe_view(handle, &node_segment->super.member, "this node", text, size))) {
-        (void) describe_view(handle, &handle->member, "this process", text, size);
+         || !describe_view(handle, &node_segment->view.member, "this node", text, size))) {
+        (void) describe_view(handle, &handle->view.member, "this process", text, size);
     }
 }

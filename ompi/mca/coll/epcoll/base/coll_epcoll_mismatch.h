@@ -23,7 +23,7 @@ BEGIN_C_DECLS
 int mca_coll_epcoll_mismatch_error(const epcoll_member_t *member);
 
 /** Report to the user which member has called what.  Before epcoll_end. */
-void mca_coll_epcoll_mismatch_report(const mca_coll_epcoll_handle_t *handle,
+void mca_coll_epcoll_mismatch_report(const ompi_communicator_t *comm,
                                      const epcoll_member_t *member);
 
 /** What the handle's thread waits for, as mpix_endpoints_client_t has it: of blocking calls. */

@@ -32,33 +32,33 @@
 /** The wait of a blocking call: a thread is in one at a time. */
 static _Thread_local mpix_endpoints_wait_t waiting;
 
-int mca_coll_epcoll_wait_progress(mca_coll_epcoll_handle_t *handle)
+int mca_coll_epcoll_wait_progress(mca_coll_epcoll_view_t *view)
 {
-    handle->has_progressed = true;
-    return mca_coll_epcoll_component.engine->wait_progress(handle->comm, MPIX_ENDPOINTS_ANY_RANK,
+    view->has_progressed = true;
+    return mca_coll_epcoll_component.engine->wait_progress(view->comm, MPIX_ENDPOINTS_ANY_RANK,
                                                            &waiting);
 }
 
 int mca_coll_epcoll_progress(epcoll_member_t *member)
 {
-    mca_coll_epcoll_handle_t *handle = (mca_coll_epcoll_handle_t *) member;
+    mca_coll_epcoll_view_t *view = (mca_coll_epcoll_view_t *) member;
 
     member->oversubscribed = mca_coll_epcoll_component.engine->is_oversubscribed();
-    if (member->oversubscribed && !handle->is_local
-        && 0 != ++handle->yields % PROGRESS_OVERSUBSCRIBED) {
+    if (member->oversubscribed && !view->is_local
+        && 0 != ++view->yields % PROGRESS_OVERSUBSCRIBED) {
         (void) sched_yield();
         return MPI_SUCCESS;
     }
-    return mca_coll_epcoll_wait_progress(handle);
+    return mca_coll_epcoll_wait_progress(view);
 }
 
-int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc)
+int mca_coll_epcoll_failed(ompi_communicator_t *comm, epcoll_member_t *member, int rc)
 {
     /* A member that has seen a loss elsewhere may have given up the communicator: that is why it
      * does not arrive.  If it has reported that (engine->leave), it has before. */
     if (EPCOLL_MISMATCH == rc) {
-        (void) mca_coll_epcoll_component.engine->progress(handle->comm);
-        if (mca_coll_epcoll_component.engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK)) {
+        (void) mca_coll_epcoll_component.engine->progress(comm);
+        if (mca_coll_epcoll_component.engine->is_lost(comm, MPIX_ENDPOINTS_ANY_RANK)) {
             rc = MPI_ERR_PROC_FAILED;
         }
     }
@@ -67,13 +67,13 @@ int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member
         if (MPI_ERR_PROC_FAILED == rc) {
             /* Another member may have seen it, and reported it by the segment: later operations on
              * our endpoint are to fail as well. */
-            mca_coll_epcoll_component.engine->check_liveness(handle->comm);
+            mca_coll_epcoll_component.engine->check_liveness(comm);
         }
         return rc;
     }
     rc = mca_coll_epcoll_mismatch_error(member);
     if (epcoll_break(member, rc)) {
-        mca_coll_epcoll_mismatch_report(handle, member); /* the first one does */
+        mca_coll_epcoll_mismatch_report(comm, member); /* the first one does */
     }
     return rc;
 }
@@ -91,7 +91,7 @@ static void notify_others(const mca_coll_epcoll_handle_t *handle, int why)
     for (uint32_t rank = 0; rank < members; ++rank) {
         if (NULL == layout ? rank != own : layout->process_of[rank] != layout->own) {
             /* Without memory there is no notification. */
-            (void) mca_coll_epcoll_component.engine->am_send(handle->comm,
+            (void) mca_coll_epcoll_component.engine->am_send(handle->view.comm,
                                                              mca_coll_epcoll_component.client,
                                                              (int) rank, &word, sizeof(word));
         }
@@ -109,28 +109,28 @@ static void break_shared(mca_coll_epcoll_handle_t *handle, int why)
     mca_coll_epcoll_node_segment_t *node_segment;
     mca_coll_epcoll_bounce_t *bounce;
 
-    (void) epcoll_break(&handle->member, why);
+    (void) epcoll_break(&handle->view.member, why);
     if (!handle->is_hier) {
         return;
     }
     atomic_thread_fence(memory_order_seq_cst);
     node_segment = mca_coll_epcoll_hier(handle)->node_segment;
     if (NULL != node_segment) {
-        (void) epcoll_break(&node_segment->super.member, why);
+        (void) epcoll_break(&node_segment->view.member, why);
     }
     bounce = mca_coll_epcoll_hier(handle)->bounce;
     if (NULL != bounce) {
-        (void) epcoll_break(&bounce->super.member, why);
+        (void) epcoll_break(&bounce->view.member, why);
     }
 }
 
 void mca_coll_epcoll_break_late(const mca_coll_epcoll_handle_t *handle,
-                                mca_coll_epcoll_handle_t *made)
+                                mca_coll_epcoll_view_t *made)
 {
     int why;
 
     atomic_thread_fence(memory_order_seq_cst); /* partner: break_shared */
-    why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
+    why = atomic_load_explicit(handle->view.member.broken, memory_order_relaxed);
     if (0 != why) {
         (void) epcoll_break(&made->member, why);
     }
@@ -139,7 +139,7 @@ void mca_coll_epcoll_break_late(const mca_coll_epcoll_handle_t *handle,
 void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
 {
     if (mca_coll_epcoll_is_bare(handle)) {
-        if (epcoll_break(&handle->member, why) && MPI_ERR_PROC_FAILED != why) {
+        if (epcoll_break(&handle->view.member, why) && MPI_ERR_PROC_FAILED != why) {
             notify_others(handle, why);
         }
         return;
@@ -148,7 +148,7 @@ void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
     /* Relaxed: nothing is read by it. */
     if (NULL != mca_coll_epcoll_layout(handle) && MPI_ERR_PROC_FAILED != why
         && 0
-               == atomic_exchange_explicit(&handle->member.segment->notified, 1,
+               == atomic_exchange_explicit(&handle->view.member.segment->notified, 1,
                                            memory_order_relaxed)) {
         notify_others(handle, why);
     }
@@ -168,42 +168,47 @@ bool mca_coll_epcoll_am_handler(void *object, int rank, const void *data, size_t
         return false;
     }
     if (mca_coll_epcoll_is_bare(handle)) {
-        (void) epcoll_break(&handle->member, word);
+        (void) epcoll_break(&handle->view.member, word);
         return true;
     }
     /* Relaxed: as above.  The sender has notified the others. */
-    atomic_store_explicit(&handle->member.segment->notified, 1, memory_order_relaxed);
+    atomic_store_explicit(&handle->view.member.segment->notified, 1, memory_order_relaxed);
     break_shared(handle, word);
     return true;
 }
 
-/** A call once the segment is broken: the error that broke it. */
-static int run_broken(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+/** The error that broke a segment. */
+static int broken_by(const epcoll_member_t *member)
 {
     /* Relaxed: we have seen that it is set. */
-    const int why = atomic_load_explicit(&handle->member.segment->broken, memory_order_relaxed);
+    const int why = atomic_load_explicit(member->broken, memory_order_relaxed);
 
-    (void) call;
-    /* Of a node's block it may be another process that has written it. */
+    /* Another process may have written that of a node segment. */
     return MPI_SUCCESS < why && MPI_ERR_LASTCODE >= why ? why : MPI_ERR_OTHER;
 }
 
+/** A call once the segment is broken. */
+static int run_broken(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+{
+    (void) call;
+    return broken_by(&handle->view.member);
+}
+
 /** Likewise of a loss that is known elsewhere: wait until it is known here. */
-static void wait_for_loss(const mca_coll_epcoll_handle_t *handle)
+static void wait_for_loss(const ompi_communicator_t *comm)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
 
-    engine->check_liveness(handle->comm);
-    for (int i = 0; i < PROGRESS_LOST && !engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK);
-         ++i) {
-        (void) engine->progress(handle->comm);
+    engine->check_liveness(comm);
+    for (int i = 0; i < PROGRESS_LOST && !engine->is_lost(comm, MPIX_ENDPOINTS_ANY_RANK); ++i) {
+        (void) engine->progress(comm);
         (void) sched_yield();
     }
 }
 
-int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
+int mca_coll_epcoll_ended_slow(mca_coll_epcoll_view_t *view, int rc)
 {
-    handle->has_progressed = false;
+    view->has_progressed = false;
     if (0 != waiting.words[0]) {
         mca_coll_epcoll_component.engine->wait_end(&waiting);
     }
@@ -213,12 +218,14 @@ int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc)
     }
     /* Sequence numbers may differ between members from now on: epcoll_begin fails, as the segment
      * is broken. */
-    (void) mca_coll_epcoll_failed(handle, &handle->member, rc);
-    handle->is_local = false;
-    handle->run = run_broken;
-    rc = run_broken(handle, NULL);
-    if (MPI_ERR_PROC_FAILED == rc) {
-        wait_for_loss(handle);
+    (void) mca_coll_epcoll_failed(view->comm, &view->member, rc);
+    if (view->is_handle) {
+        view->is_local = false;
+        ((mca_coll_epcoll_handle_t *) view)->run = run_broken;
     }
-    return mca_coll_epcoll_loss_error(handle->comm, rc);
+    rc = broken_by(&view->member);
+    if (MPI_ERR_PROC_FAILED == rc) {
+        wait_for_loss(view->comm);
+    }
+    return mca_coll_epcoll_loss_error(view->comm, rc);
 }

@@ -20,16 +20,16 @@
 
 BEGIN_C_DECLS
 
-/* The segment's callback is here: mca_coll_epcoll_progress, of views that are a handle's. */
+/* The segment's callback is here: mca_coll_epcoll_progress, for mca_coll_epcoll_view_t. */
 
-/** Turn the engine while a blocking call waits for something: until mca_coll_epcoll_ended.
+/** Progress the engine while a blocking call waits for something: until mca_coll_epcoll_ended.
  * @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_wait_progress(mca_coll_epcoll_handle_t *handle);
+int mca_coll_epcoll_wait_progress(mca_coll_epcoll_view_t *view);
 
 /** An operation has failed, with EPCOLL_MISMATCH or an MPI error code: break the segment.
- * @param member  the handle's view that has its number
+ * @param member  the one with its number
  * @return the MPI error code */
-int mca_coll_epcoll_failed(const mca_coll_epcoll_handle_t *handle, epcoll_member_t *member, int rc);
+int mca_coll_epcoll_failed(ompi_communicator_t *comm, epcoll_member_t *member, int rc);
 
 /** Break a handle: the segment of its process and the node's; other processes are notified, except
  * of losses, which the engine reports.  Any thread. */
@@ -37,7 +37,7 @@ void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why);
 
 /** Memory of the node has been made, and can be found in the handle: breaks if ours is broken. */
 void mca_coll_epcoll_break_late(const mca_coll_epcoll_handle_t *handle,
-                                mca_coll_epcoll_handle_t *made);
+                                mca_coll_epcoll_view_t *made);
 
 /** The client's active-message handler: another process reports that it has failed. */
 bool mca_coll_epcoll_am_handler(void *object, int rank, const void *data, size_t size);
@@ -57,14 +57,14 @@ static inline int mca_coll_epcoll_loss_error(const ompi_communicator_t *comm, in
 }
 
 /** The slow path of mca_coll_epcoll_ended. */
-int mca_coll_epcoll_ended_slow(mca_coll_epcoll_handle_t *handle, int rc);
+int mca_coll_epcoll_ended_slow(mca_coll_epcoll_view_t *view, int rc);
 
-/** An operation of the handle's block has ended: with 0, EPCOLL_MISMATCH, or an MPI error code.
- * The block is broken if it was an error.  @return MPI_SUCCESS or an error code */
-static inline int mca_coll_epcoll_ended(mca_coll_epcoll_handle_t *handle, int rc)
+/** An operation of a view has ended: with 0, EPCOLL_MISMATCH, or an MPI error code, which breaks
+ * the segment, and the handle if it is a handle's.  @return MPI_SUCCESS or an error code */
+static inline int mca_coll_epcoll_ended(mca_coll_epcoll_view_t *view, int rc)
 {
-    return OPAL_LIKELY(0 == rc && !handle->has_progressed) ? MPI_SUCCESS
-                                                           : mca_coll_epcoll_ended_slow(handle, rc);
+    return OPAL_LIKELY(0 == rc && !view->has_progressed) ? MPI_SUCCESS
+                                                         : mca_coll_epcoll_ended_slow(view, rc);
 }
 
 END_C_DECLS

@@ -52,7 +52,7 @@ int mca_coll_epcoll_bcast(void *buffer, mca_coll_epcoll_count_t count, ompi_data
     if (OPAL_LIKELY(mca_coll_epcoll_fits_slot(handle, bytes)
                     && mca_coll_epcoll_is_flat(type, (size_t) count))) {
         mca_coll_epcoll_count(handle, EPCOLL_BCAST, EPCOLL_PATH_SLOTS);
-        return mca_coll_epcoll_small_bcast(handle,
+        return mca_coll_epcoll_small_bcast(&handle->view,
                                            mca_coll_epcoll_away(buffer, type->super.true_lb), bytes,
                                            root);
     }
@@ -198,8 +198,8 @@ int mca_coll_epcoll_scatter(const void *send, mca_coll_epcoll_count_t send_count
                             int root, ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     mca_coll_epcoll_handle_t *handle = mca_coll_epcoll_handle(module);
-    const uint32_t members = handle->member.count;
-    const bool is_root = handle->member.index == (uint32_t) root;
+    const uint32_t members = handle->view.member.count;
+    const bool is_root = handle->view.member.index == (uint32_t) root;
     size_t bytes;
 
     if (EPCOLL_IN_PLACE(recv) || !mca_coll_epcoll_is_flat(recv_type, (size_t) recv_count)) {
@@ -214,7 +214,7 @@ int mca_coll_epcoll_scatter(const void *send, mca_coll_epcoll_count_t send_count
                                                        (size_t) send_count * members))))) {
         mca_coll_epcoll_count(handle, EPCOLL_SCATTER, EPCOLL_PATH_SLOTS);
         return mca_coll_epcoll_small_scatter(
-            handle, is_root ? mca_coll_epcoll_away(send, send_type->super.true_lb) : NULL,
+            &handle->view, is_root ? mca_coll_epcoll_away(send, send_type->super.true_lb) : NULL,
             mca_coll_epcoll_away(recv, recv_type->super.true_lb), bytes, root);
     }
     return scatter_any(send, send_count, send_type, recv, recv_count, recv_type, root, comm,

@@ -26,9 +26,9 @@ int mca_coll_epcoll_barrier(struct ompi_communicator_t *comm, mca_coll_base_modu
     mca_coll_epcoll_call_t call;
 
     (void) comm;
-    if (OPAL_LIKELY(handle->is_local)) {
+    if (OPAL_LIKELY(handle->view.is_local)) {
         mca_coll_epcoll_count(handle, EPCOLL_BARRIER, EPCOLL_PATH_SLOTS);
-        return mca_coll_epcoll_ended(handle, epcoll_barrier(&handle->member));
+        return mca_coll_epcoll_ended(&handle->view, epcoll_barrier(&handle->view.member));
     }
     call = barrier;
     (void) mca_coll_epcoll_hier_serves(handle, &call);
@@ -152,8 +152,8 @@ int mca_coll_epcoll_allreduce(const void *send, void *recv, mca_coll_epcoll_coun
     if (OPAL_LIKELY(mca_coll_epcoll_fits_slot(handle, bytes)
                     && mca_coll_epcoll_is_as_packed(type))) {
         mca_coll_epcoll_count(handle, EPCOLL_ALLREDUCE, EPCOLL_PATH_SLOTS);
-        return mca_coll_epcoll_small_allreduce(handle, EPCOLL_IN_PLACE(send) ? recv : send, recv,
-                                               (size_t) count, type, op);
+        return mca_coll_epcoll_small_allreduce(&handle->view, EPCOLL_IN_PLACE(send) ? recv : send,
+                                               recv, (size_t) count, type, op);
     }
     return EPCOLL_RUN(allreduce, comm, module, send, recv, count, type, op);
 }

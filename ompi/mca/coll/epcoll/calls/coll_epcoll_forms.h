@@ -27,7 +27,7 @@
 static inline bool mca_coll_epcoll_run_falls_back(mca_coll_epcoll_handle_t *handle,
                                                   mca_coll_epcoll_call_t *call)
 {
-    return OPAL_UNLIKELY(!handle->is_local && !mca_coll_epcoll_hier_serves(handle, call));
+    return OPAL_UNLIKELY(!handle->view.is_local && !mca_coll_epcoll_hier_serves(handle, call));
 }
 
 /** Likewise a nonblocking one. */

@@ -131,7 +131,7 @@ static void direct_free(void *context)
 static direct_t *direct_new(mca_coll_epcoll_handle_t *handle,
                             const mca_coll_epcoll_direct_call_t *call)
 {
-    const mca_coll_epcoll_peers_t peers = mca_coll_epcoll_peers_of(handle->comm,
+    const mca_coll_epcoll_peers_t peers = mca_coll_epcoll_peers_of(handle->view.comm,
                                                                    call->are_neighbors);
     direct_t *direct = malloc(sizeof(*direct)
                               + ((size_t) peers.sources + peers.targets) * sizeof(message_t));
@@ -160,7 +160,7 @@ static int direct_fail(mca_coll_epcoll_handle_t *handle, int rc)
 static int direct_broken(const direct_t *direct)
 {
     /* Relaxed: nothing but the word itself is read by it. */
-    return atomic_load_explicit(direct->handle->member.broken, memory_order_relaxed);
+    return atomic_load_explicit(direct->handle->view.member.broken, memory_order_relaxed);
 }
 
 /** The first error of an operation breaks the communicator. */
@@ -174,7 +174,7 @@ static void direct_note(direct_t *direct, int error)
 static int begin_message(direct_t *direct, uint32_t i)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
-    ompi_communicator_t *comm = direct->handle->comm;
+    ompi_communicator_t *comm = direct->handle->view.comm;
     const int client = mca_coll_epcoll_component.client;
     message_t *message = &direct->message[i];
     const mca_coll_epcoll_buffer_t *block = &message->block;
@@ -282,7 +282,7 @@ int mca_coll_epcoll_direct_run(mca_coll_epcoll_handle_t *handle,
         direct_note(direct,
                     mca_coll_epcoll_wait_for(handle, &direct->message[i].request, MPI_SUCCESS));
     }
-    rc = mca_coll_epcoll_loss_error(handle->comm, direct->error);
+    rc = mca_coll_epcoll_loss_error(handle->view.comm, direct->error);
     direct_free(direct);
     return rc;
 }
@@ -291,7 +291,7 @@ int mca_coll_epcoll_direct_run(mca_coll_epcoll_handle_t *handle,
  * @return false: no memory */
 static bool copy_types(direct_t *direct, const mca_coll_epcoll_direct_call_t *call)
 {
-    const mca_coll_epcoll_peers_t peers = mca_coll_epcoll_peers_of(direct->handle->comm,
+    const mca_coll_epcoll_peers_t peers = mca_coll_epcoll_peers_of(direct->handle->view.comm,
                                                                    call->are_neighbors);
     const uint32_t counts[2] = {peers.targets, peers.sources};
     ompi_datatype_t *const *types[2] = {call->in_place ? NULL : call->send.types,
@@ -319,7 +319,7 @@ int mca_coll_epcoll_direct_begin(mca_coll_epcoll_handle_t *handle,
 
     if (NULL == direct || !copy_types(direct, call)
         || MPI_SUCCESS
-               != engine->request_new(handle->comm, &ops, direct, false, &direct->request)) {
+               != engine->request_new(handle->view.comm, &ops, direct, false, &direct->request)) {
         if (NULL != direct) {
             direct_free(direct);
         }
@@ -351,8 +351,8 @@ int mca_coll_epcoll_direct_init(mca_coll_epcoll_handle_t *handle,
 
     if (NULL == direct
         || MPI_SUCCESS
-               != mca_coll_epcoll_component.engine->request_new(handle->comm, &ops, direct, true,
-                                                                &direct->request)) {
+               != mca_coll_epcoll_component.engine->request_new(handle->view.comm, &ops, direct,
+                                                                true, &direct->request)) {
         if (NULL != direct) {
             direct_free(direct);
         }

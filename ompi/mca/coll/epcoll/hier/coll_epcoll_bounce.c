@@ -29,10 +29,9 @@
 #define BOUNCE_MEMBERS 64
 
 /** The block's bytes, before the first bounce buffer. */
-static size_t bounce_segment_size(const mca_coll_epcoll_handle_t *handle)
+static size_t bounce_segment_size(uint32_t members)
 {
-    const size_t size = epcoll_segment_size(mca_coll_epcoll_size(handle),
-                                            mca_coll_epcoll_component.fanout);
+    const size_t size = epcoll_segment_size(members, mca_coll_epcoll_component.fanout);
 
     return (size + 4095) & ~(size_t) 4095;
 }
@@ -92,13 +91,12 @@ bool mca_coll_epcoll_bounce_is_chain(const mca_coll_epcoll_handle_t *handle,
            || (!is_maximum(call) && mca_coll_epcoll_order_is_chain(mca_coll_epcoll_layout(handle)));
 }
 
-char *mca_coll_epcoll_bounce_at(const mca_coll_epcoll_handle_t *bounce, uint32_t index,
-                                uint64_t seq)
+char *mca_coll_epcoll_bounce_at(const epcoll_member_t *member, uint32_t index, uint64_t seq)
 {
     const size_t section = index * (size_t) EPCOLL_WINDOW + seq % EPCOLL_WINDOW;
 
-    return (char *) bounce->member.segment + bounce_segment_size(bounce)
-           + section * mca_coll_epcoll_bounce_section(mca_coll_epcoll_size(bounce));
+    return (char *) member->segment + bounce_segment_size(member->count)
+           + section * mca_coll_epcoll_bounce_section(member->count);
 }
 
 void mca_coll_epcoll_bounce_begin(mca_coll_epcoll_hier_t *hier)
@@ -106,28 +104,28 @@ void mca_coll_epcoll_bounce_begin(mca_coll_epcoll_hier_t *hier)
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     const mca_coll_epcoll_handle_t *handle = &hier->super;
     const uint32_t members = mca_coll_epcoll_size(handle);
-    const size_t size = bounce_segment_size(handle)
+    const size_t size = bounce_segment_size(members)
                         + members * EPCOLL_WINDOW * mca_coll_epcoll_bounce_section(members);
     mca_coll_epcoll_bounce_t *bounce = calloc(1, sizeof(*bounce));
 
     if (NULL == bounce
         || MPI_SUCCESS
-               != engine->memory_get(handle->comm, MPIX_ENDPOINTS_SCOPE_NODE,
+               != engine->memory_get(handle->view.comm, MPIX_ENDPOINTS_SCOPE_NODE,
                                      mca_coll_epcoll_component.client, EPCOLL_KEY_BOUNCE, size,
                                      &bounce->memory)) {
         free(bounce); /* so not all members have it */
         return;
     }
-    bounce->super.comm = handle->comm;
-    epcoll_member_init(&bounce->super.member, bounce->memory->base, members,
+    bounce->view.comm = handle->view.comm;
+    epcoll_member_init(&bounce->view.member, bounce->memory->base, members,
                        (uint32_t) mca_coll_epcoll_rank(handle), mca_coll_epcoll_component.fanout);
-    bounce->super.member.oversubscribed = engine->is_oversubscribed();
-    bounce->super.member.aux = &hier->layout->aux;
+    bounce->view.member.oversubscribed = engine->is_oversubscribed();
+    bounce->view.member.aux = &hier->layout->aux;
     hier->bounce = bounce; /* sequentially consistent; partner: break_shared */
     /* Relaxed: a member that reads it has been in a barrier with all others since; see
      * mca_coll_epcoll_bounce_made. */
-    atomic_fetch_add_explicit(&bounce->super.member.segment->users, 1, memory_order_relaxed);
-    mca_coll_epcoll_break_late(handle, &bounce->super);
+    atomic_fetch_add_explicit(&bounce->view.member.segment->users, 1, memory_order_relaxed);
+    mca_coll_epcoll_break_late(handle, &bounce->view);
 }
 
 void mca_coll_epcoll_bounce_made(mca_coll_epcoll_hier_t *hier)
@@ -139,7 +137,7 @@ void mca_coll_epcoll_bounce_made(mca_coll_epcoll_hier_t *hier)
      * have left. */
     hier->bounce_is_used = NULL != bounce
                            && mca_coll_epcoll_size(&hier->super)
-                                  == atomic_load_explicit(&bounce->super.member.segment->users,
+                                  == atomic_load_explicit(&bounce->view.member.segment->users,
                                                           memory_order_relaxed)
                            && mca_coll_epcoll_component.engine->memory_is_complete(bounce->memory);
 }
@@ -149,7 +147,7 @@ void mca_coll_epcoll_bounce_put(mca_coll_epcoll_hier_t *hier)
     mca_coll_epcoll_bounce_t *bounce = hier->bounce;
 
     if (NULL != bounce) {
-        epcoll_end_at(&bounce->super.member, UINT64_MAX); /* we call nothing there any more */
+        epcoll_end_at(&bounce->view.member, UINT64_MAX); /* we call nothing there any more */
         mca_coll_epcoll_component.engine->memory_put(bounce->memory);
         free(bounce);
         hier->bounce = NULL;

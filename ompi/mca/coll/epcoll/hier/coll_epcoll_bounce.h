@@ -71,8 +71,7 @@ static inline size_t mca_coll_epcoll_bounce_section(uint32_t members)
 }
 
 /** A member's section for a number. */
-char *mca_coll_epcoll_bounce_at(const mca_coll_epcoll_handle_t *bounce, uint32_t index,
-                                uint64_t seq);
+char *mca_coll_epcoll_bounce_at(const epcoll_member_t *member, uint32_t index, uint64_t seq);
 
 END_C_DECLS
 

@@ -43,7 +43,6 @@
 
 /** A call, as a member has it. */
 typedef struct chain_op_t {
-    const mca_coll_epcoll_handle_t *bounce;
     const mca_coll_epcoll_call_t *call;
     epcoll_member_t *member;
     uint64_t signature; /**< of the call */
@@ -53,24 +52,23 @@ typedef struct chain_op_t {
     bool is_last;       /**< no member reads our section */
 } chain_op_t;
 
-static void bounce_chain_begin(chain_op_t *op, mca_coll_epcoll_handle_t *bounce,
+static void bounce_chain_begin(chain_op_t *op, epcoll_member_t *member,
                                const mca_coll_epcoll_call_t *call)
 {
-    const size_t section = mca_coll_epcoll_bounce_section(mca_coll_epcoll_size(bounce)),
+    const size_t section = mca_coll_epcoll_bounce_section(member->count),
                  least = call->bytes / EPCOLL_WINDOW + 1,
                  wanted = least < FRAGMENT_MIN ? FRAGMENT_MIN : least,
                  size = call->recv_type->super.size;
-    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(bounce);
+    const uint32_t own = member->index;
 
-    *op = (chain_op_t){.bounce = bounce,
-                       .call = call,
-                       .member = &bounce->member,
+    *op = (chain_op_t){.call = call,
+                       .member = member,
                        .signature = mca_coll_epcoll_signature(call->kind, call->root, false,
                                                               call->bytes),
-                       .before = bounce->member.seq,
+                       .before = member->seq,
                        .elements = (wanted < size || section < wanted ? section : wanted) / size,
                        .own = own,
-                       .is_last = mca_coll_epcoll_size(bounce) - 1 == own};
+                       .is_last = member->count - 1 == own};
 }
 
 static uint64_t seq_of(const chain_op_t *op, uint64_t round)
@@ -98,7 +96,7 @@ static int is_reusable(const chain_op_t *op, uint64_t seq)
 
 /** Has the preceding member published its section of a number, or its signature?
  * @return EPCOLL_SOME, EPCOLL_NOTHING, EPCOLL_MISMATCH */
-static int has_come(const chain_op_t *op, uint64_t seq)
+static int has_arrived(const chain_op_t *op, uint64_t seq)
 {
     epcoll_slot_t *slot = &epcoll_ctrl(op->member, op->own - 1)->slot[seq % EPCOLL_WINDOW];
     uint64_t at;
@@ -127,7 +125,7 @@ static int wait_until(chain_op_t *op, int (*is_so)(const chain_op_t *op, uint64_
         if (0 != rc) {
             return rc;
         }
-        if (has_come == is_so && epcoll_polls_long(member, polls)
+        if (has_arrived == is_so && epcoll_polls_long(member, polls)
             && epcoll_has_left(member, op->own - 1)) {
             return EPCOLL_MISMATCH;
         }
@@ -145,14 +143,14 @@ static int bounce_combine(const chain_op_t *op, uint64_t seq, size_t first, size
     const char *vector = mca_coll_epcoll_away(call->in_place ? call->recv : call->send,
                                               (ptrdiff_t) (first * size));
     char *result = mca_coll_epcoll_away(call->recv, (ptrdiff_t) (first * size));
-    char *section = mca_coll_epcoll_bounce_at(op->bounce, op->own, seq);
-    const char *come = 0 == op->own ? NULL
-                                    : mca_coll_epcoll_bounce_at(op->bounce, op->own - 1, seq);
-    const void *const vectors[] = {come, vector};
+    char *section = mca_coll_epcoll_bounce_at(op->member, op->own, seq);
+    const char *received = 0 == op->own ? NULL
+                                        : mca_coll_epcoll_bounce_at(op->member, op->own - 1, seq);
+    const void *const vectors[] = {received, vector};
     const mca_coll_epcoll_reduction_t reduction = {.op = call->op,
                                                    .type = call->recv_type,
-                                                   .count = NULL == come ? 1 : 2,
-                                                   .send = vectors + (NULL == come)};
+                                                   .count = NULL == received ? 1 : 2,
+                                                   .send = vectors + (NULL == received)};
     void *to[2];
     uint32_t receivers = 0;
     int rc;
@@ -164,8 +162,8 @@ static int bounce_combine(const chain_op_t *op, uint64_t seq, size_t first, size
         to[receivers++] = result;
     }
     rc = mca_coll_epcoll_reduce_part(&reduction, 0, count, to, receivers);
-    if (EPCOLL_EXSCAN == call->kind && NULL != come) {
-        memcpy(result, come, count * size); /* in place: our own has been read */
+    if (EPCOLL_EXSCAN == call->kind && NULL != received) {
+        memcpy(result, received, count * size); /* in place: our own has been read */
     }
     return rc;
 }
@@ -178,7 +176,7 @@ static int round_of(chain_op_t *op, uint64_t round)
 
     op->member->seq = seq;
     rc = op->is_last ? 0 : wait_until(op, is_reusable, seq);
-    rc = 0 == rc && 0 < op->own ? wait_until(op, has_come, seq) : rc;
+    rc = 0 == rc && 0 < op->own ? wait_until(op, has_arrived, seq) : rc;
     rc = 0 == rc ? bounce_combine(op, seq, first, left < op->elements ? left : op->elements) : rc;
     if (0 != rc) {
         return rc;
@@ -193,22 +191,22 @@ static int round_of(chain_op_t *op, uint64_t round)
 int mca_coll_epcoll_bounce_chain(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
 {
     static const uint64_t nothing = 0;
-    mca_coll_epcoll_handle_t *bounce = &hier->bounce->super;
+    mca_coll_epcoll_view_t *bounce = &hier->bounce->view;
     uint64_t rounds;
     chain_op_t op;
     /* Relaxed: as in epcoll_break. */
     int rc = atomic_load_explicit(bounce->member.broken, memory_order_relaxed);
 
-    bounce_chain_begin(&op, bounce, call);
+    bounce_chain_begin(&op, &bounce->member, call);
     rounds = (call->recv_count + op.elements - 1) / op.elements;
-    bounce->member.seq = op.before + 1;
+    op.member->seq = op.before + 1;
     rc = 0 == rc ? wait_until(&op, is_reusable, op.before + 1) : rc;
     if (0 == rc) {
         epcoll_publish(epcoll_slot(op.member, op.own), op.before + 1, op.signature, &nothing,
                        sizeof(nothing));
         /* After our own signature, as two may wait for each other; and before we complete that
          * number: a member that has called something of one round publishes only its signature. */
-        rc = 0 < op.own ? wait_until(&op, has_come, op.before + 1) : 0;
+        rc = 0 < op.own ? wait_until(&op, has_arrived, op.before + 1) : 0;
     }
     if (0 == rc) {
         epcoll_end(op.member);

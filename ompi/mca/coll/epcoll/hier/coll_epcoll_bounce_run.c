@@ -37,7 +37,6 @@
 
 /** A call, as a member has it. */
 typedef struct bounce_op_t {
-    const mca_coll_epcoll_handle_t *bounce;
     const mca_coll_epcoll_call_t *call;
     epcoll_member_t *member;
     uint64_t signature; /**< of the call */
@@ -69,15 +68,14 @@ static bool is_divided(const mca_coll_epcoll_call_t *call)
 /** Members of other processes than one. */
 static uint32_t members_beyond(const bounce_op_t *op, uint32_t process)
 {
-    return mca_coll_epcoll_size(op->bounce) - mca_coll_epcoll_layout_count(op->layout, process);
+    return op->member->count - mca_coll_epcoll_layout_count(op->layout, process);
 }
 
 /** A member of another process, in turn: those after our process, and round; each member of our
  * process begins with another one. */
 static uint32_t member_beyond(const bounce_op_t *op, uint32_t turn)
 {
-    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->bounce),
-                   size = mca_coll_epcoll_size(op->bounce);
+    const uint32_t own = op->member->index, size = op->member->count;
     const uint32_t at = op->layout->first[op->process + 1]
                         + (turn + op->layout->index_of[own]) % members_beyond(op, op->process);
 
@@ -88,9 +86,8 @@ static uint32_t member_beyond(const bounce_op_t *op, uint32_t turn)
 static bool find_sources(bounce_op_t *op)
 {
     const mca_coll_epcoll_call_t *call = op->call;
-    const bool is_root = mca_coll_epcoll_rank(op->bounce) == call->root;
-    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->bounce),
-                   others = mca_coll_epcoll_size(op->bounce) - 1;
+    const bool is_root = (uint32_t) call->root == op->member->index;
+    const uint32_t own = op->member->index, others = op->member->count - 1;
 
     op->keeps = !call->in_place;
     switch (call->kind) {
@@ -124,7 +121,7 @@ static uint32_t blocks_of(const bounce_op_t *op)
     uint32_t most = 0;
 
     if (EPCOLL_ALLTOALL != op->call->kind) {
-        return is_divided(op->call) ? mca_coll_epcoll_size(op->bounce) - 1 : 1;
+        return is_divided(op->call) ? op->member->count - 1 : 1;
     }
     for (uint32_t i = 0; i < op->layout->processes; ++i) {
         const uint32_t beyond = members_beyond(op, i);
@@ -138,7 +135,7 @@ static uint32_t blocks_of(const bounce_op_t *op)
  * time, if they do not become too short. */
 static size_t fragment_of(const bounce_op_t *op)
 {
-    const uint32_t members = mca_coll_epcoll_size(op->bounce);
+    const uint32_t members = op->member->count;
     const size_t section = mca_coll_epcoll_bounce_section(members);
     /* Whole lines, as a chunk is: they are to fit when it has been rounded up. */
     const size_t most = section / blocks_of(op) & ~(size_t) 63;
@@ -156,19 +153,18 @@ static size_t fragment_of(const bounce_op_t *op)
 }
 
 /** Nothing is published yet. */
-static void bounce_run_begin(bounce_op_t *op, mca_coll_epcoll_handle_t *bounce,
+static void bounce_run_begin(bounce_op_t *op, epcoll_member_t *member,
                              const mca_coll_epcoll_call_t *call)
 {
     bool puts;
 
-    *op = (bounce_op_t){.bounce = bounce,
-                        .call = call,
-                        .member = &bounce->member,
+    *op = (bounce_op_t){.call = call,
+                        .member = member,
                         .signature = mca_coll_epcoll_signature_of(call),
-                        .before = bounce->member.seq,
-                        .layout = bounce->member.aux->order,
+                        .before = member->seq,
+                        .layout = member->aux->order,
                         .bytes = call->bytes};
-    op->process = op->layout->process_of[mca_coll_epcoll_rank(bounce)];
+    op->process = op->layout->process_of[member->index];
     puts = find_sources(op);
     op->fragment = fragment_of(op);
     op->rounds = (op->bytes + op->fragment - 1) / op->fragment;
@@ -189,7 +185,7 @@ static mca_coll_epcoll_buffer_t as_block(const bounce_op_t *op, uint32_t index, 
 {
     const size_t first = round * op->fragment;
 
-    return (mca_coll_epcoll_buffer_t){.address = mca_coll_epcoll_bounce_at(op->bounce, index,
+    return (mca_coll_epcoll_buffer_t){.address = mca_coll_epcoll_bounce_at(op->member, index,
                                                                            op->before + 1 + round)
                                                  + away - first,
                                       .count = first + size_of(op, round),
@@ -227,14 +223,13 @@ static mca_coll_epcoll_buffer_t bounce_run_sent(const bounce_op_t *op, uint32_t 
     }
     return EPCOLL_ALLTOALL == call->kind && call->in_place
                ? mca_coll_epcoll_received(call, to)
-               : mca_coll_epcoll_sent(call, (uint32_t) mca_coll_epcoll_rank(op->bounce), to);
+               : mca_coll_epcoll_sent(call, op->member->index, to);
 }
 
 /** Copy the next round into our section, and publish it. */
 static int bounce_run_put(bounce_op_t *op)
 {
-    const uint32_t size = mca_coll_epcoll_size(op->bounce),
-                   own = (uint32_t) mca_coll_epcoll_rank(op->bounce);
+    const uint32_t size = op->member->count, own = op->member->index;
     const uint64_t seq = op->before + 1 + op->put;
     const bool is_alltoall = EPCOLL_ALLTOALL == op->call->kind;
     const uint32_t members = is_alltoall ? op->sources : is_divided(op->call) ? size - 1 : 1;
@@ -262,7 +257,7 @@ static int bounce_run_put(bounce_op_t *op)
 
 static uint32_t source_of(const bounce_op_t *op, uint32_t turn)
 {
-    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->bounce), next = own + 1 + turn;
+    const uint32_t own = op->member->index, next = own + 1 + turn;
 
     if (is_scan(op->call)) {
         return own - 1 - turn;
@@ -274,14 +269,14 @@ static uint32_t source_of(const bounce_op_t *op, uint32_t turn)
         return is_divided(op->call) || EPCOLL_BCAST == op->call->kind ? (uint32_t) op->call->root
                                                                       : 1 - own;
     }
-    return next < mca_coll_epcoll_size(op->bounce) ? next : next - mca_coll_epcoll_size(op->bounce);
+    return next < op->member->count ? next : next - op->member->count;
 }
 
 /** Prefixes of a round, of all before us. */
 static int bounce_combine(const bounce_op_t *op)
 {
     const mca_coll_epcoll_call_t *call = op->call;
-    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->bounce);
+    const uint32_t own = op->member->index;
     const ptrdiff_t first = (ptrdiff_t) (op->taken * op->fragment);
     const void *vector[BOUNCE_SCAN_MEMBERS];
     void *recv = mca_coll_epcoll_away(call->recv, first);
@@ -291,11 +286,11 @@ static int bounce_combine(const bounce_op_t *op)
                                                    .send = vector};
 
     for (uint32_t i = 0; i < own; ++i) {
-        vector[i] = mca_coll_epcoll_bounce_at(op->bounce, i, op->before + 1 + op->taken);
+        vector[i] = mca_coll_epcoll_bounce_at(op->member, i, op->before + 1 + op->taken);
     }
     vector[own] = mca_coll_epcoll_away(bounce_run_sent(op, own).address, first);
     if (mca_coll_epcoll_order_matters(call)) {
-        mca_coll_epcoll_order_t order = {.layout = op->bounce->member.aux->order,
+        mca_coll_epcoll_order_t order = {.layout = op->member->aux->order,
                                          .rank = own,
                                          .count = size_of(op, op->taken)
                                                   / call->recv_type->super.size};
@@ -315,7 +310,7 @@ static int bounce_run_take(bounce_op_t *op, uint32_t source)
     int rc = MPI_SUCCESS;
 
     if (!is_scan(op->call)) {
-        const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->bounce);
+        const uint32_t own = op->member->index;
         const mca_coll_epcoll_buffer_t from = as_block(op, source, op->taken,
                                                        away_of(op, source, own));
         const mca_coll_epcoll_buffer_t into = mca_coll_epcoll_received(op->call, source);
@@ -351,7 +346,7 @@ static int bounce_run_poll(const bounce_op_t *op, uint32_t source)
 static int bounce_run_copy_own(bounce_op_t *op)
 {
     const mca_coll_epcoll_call_t *call = op->call;
-    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(op->bounce);
+    const uint32_t own = op->member->index;
     const mca_coll_epcoll_buffer_t from = bounce_run_sent(op, own);
     const mca_coll_epcoll_buffer_t into
         = is_scan(call) ? (mca_coll_epcoll_buffer_t){.address = call->recv,
@@ -413,13 +408,13 @@ static int run_within(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t
     mca_coll_epcoll_call_t part = *call;
 
     part.ranks = layout->member + layout->first[layout->own];
-    return 1 == hier->super.member.count ? MPI_SUCCESS
-                                         : mca_coll_epcoll_chunks_run(&hier->super, &part);
+    return 1 == hier->super.view.member.count ? MPI_SUCCESS
+                                              : mca_coll_epcoll_chunks_run(&hier->super, &part);
 }
 
 int mca_coll_epcoll_bounce_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
 {
-    mca_coll_epcoll_handle_t *bounce = &hier->bounce->super;
+    mca_coll_epcoll_view_t *bounce = &hier->bounce->view;
     uint32_t polls = 0;
     bounce_op_t op;
     /* Relaxed: as in epcoll_break. */
@@ -428,7 +423,7 @@ int mca_coll_epcoll_bounce_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epco
     if (mca_coll_epcoll_bounce_is_chain(&hier->super, call)) {
         return mca_coll_epcoll_bounce_chain(hier, call);
     }
-    bounce_run_begin(&op, bounce, call);
+    bounce_run_begin(&op, &bounce->member, call);
     while (0 == rc && (op.put < op.rounds || op.taken < op.rounds || op.keeps)) {
         rc = bounce_run_step(&op);
         if (EPCOLL_SOME == rc) {
@@ -439,13 +434,13 @@ int mca_coll_epcoll_bounce_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epco
         }
     }
     if (OPAL_UNLIKELY(0 != rc)) {
-        bounce->member.seq = op.before + 1 + op.taken;
+        op.member->seq = op.before + 1 + op.taken;
         if (EPCOLL_MISMATCH == rc) {
-            epcoll_publish_signature(&bounce->member, op.signature);
+            epcoll_publish_signature(op.member, op.signature);
         }
         return mca_coll_epcoll_ended(bounce, rc);
     }
-    bounce->member.seq = op.before + op.rounds;
+    op.member->seq = op.before + op.rounds;
     rc = mca_coll_epcoll_ended(bounce, MPI_SUCCESS);
     return MPI_SUCCESS == rc && EPCOLL_ALLTOALL == call->kind ? run_within(hier, call) : rc;
 }

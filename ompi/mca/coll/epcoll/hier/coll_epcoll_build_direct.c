@@ -78,7 +78,7 @@ static int rooted_begin(mca_coll_epcoll_schedule_t *schedule)
 
     schedule->locals = is_root_process;
     if (mca_coll_epcoll_rank(handle) == schedule->call->root) {
-        schedule->rounds = rounds_of(mca_coll_epcoll_size(handle) - handle->member.count);
+        schedule->rounds = rounds_of(mca_coll_epcoll_size(handle) - handle->view.member.count);
     }
     return MPI_SUCCESS;
 }
@@ -89,7 +89,7 @@ static void root_messages(mca_coll_epcoll_schedule_t *schedule, bool gathers)
 {
     const mca_coll_epcoll_handle_t *handle = schedule->handle;
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
-    const uint32_t others = mca_coll_epcoll_size(handle) - handle->member.count;
+    const uint32_t others = mca_coll_epcoll_size(handle) - handle->view.member.count;
     const uint32_t first = (uint32_t) schedule->round * BATCH;
 
     for (uint32_t i = first; i < first + BATCH && i < others; ++i) {

@@ -132,7 +132,7 @@ static int build_gatherv_begin(mca_coll_epcoll_schedule_t *schedule)
     state->nodes = mca_coll_epcoll_nodes_of(handle, NULL);
     state->longest = mca_coll_epcoll_move_longest(schedule->call, mca_coll_epcoll_size(handle));
     state->across = rounds_of(state->nodes.count - 1);
-    schedule->locals = 1 < handle->member.count;
+    schedule->locals = 1 < handle->view.member.count;
     schedule->rounds = 1 + state->across + rounds_of(pairs_within(&state->nodes));
     return MPI_SUCCESS;
 }
@@ -175,7 +175,7 @@ static void build_gatherv_across(mca_coll_epcoll_schedule_t *schedule, uint32_t 
         const uint32_t process = mca_coll_epcoll_process_of(nodes, from, place);
         const uint32_t count = mca_coll_epcoll_layout_count(layout, process);
 
-        for (uint32_t i = handle->member.index; i < count; i += handle->member.count) {
+        for (uint32_t i = handle->view.member.index; i < count; i += handle->view.member.count) {
             const uint32_t rank = mca_coll_epcoll_layout_rank(layout, process, i);
 
             build_gatherv_block(schedule, rank, rank, mca_coll_epcoll_schedule_receive);
@@ -186,7 +186,7 @@ static void build_gatherv_across(mca_coll_epcoll_schedule_t *schedule, uint32_t 
         rank_for(layout,
                  mca_coll_epcoll_process_of(nodes, to,
                                             nodes->place % mca_coll_epcoll_node_size(nodes, to)),
-                 handle->member.index),
+                 handle->view.member.index),
         mca_coll_epcoll_schedule_send);
 }
 
@@ -196,7 +196,7 @@ static void build_gatherv_across(mca_coll_epcoll_schedule_t *schedule, uint32_t 
 static void pass_on(mca_coll_epcoll_schedule_t *schedule, uint32_t node, uint32_t place,
                     uint32_t has, uint32_t gets)
 {
-    const epcoll_member_t *member = &schedule->handle->member;
+    const epcoll_member_t *member = &schedule->handle->view.member;
     const mca_coll_epcoll_nodes_t *nodes = &state_of(schedule)->nodes;
     const mca_coll_epcoll_layout_t *layout = nodes->layout;
     const bool sends = has == layout->own;
@@ -276,7 +276,7 @@ static void round_of(mca_coll_epcoll_schedule_t *schedule)
         for (uint64_t i = begin; i < begin + BATCH && i < pairs_within(nodes); ++i) {
             build_gatherv_within(schedule, i);
         }
-    } else if (1 < schedule->handle->member.count) {
+    } else if (1 < schedule->handle->view.member.count) {
         build_gatherv_spread(schedule);
     }
     if (0 == schedule->round) {

@@ -31,7 +31,7 @@ static mca_coll_epcoll_slicing_t *slices_of(mca_coll_epcoll_schedule_t *schedule
 
 static bool build_move_has_several(const mca_coll_epcoll_schedule_t *schedule)
 {
-    return 1 < schedule->handle->member.count;
+    return 1 < schedule->handle->view.member.count;
 }
 
 /* ---- barrier --------------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ static void append_within(mca_coll_epcoll_schedule_t *schedule)
                                    .root = (int) slices->leader,
                                    .bytes = schedule->call->bytes};
 
-    if (schedule->handle->member.index == slices->leader) {
+    if (schedule->handle->view.member.index == slices->leader) {
         part.send = buffer.address;
         part.send_count = buffer.count;
         part.send_type = buffer.type;
@@ -189,7 +189,7 @@ static int begin_allgather(mca_coll_epcoll_schedule_t *schedule)
     mca_coll_epcoll_slicing_begin(slices, schedule->handle, schedule->call,
                                   (uint64_t) schedule->call->bytes
                                       * mca_coll_epcoll_size(schedule->handle));
-    schedule->locals = (slices->slices < schedule->handle->member.count)
+    schedule->locals = (slices->slices < schedule->handle->view.member.count)
                        + build_move_has_several(schedule);
     return MPI_SUCCESS;
 }
@@ -222,7 +222,7 @@ static void append_allgather(mca_coll_epcoll_schedule_t *schedule)
     mca_coll_epcoll_plan_t plan;
 
     append_own(schedule);
-    if (slices->slices < schedule->handle->member.count) {
+    if (slices->slices < schedule->handle->view.member.count) {
         plan = mca_coll_epcoll_slicing_collect(slices);
         mca_coll_epcoll_schedule_local(schedule, &part, &plan);
     }

@@ -62,7 +62,7 @@ static void build_reduce_bcast(mca_coll_epcoll_schedule_t *schedule)
 {
     const mca_coll_epcoll_call_t *call = schedule->call;
     const reduce_state_t *state = reduce_state(schedule);
-    const bool leads = state->slices.leader == schedule->handle->member.index;
+    const bool leads = state->slices.leader == schedule->handle->view.member.index;
     const mca_coll_epcoll_call_t part = {.kind = EPCOLL_BCAST,
                                          .root = (int) state->slices.leader,
                                          .bytes = call->bytes,
@@ -81,7 +81,7 @@ static void small_round(mca_coll_epcoll_schedule_t *schedule)
     const mca_coll_epcoll_handle_t *handle = schedule->handle;
     const mca_coll_epcoll_call_t *call = schedule->call;
     const reduce_state_t *state = reduce_state(schedule);
-    const bool leads = state->slices.leader == handle->member.index;
+    const bool leads = state->slices.leader == handle->view.member.index;
     const bool keeps = EPCOLL_ALLREDUCE == call->kind || mca_coll_epcoll_rank(handle) == call->root;
     mca_coll_epcoll_call_t part = {.kind = EPCOLL_REDUCE,
                                    .root = (int) state->slices.leader,
@@ -99,7 +99,7 @@ static void small_round(mca_coll_epcoll_schedule_t *schedule)
                                                                               call->recv_type,
                                                                               call->recv_count);
     }
-    if (1 < handle->member.count) {
+    if (1 < handle->view.member.count) {
         mca_coll_epcoll_schedule_local(schedule, &part, NULL);
     } else {
         mca_coll_epcoll_phase_settle(schedule, (void *) (uintptr_t) part.send, &vector);
@@ -107,7 +107,7 @@ static void small_round(mca_coll_epcoll_schedule_t *schedule)
     if (leads) {
         partners_reduce(schedule, &vector);
     }
-    if (EPCOLL_ALLREDUCE == call->kind && 1 < handle->member.count) {
+    if (EPCOLL_ALLREDUCE == call->kind && 1 < handle->view.member.count) {
         build_reduce_bcast(schedule);
     }
 }
@@ -119,7 +119,7 @@ static bool build_reduce_spreads(const mca_coll_epcoll_schedule_t *schedule,
                                  const mca_coll_epcoll_slicing_t *slices)
 {
     return EPCOLL_ALLREDUCE == schedule->call->kind
-               ? 1 < schedule->handle->member.count
+               ? 1 < schedule->handle->view.member.count
                : slices->partners.root_process == mca_coll_epcoll_layout(schedule->handle)->own
                      && 1 < slices->slices;
 }
@@ -199,7 +199,7 @@ static bool build_reduce_serves(const mca_coll_epcoll_handle_t *handle,
 static int build_reduce_begin(mca_coll_epcoll_schedule_t *schedule)
 {
     const mca_coll_epcoll_call_t *call = schedule->call;
-    const bool shares = 1 < schedule->handle->member.count;
+    const bool shares = 1 < schedule->handle->view.member.count;
     reduce_state_t *state = reduce_state(schedule);
 
     state->is_small = mca_coll_epcoll_is_hier_small(call);

@@ -69,8 +69,8 @@ static int build_scan_begin(mca_coll_epcoll_schedule_t *schedule)
 }
 
 /** A room of our slice, of element 0 of which it has the address. */
-static mca_coll_epcoll_vector_t room_of(mca_coll_epcoll_schedule_t *schedule, uint32_t which,
-                                        const mca_coll_epcoll_vector_t *slice)
+static mca_coll_epcoll_vector_t scan_scratch(mca_coll_epcoll_schedule_t *schedule, uint32_t which,
+                                             const mca_coll_epcoll_vector_t *slice)
 {
     mca_coll_epcoll_vector_t scratch = *slice;
 
@@ -86,9 +86,9 @@ static void build_scan_across(mca_coll_epcoll_schedule_t *schedule,
     const mca_coll_epcoll_partners_t *partners = &state_of(schedule)->slices.partners;
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(schedule->handle);
     const uint32_t count = layout->processes, own = layout->own;
-    const mca_coll_epcoll_vector_t mine = room_of(schedule, SCRATCH_OWN, slice);
-    const mca_coll_epcoll_vector_t before = room_of(schedule, SCRATCH_BEFORE, slice);
-    mca_coll_epcoll_vector_t come = before;
+    const mca_coll_epcoll_vector_t mine = scan_scratch(schedule, SCRATCH_OWN, slice);
+    const mca_coll_epcoll_vector_t before = scan_scratch(schedule, SCRATCH_BEFORE, slice);
+    mca_coll_epcoll_vector_t received = before;
 
     for (uint32_t step = 1; step < count; step *= 2) {
         if (own + step < count) {
@@ -99,16 +99,16 @@ static void build_scan_across(mca_coll_epcoll_schedule_t *schedule,
             continue; /* nothing more is received */
         }
         if (1 < step) {
-            come = room_of(schedule, SCRATCH_RECV, slice);
+            received = scan_scratch(schedule, SCRATCH_RECV, slice);
         }
-        mca_coll_epcoll_schedule_receive(schedule, &come,
+        mca_coll_epcoll_schedule_receive(schedule, &received,
                                          mca_coll_epcoll_partners_rank(partners, own - step));
         mca_coll_epcoll_schedule_wait(schedule);
         if (1 < step) {
-            mca_coll_epcoll_schedule_reduce(schedule, &come, &before);
+            mca_coll_epcoll_schedule_reduce(schedule, &received, &before);
         }
         if (own + 2 * step < count) {
-            mca_coll_epcoll_schedule_reduce(schedule, &come, &mine);
+            mca_coll_epcoll_schedule_reduce(schedule, &received, &mine);
         }
     }
 }
@@ -117,7 +117,7 @@ static void build_scan_across(mca_coll_epcoll_schedule_t *schedule,
 static void *as_part(mca_coll_epcoll_schedule_t *schedule, uint32_t which,
                      const mca_coll_epcoll_vector_t *slice)
 {
-    const mca_coll_epcoll_vector_t scratch = room_of(schedule, which, slice);
+    const mca_coll_epcoll_vector_t scratch = scan_scratch(schedule, which, slice);
 
     return NULL == scratch.address
                ? NULL

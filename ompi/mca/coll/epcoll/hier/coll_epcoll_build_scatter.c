@@ -125,7 +125,8 @@ static int build_scatter_begin(mca_coll_epcoll_schedule_t *schedule)
     const mca_coll_epcoll_handle_t *handle = schedule->handle;
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
     const mca_coll_epcoll_call_t *call = schedule->call;
-    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(handle), members = handle->member.count;
+    const uint32_t own = (uint32_t) mca_coll_epcoll_rank(handle),
+                   members = handle->view.member.count;
     scatter_t *state = state_of(schedule);
     uint64_t turns = 0;
     uint32_t most = 1;
@@ -176,7 +177,7 @@ static void build_scatter_local(mca_coll_epcoll_schedule_t *schedule, uint32_t p
     call.send = call.in_place ? call.recv : call.send;
     call.in_place = false;
     call.recv = recv;
-    call.recv_count = part.count * schedule->handle->member.count;
+    call.recv_count = part.count * schedule->handle->view.member.count;
     mca_coll_epcoll_schedule_local(schedule, &call, &plan);
 }
 
@@ -185,7 +186,7 @@ static void build_scatter_give(mca_coll_epcoll_schedule_t *schedule, uint32_t pr
                                mca_coll_epcoll_range_t part)
 {
     const mca_coll_epcoll_handle_t *handle = schedule->handle;
-    const uint32_t members = handle->member.count;
+    const uint32_t members = handle->view.member.count;
     const uint32_t turns = (mca_coll_epcoll_layout_count(mca_coll_epcoll_layout(handle), process)
                             + members - 1)
                            / members;
@@ -195,7 +196,7 @@ static void build_scatter_give(mca_coll_epcoll_schedule_t *schedule, uint32_t pr
 
     for (uint32_t turn = 0; turn < turns && NULL != scratch; ++turn) {
         const int rank = stood_for(mca_coll_epcoll_layout(handle), process, turn,
-                                   handle->member.index);
+                                   handle->view.member.index);
         mca_coll_epcoll_range_t range = {0, 0};
         mca_coll_epcoll_vector_t vector = {.type = type};
 
@@ -241,7 +242,7 @@ static int sender_in(const mca_coll_epcoll_handle_t *handle, uint32_t process)
     const mca_coll_epcoll_layout_t *layout = mca_coll_epcoll_layout(handle);
     const uint32_t count = mca_coll_epcoll_layout_count(layout, process);
 
-    return (int) mca_coll_epcoll_layout_rank(layout, process, handle->member.index % count);
+    return (int) mca_coll_epcoll_layout_rank(layout, process, handle->view.member.index % count);
 }
 
 /** Our part, as another process has it, goes to ours: both in one order. */

@@ -41,5 +41,5 @@ bool mca_coll_epcoll_schedule_serves(const mca_coll_epcoll_handle_t *handle,
 {
     const mca_coll_epcoll_builder_t *builder = mca_coll_epcoll_builders[call->kind];
 
-    return NULL != builder && (NULL == builder->serves || builder->serves(handle, call));
+    return NULL == builder->serves || builder->serves(handle, call);
 }

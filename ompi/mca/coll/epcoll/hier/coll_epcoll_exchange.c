@@ -68,11 +68,11 @@ static int wait_until_complete(mca_coll_epcoll_handle_t *handle, ompi_request_t 
             (void) ompi_request_cancel(request);
             taken_back = true;
         }
-        (void) engine->wait_progress(handle->comm, MPIX_ENDPOINTS_ANY_RANK,
+        (void) engine->wait_progress(handle->view.comm, MPIX_ENDPOINTS_ANY_RANK,
                                      &wait); /* it ends by itself */
         if (OPAL_LIKELY(MPI_SUCCESS == why)) {
             /* Relaxed: nothing but the word itself is read by it. */
-            why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
+            why = atomic_load_explicit(handle->view.member.broken, memory_order_relaxed);
         }
     }
     if (0 != wait.words[0]) {

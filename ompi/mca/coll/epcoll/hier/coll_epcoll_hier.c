@@ -21,68 +21,50 @@
 
 #include "mpi.h"
 
-/* ---- calls ----------------------------------------------------------------------------------- */
+/** An algorithm of blocking calls. */
+typedef struct algorithm_t {
+    /** Can it execute a call?  The same answer at all members. */
+    bool (*fits)(const mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call);
+    /** Execute it.  @return MPI_SUCCESS or an error code */
+    int (*run)(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call);
+    mca_coll_epcoll_path_t path; /**< as what it is counted */
+} algorithm_t;
 
-/** Has a kind functions of its own for blocking calls, beside its schedule? */
-static bool has_own(mca_coll_epcoll_kind_t kind)
+/* ---- algorithms ------------------------------------------------------------------------------ */
+
+static bool schedule_fits(const mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
 {
-    switch (kind) {
-    case EPCOLL_ALLREDUCE:
-    case EPCOLL_BARRIER:
-    case EPCOLL_BCAST:
-    case EPCOLL_REDUCE:
-        return true;
-    default:
-        return false;
-    }
+    return mca_coll_epcoll_schedule_serves(&hier->super, call);
 }
 
-bool mca_coll_epcoll_hier_has(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind)
+static int schedule_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
 {
-    switch (kind) {
-    case EPCOLL_ALLGATHERV:
-    case EPCOLL_ALLTOALLV:
-    case EPCOLL_ALLTOALLW:
-    case EPCOLL_GATHERV:
-    case EPCOLL_SCATTERV:
-        return NULL != mca_coll_epcoll_builders[kind];
-    default:
-        return NULL != mca_coll_epcoll_builders[kind] || mca_coll_epcoll_is_on_node(handle);
-    }
+    ++hier->calls;
+    return mca_coll_epcoll_immediate_run(&hier->super, call);
 }
 
-/** How does a call go?  Each question is asked once, here. */
-static mca_coll_epcoll_algorithm_t hier_choose(const mca_coll_epcoll_hier_t *hier,
-                                               const mca_coll_epcoll_call_t *call)
+/** By leaders: is the call served, and do its data fit in slots? */
+static bool leader_slots_fit(const mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
 {
-    if (mca_coll_epcoll_uses_node_rings(hier, call)) {
-        return EPCOLL_ALGORITHM_NODE_RINGS;
-    }
-    if (mca_coll_epcoll_uses_node_slots(hier, call)) {
-        return EPCOLL_ALGORITHM_NODE_SLOTS;
-    }
-    if (!mca_coll_epcoll_schedule_serves(&hier->super, call)) {
-        return EPCOLL_ALGORITHM_FALLBACK;
-    }
-    if (!has_own(call->kind)) {
-        return EPCOLL_ALGORITHM_SCHEDULE;
-    }
-    if (mca_coll_epcoll_is_hier_small(call)) {
-        return EPCOLL_ALGORITHM_LEADER_SLOTS;
-    }
-    return mca_coll_epcoll_is_double_buffered(&hier->super, call) ? EPCOLL_ALGORITHM_LEADER_BUFFERS
-                                                                  : EPCOLL_ALGORITHM_SCHEDULE;
+    return mca_coll_epcoll_is_hier_small(call) && schedule_fits(hier, call);
 }
 
-bool mca_coll_epcoll_hier_serves(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_call_t *call)
+static bool leader_buffers_fit(const mca_coll_epcoll_hier_t *hier,
+                               const mca_coll_epcoll_call_t *call)
 {
-    mca_coll_epcoll_node_segment_next(handle, call);
-    if (OPAL_UNLIKELY(
-            !handle->is_hier)) { /* all members are in this process, and its segment is broken */
-        return true;
-    }
-    call->algorithm = hier_choose(mca_coll_epcoll_hier(handle), call);
-    return EPCOLL_ALGORITHM_FALLBACK != call->algorithm;
+    return mca_coll_epcoll_is_double_buffered(&hier->super, call) && schedule_fits(hier, call);
+}
+
+static int leader_slots_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
+{
+    ++hier->calls;
+    return mca_coll_epcoll_hier_small_run(&hier->super, call, false);
+}
+
+static int leader_buffers_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
+{
+    ++hier->calls;
+    return mca_coll_epcoll_hier_small_run(&hier->super, call, true);
 }
 
 /** Calls of a communicator that would use bounce buffers before it gets them. */
@@ -91,68 +73,99 @@ bool mca_coll_epcoll_hier_serves(mca_coll_epcoll_handle_t *handle, mca_coll_epco
 /** Make bounce buffers: in one barrier of all members. */
 static int bounce_make(mca_coll_epcoll_hier_t *hier)
 {
-    mca_coll_epcoll_call_t barrier = {.kind = EPCOLL_BARRIER};
+    static const mca_coll_epcoll_call_t barrier = {.kind = EPCOLL_BARRIER};
     int rc;
 
     mca_coll_epcoll_bounce_begin(hier);
-    barrier.algorithm = hier_choose(hier, &barrier);
-    if (EPCOLL_ALGORITHM_NODE_SLOTS == barrier.algorithm) {
-        rc = mca_coll_epcoll_node_segment_run(hier, &barrier);
-        rc = OPAL_LIKELY(MPI_SUCCESS == rc) ? rc : mca_coll_epcoll_ended(&hier->super, rc);
-    } else {
-        ++hier->calls; /* for a tag of its own */
-        rc = mca_coll_epcoll_hier_small_run(&hier->super, &barrier);
-    }
+    rc = mca_coll_epcoll_uses_node_slots(hier, &barrier)
+             ? mca_coll_epcoll_node_slots_run(hier, &barrier)
+             : leader_slots_run(hier, &barrier);
     mca_coll_epcoll_bounce_made(hier);
     return rc;
 }
 
-/** Does a call go by bounce buffers?  @param rc  becomes an error if making them has failed */
-static bool uses_bounce(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call, int *rc)
+/** By bounce buffers, which the eighth of such calls makes; until then, and where not all members
+ * have them, by the schedule. */
+static int bounce_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
 {
-    if ((hier->bounce_is_known && !hier->bounce_is_used)
-        || !mca_coll_epcoll_bounce_fits(&hier->super, call)) {
-        return false;
-    }
     if (OPAL_UNLIKELY(!hier->bounce_is_known) && BOUNCE_CALLS <= ++hier->bounce_calls) {
-        *rc = bounce_make(hier);
+        const int rc = bounce_make(hier);
+
+        if (MPI_SUCCESS != rc) {
+            return rc;
+        }
     }
-    return hier->bounce_is_used;
+    return hier->bounce_is_used ? mca_coll_epcoll_bounce_run(hier, call) : schedule_run(hier, call);
+}
+
+static bool bounce_fits(const mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
+{
+    return (!hier->bounce_is_known || hier->bounce_is_used)
+           && mca_coll_epcoll_bounce_fits(&hier->super, call) && schedule_fits(hier, call);
+}
+
+static const algorithm_t node_rings = {mca_coll_epcoll_uses_node_rings,
+                                       mca_coll_epcoll_node_rings_run, EPCOLL_PATH_SLOTS};
+static const algorithm_t node_slots = {mca_coll_epcoll_uses_node_slots,
+                                       mca_coll_epcoll_node_slots_run, EPCOLL_PATH_SLOTS};
+static const algorithm_t leader_slots = {leader_slots_fit, leader_slots_run, EPCOLL_PATH_HIER};
+static const algorithm_t leader_buffers = {leader_buffers_fit, leader_buffers_run,
+                                           EPCOLL_PATH_HIER};
+static const algorithm_t bounce = {bounce_fits, bounce_run, EPCOLL_PATH_HIER};
+static const algorithm_t schedule = {schedule_fits, schedule_run, EPCOLL_PATH_HIER};
+
+/** Algorithms that a kind has, at most, and a NULL behind them. */
+#define ALGORITHMS 5
+
+/** The algorithms of each kind, from those of short data to those of long ones: the first that fits
+ * executes a call.  If none does: the fallback components. */
+static const algorithm_t *const algorithms[EPCOLL_KINDS][ALGORITHMS] = {
+    [EPCOLL_ALLGATHER] = {&node_slots, &bounce, &schedule},
+    [EPCOLL_ALLGATHERV] = {&schedule},
+    [EPCOLL_ALLREDUCE] = {&node_slots, &leader_slots, &leader_buffers, &schedule},
+    [EPCOLL_ALLTOALL] = {&node_slots, &bounce, &schedule},
+    [EPCOLL_ALLTOALLV] = {&schedule},
+    [EPCOLL_ALLTOALLW] = {&schedule},
+    [EPCOLL_BARRIER] = {&node_slots, &leader_slots},
+    [EPCOLL_BCAST] = {&node_rings, &bounce, &leader_slots, &schedule},
+    [EPCOLL_EXSCAN] = {&node_rings, &node_slots, &bounce, &schedule},
+    [EPCOLL_GATHER] = {&node_rings, &node_slots, &bounce, &schedule},
+    [EPCOLL_GATHERV] = {&schedule},
+    [EPCOLL_REDUCE] = {&node_rings, &node_slots, &leader_slots, &schedule},
+    [EPCOLL_REDUCE_SCATTER] = {&node_slots, &schedule},
+    [EPCOLL_REDUCE_SCATTER_BLOCK] = {&node_slots, &schedule},
+    [EPCOLL_SCAN] = {&node_rings, &node_slots, &bounce, &schedule},
+    [EPCOLL_SCATTER] = {&node_rings, &node_slots, &bounce, &schedule},
+    [EPCOLL_SCATTERV] = {&schedule},
+};
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+bool mca_coll_epcoll_hier_serves(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_call_t *call)
+{
+    const algorithm_t *const *list = algorithms[call->kind];
+
+    mca_coll_epcoll_node_segment_next(handle, call);
+    if (OPAL_UNLIKELY(!handle->is_hier)) { /* all members are in this process, and it is broken */
+        return true;
+    }
+    call->algorithm = 0;
+    while (NULL != list[call->algorithm]
+           && !list[call->algorithm]->fits(mca_coll_epcoll_hier(handle), call)) {
+        ++call->algorithm;
+    }
+    return NULL != list[call->algorithm];
 }
 
 int mca_coll_epcoll_hier_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    mca_coll_epcoll_hier_t *hier = mca_coll_epcoll_hier(handle);
-    int rc = MPI_SUCCESS;
+    const algorithm_t *algorithm = algorithms[call->kind][call->algorithm];
+    int rc;
 
-    if (EPCOLL_ALGORITHM_NODE_SLOTS == call->algorithm
-        || EPCOLL_ALGORITHM_NODE_RINGS == call->algorithm) {
-        mca_coll_epcoll_count(handle, call->kind, EPCOLL_PATH_SLOTS);
-        rc = mca_coll_epcoll_node_segment_run(hier, call);
-        if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) { /* the others may use another path next */
-            rc = mca_coll_epcoll_ended(handle, rc);
-            mca_coll_epcoll_break_all(handle, rc);
-        }
-        return rc;
-    }
-    mca_coll_epcoll_count(handle, call->kind, EPCOLL_PATH_HIER);
-    if (uses_bounce(hier, call, &rc)) {
-        rc = MPI_SUCCESS == rc ? mca_coll_epcoll_bounce_run(hier, call) : rc;
-        if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-            rc = mca_coll_epcoll_ended(handle, rc);
-            mca_coll_epcoll_break_all(handle, rc);
-        }
-        return rc;
-    }
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        mca_coll_epcoll_break_all(handle, rc);
-        return rc;
-    }
-    ++hier->calls;
-    rc = EPCOLL_ALGORITHM_SCHEDULE == call->algorithm
-             ? mca_coll_epcoll_immediate_run(handle, call)
-             : mca_coll_epcoll_hier_small_run(handle, call);
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
+    mca_coll_epcoll_count(handle, call->kind, algorithm->path);
+    rc = algorithm->run(mca_coll_epcoll_hier(handle), call);
+    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) { /* the others may use another path next */
+        rc = mca_coll_epcoll_ended(&handle->view, rc);
         mca_coll_epcoll_break_all(handle, rc);
     }
     return rc;

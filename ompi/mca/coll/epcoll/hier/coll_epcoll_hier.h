@@ -26,9 +26,6 @@
 
 BEGIN_C_DECLS
 
-/** Do we serve a kind, or some of its calls? */
-bool mca_coll_epcoll_hier_has(const mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_kind_t kind);
-
 /** A call of such a kind begins: do we serve it?  The same answer at all members.  If not: the
  * fallback components.  Once in a call. */
 bool mca_coll_epcoll_hier_serves(mca_coll_epcoll_handle_t *handle, mca_coll_epcoll_call_t *call);
@@ -38,15 +35,15 @@ int mca_coll_epcoll_hier_run(mca_coll_epcoll_handle_t *handle, const mca_coll_ep
 
 /* ---- within the layer ------------------------------------------------------------------------ */
 
-/** Is it done by leaders, with data in slots? */
+/** Can leaders execute it with data in slots? */
 bool mca_coll_epcoll_is_hier_small(const mca_coll_epcoll_call_t *call);
 /** Likewise in double buffers? */
 bool mca_coll_epcoll_is_double_buffered(const mca_coll_epcoll_handle_t *handle,
                                         const mca_coll_epcoll_call_t *call);
-/** A handle goes, and its double buffers. */
+/** Release a handle's double buffers. */
 void mca_coll_epcoll_double_buffers_put(mca_coll_epcoll_lazy_t *lazy);
 int mca_coll_epcoll_hier_small_run(mca_coll_epcoll_handle_t *handle,
-                                   const mca_coll_epcoll_call_t *call);
+                                   const mca_coll_epcoll_call_t *call, bool is_double_buffered);
 
 /** The process of a root. */
 static inline uint32_t mca_coll_epcoll_root_process(const mca_coll_epcoll_handle_t *handle,

@@ -6,12 +6,13 @@
 /**
  * @file
  *
- * Calls whose data travel in slots within a process, and in one message between processes: what
- * members say goes up to their leader, the leaders put it together, and tell it to their members.
+ * Blocking calls whose data are in slots within a process, and in one message between processes:
+ * the leader combines the data of its members, the leaders exchange messages, and broadcast the
+ * result to their members.
  *
- * An allreduce that does not fit in slots goes likewise if it fits in double buffers: memory of the
- * process, where each member has two, taken in turns.  Who writes a double buffer for the second
- * time is through with the call between, to which all have come, so nobody reads what it has held.
+ * An allreduce that does not fit in slots uses double buffers instead, up to 4 KiB: memory of the
+ * process, where each member has two, used in turn.  A member that writes a buffer again has
+ * completed the call in between, at which all had arrived, so the old data are not read any more.
  *
  * Tests: coll_layout, coll_late, coll_nomem (double buffers)
  */
@@ -26,7 +27,7 @@
 
 #include "mpi.h"
 
-/** The room of what comes in messages. */
+/** The scratch buffer of received vectors. */
 #define SCRATCH_RECV 0
 
 typedef struct hier_small_t {
@@ -34,7 +35,7 @@ typedef struct hier_small_t {
     const mca_coll_epcoll_call_t *call;
     uint64_t signature;
     mca_coll_epcoll_partners_t partners;
-    mca_coll_epcoll_node_leaders_t node_leaders; /**< of the leaders on our node */
+    mca_coll_epcoll_node_leaders_t node_leaders; /**< on our node */
     uint32_t leader;                             /**< of our process */
     bool is_double_buffered;                     /**< data travel in double buffers */
     mca_coll_epcoll_lazy_t *lazy;                /**< that has them */
@@ -59,10 +60,11 @@ bool mca_coll_epcoll_is_hier_small(const mca_coll_epcoll_call_t *call)
 bool mca_coll_epcoll_is_double_buffered(const mca_coll_epcoll_handle_t *handle,
                                         const mca_coll_epcoll_call_t *call)
 {
-    /* A process that has more members than a group goes the long way: its messages are the same
-     * then, as long as that is by one slice. */
+    /* With groups the schedule is used in such a process: its messages are the same then, as long
+     * as there is one slice. */
     return EPCOLL_ALLREDUCE == call->kind && DOUBLE_BUFFER_SIZE >= call->bytes
-           && 0 == handle->member.levels && 2 > call->bytes / mca_coll_epcoll_component.slice_size
+           && 0 == handle->view.member.levels
+           && 2 > call->bytes / mca_coll_epcoll_component.slice_size
            && mca_coll_epcoll_is_as_packed(call->recv_type);
 }
 
@@ -73,7 +75,7 @@ static unsigned char *double_buffer(const hier_small_t *op, uint32_t index)
            + (2 * index + op->lazy->double_buffer_calls % 2) * DOUBLE_BUFFER_SIZE;
 }
 
-/** A call begins that goes by double buffers.  @return MPI_SUCCESS or an error code */
+/** A call begins that uses double buffers.  @return MPI_SUCCESS or an error code */
 static int double_buffers_begin(hier_small_t *op)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
@@ -82,15 +84,15 @@ static int double_buffers_begin(hier_small_t *op)
     int rc = NULL == lazy ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 
     if (OPAL_UNLIKELY(MPI_SUCCESS == rc && NULL == lazy->double_buffers)) {
-        rc = engine->memory_get(handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS,
+        rc = engine->memory_get(handle->view.comm, MPIX_ENDPOINTS_SCOPE_PROCESS,
                                 mca_coll_epcoll_component.client, EPCOLL_KEY_DOUBLE_BUFFERS,
-                                2 * DOUBLE_BUFFER_SIZE * handle->member.count,
+                                2 * DOUBLE_BUFFER_SIZE * handle->view.member.count,
                                 &lazy->double_buffers);
     }
     if (MPI_SUCCESS == rc) {
         ++lazy->double_buffer_calls;
         op->lazy = lazy;
-        op->data = double_buffer(op, handle->member.index);
+        op->data = double_buffer(op, handle->view.member.index);
     }
     return rc;
 }
@@ -105,7 +107,7 @@ void mca_coll_epcoll_double_buffers_put(mca_coll_epcoll_lazy_t *lazy)
 
 /* ---- phases ---------------------------------------------------------------------------------- */
 
-/** What we bring. */
+/** Our data. */
 static const void *own_data(const hier_small_t *op)
 {
     return op->call->in_place ? op->call->recv : op->call->send;
@@ -119,10 +121,10 @@ static void hier_small_combine(void *into, const void *from, void *context)
                    (mca_coll_epcoll_count_t) call->recv_count, call->recv_type);
 }
 
-/** What all members of the process say together, at the leader: from the last to the first. */
+/** Combine the data of all members of the process, at the leader: from the last to the first. */
 static int hier_small_gather(hier_small_t *op, const epcoll_contribution_t *contrib)
 {
-    epcoll_member_t *member = &op->handle->member;
+    epcoll_member_t *member = &op->handle->view.member;
     int rc = 0;
 
     epcoll_prefetch_slots(member, 0, member->count);
@@ -139,7 +141,7 @@ static int hier_small_gather(hier_small_t *op, const epcoll_contribution_t *cont
     return rc;
 }
 
-/** What one says, and how it is put together. */
+/** Our part of the reduction within the process. */
 static epcoll_contribution_t all_of(const hier_small_t *op)
 {
     return (epcoll_contribution_t){.signature = op->signature,
@@ -149,10 +151,10 @@ static epcoll_contribution_t all_of(const hier_small_t *op)
                                    .context = (void *) (uintptr_t) op->call};
 }
 
-/** Members publish their part; one that does not lead goes on at once. */
+/** Members publish their part; one that does not lead returns at once. */
 static int hier_small_up(hier_small_t *op)
 {
-    epcoll_member_t *member = &op->handle->member;
+    epcoll_member_t *member = &op->handle->view.member;
     const epcoll_contribution_t contrib = all_of(op);
     int rc;
 
@@ -177,11 +179,11 @@ static int hier_small_up(hier_small_t *op)
     return rc;
 }
 
-/** The leader tells the result.  Whoever hears it knows that all had come to the operation
- * before. */
+/** The leader broadcasts the result.  A member that has received it knows that all had arrived at
+ * the operation before. */
 static int hier_small_down(hier_small_t *op, bool all_arrived)
 {
-    epcoll_member_t *member = &op->handle->member;
+    epcoll_member_t *member = &op->handle->view.member;
     const int rc = epcoll_bcast(member, op->leader, op->signature, op->data,
                                 op->is_double_buffered ? 0 : op->call->bytes);
 
@@ -224,9 +226,9 @@ static int hier_small_exchange(hier_small_t *op)
     return mca_coll_epcoll_immediate_end(&immediate);
 }
 
-/** The leaders' part, where those of a node meet in its memory: the member that stands for the node
- * goes on by messages.  Of a reduce all do: where its root is not the one that combines all, it
- * gets the result from that one. */
+/** The leaders' part, where those of a node use its memory: the node leader continues with
+ * messages. In a reduce all leaders do: a root elsewhere on the node gets the result from the node
+ * leader. */
 static int hier_small_by_node_segment(hier_small_t *op)
 {
     epcoll_member_t *member = &op->node_leaders.node_segment->member;
@@ -257,7 +259,7 @@ static int hier_small_bcast(hier_small_t *op)
     const bool is_root = mca_coll_epcoll_rank(handle) == call->root;
     int rc = is_root ? mca_coll_epcoll_pack(op->data, &sent) : MPI_SUCCESS;
 
-    if (MPI_SUCCESS == rc && op->leader == handle->member.index) {
+    if (MPI_SUCCESS == rc && op->leader == handle->view.member.index) {
         rc = hier_small_exchange(op);
     }
     rc = MPI_SUCCESS == rc ? hier_small_down(op, false) : rc;
@@ -269,7 +271,7 @@ static int hier_small_reduce(hier_small_t *op)
 {
     const mca_coll_epcoll_handle_t *handle = op->handle;
     const mca_coll_epcoll_call_t *call = op->call;
-    const bool leads = op->leader == handle->member.index;
+    const bool leads = op->leader == handle->view.member.index;
     int rc;
 
     if (op->is_double_buffered) {
@@ -302,16 +304,16 @@ static int hier_small_reduce(hier_small_t *op)
 }
 
 /**
- * How far the leaders' part is behind the first members.  Where there is no root it rotates,
- * backwards: the member that publishes a result comes to the next call first, and if threads chunk
- * a core, the member before it comes last.  With that one as the next leader the core is handed on
- * one time less in each call; two endpoints in each of two processes, on two cores, over tcp: an
- * allreduce of 8 bytes in 7.7 us instead of 8.9.
+ * By how many members the leader is shifted from the first one.  Without a root it rotates,
+ * backwards: the member that publishes a result is the first one in the next call, and if threads
+ * share a core, the member before it is the last one.  With that one as the next leader, threads
+ * switch one time less in each call; two endpoints in each of two processes, on two cores, over
+ * tcp: an allreduce of 8 bytes in 7.7 us instead of 8.9.
  */
 static uint32_t leader_rotation(const mca_coll_epcoll_handle_t *handle,
                                 const mca_coll_epcoll_call_t *call)
 {
-    const uint32_t members = handle->member.count;
+    const uint32_t members = handle->view.member.count;
 
     if (mca_coll_epcoll_has_root(call->kind) || members > mca_coll_epcoll_component.slices
         || !mca_coll_epcoll_layout(handle)->is_even) {
@@ -321,7 +323,7 @@ static uint32_t leader_rotation(const mca_coll_epcoll_handle_t *handle,
 }
 
 int mca_coll_epcoll_hier_small_run(mca_coll_epcoll_handle_t *handle,
-                                   const mca_coll_epcoll_call_t *call)
+                                   const mca_coll_epcoll_call_t *call, bool is_double_buffered)
 {
     const uint32_t turn = leader_rotation(handle, call);
     hier_small_t op = {
@@ -333,10 +335,11 @@ int mca_coll_epcoll_hier_small_run(mca_coll_epcoll_handle_t *handle,
                      .root_index = mca_coll_epcoll_layout(handle)->index_of[call->root],
                      .offset = turn},
         .leader = mca_coll_epcoll_leader(handle, call) + turn,
-        .is_double_buffered = EPCOLL_ALGORITHM_LEADER_BUFFERS == call->algorithm};
+        .is_double_buffered = is_double_buffered};
 
     op.data = op.slot;
 
-    return mca_coll_epcoll_ended(handle, EPCOLL_BCAST == call->kind ? hier_small_bcast(&op)
-                                                                    : hier_small_reduce(&op));
+    return mca_coll_epcoll_ended(&handle->view, EPCOLL_BCAST == call->kind
+                                                    ? hier_small_bcast(&op)
+                                                    : hier_small_reduce(&op));
 }

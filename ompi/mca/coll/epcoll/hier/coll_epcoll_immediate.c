@@ -55,7 +55,7 @@ void mca_coll_epcoll_immediate_send(mca_coll_epcoll_schedule_t *schedule,
         return;
     }
     *request = MPI_REQUEST_NULL;
-    schedule->error = mca_coll_epcoll_component.engine->isend(schedule->handle->comm,
+    schedule->error = mca_coll_epcoll_component.engine->isend(schedule->handle->view.comm,
                                                               mca_coll_epcoll_component.client,
                                                               vector->address, vector->count,
                                                               vector->type, rank, schedule->tag,
@@ -73,7 +73,7 @@ void mca_coll_epcoll_immediate_receive(mca_coll_epcoll_schedule_t *schedule,
         return;
     }
     *request = MPI_REQUEST_NULL;
-    schedule->error = mca_coll_epcoll_component.engine->irecv(schedule->handle->comm,
+    schedule->error = mca_coll_epcoll_component.engine->irecv(schedule->handle->view.comm,
                                                               mca_coll_epcoll_component.client,
                                                               vector->address, vector->count,
                                                               vector->type, rank, schedule->tag,
@@ -99,13 +99,13 @@ void mca_coll_epcoll_immediate_wait(mca_coll_epcoll_schedule_t *schedule)
  * the signature of the whole call. */
 static int immediate_slots(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    epcoll_member_t *member = &handle->member;
+    epcoll_member_t *member = &handle->view.member;
     mca_coll_epcoll_running_t running;
     uint32_t polls = 0;
     int rc = epcoll_begin(member);
 
     if (OPAL_UNLIKELY(0 != rc)) {
-        return mca_coll_epcoll_ended(handle, rc);
+        return mca_coll_epcoll_ended(&handle->view, rc);
     }
     mca_coll_epcoll_local_publish(&running, member, call);
     while (EPCOLL_NOTHING == (rc = mca_coll_epcoll_local_step(&running, UINT32_MAX))
@@ -116,7 +116,7 @@ static int immediate_slots(mca_coll_epcoll_handle_t *handle, const mca_coll_epco
         }
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        rc = mca_coll_epcoll_ended(handle, rc);
+        rc = mca_coll_epcoll_ended(&handle->view, rc);
         mca_coll_epcoll_local_close(&running, rc);
         return rc;
     }
@@ -124,7 +124,7 @@ static int immediate_slots(mca_coll_epcoll_handle_t *handle, const mca_coll_epco
         epcoll_all_arrived(member);
     }
     epcoll_end(member);
-    return mca_coll_epcoll_ended(handle, MPI_SUCCESS);
+    return mca_coll_epcoll_ended(&handle->view, MPI_SUCCESS);
 }
 
 void mca_coll_epcoll_immediate_local(mca_coll_epcoll_schedule_t *schedule,
@@ -138,7 +138,8 @@ void mca_coll_epcoll_immediate_local(mca_coll_epcoll_schedule_t *schedule,
     }
     part.signature = mca_coll_epcoll_signature_of(schedule->call);
     part.plan = plan;
-    schedule->error = NULL == plan && mca_coll_epcoll_local_fits(&schedule->handle->member, &part)
+    schedule->error = NULL == plan
+                              && mca_coll_epcoll_local_fits(&schedule->handle->view.member, &part)
                           ? immediate_slots(schedule->handle, &part)
                           : mca_coll_epcoll_chunks_run(schedule->handle, &part);
 }
@@ -178,7 +179,7 @@ mca_coll_epcoll_scratch_t *mca_coll_epcoll_immediate_scratches(
 /** It has failed: notify the others before messages are waited for, which may never be matched. */
 static void immediate_fail(mca_coll_epcoll_schedule_t *schedule)
 {
-    schedule->error = mca_coll_epcoll_ended(schedule->handle, schedule->error);
+    schedule->error = mca_coll_epcoll_ended(&schedule->handle->view, schedule->error);
     mca_coll_epcoll_break_all(schedule->handle, schedule->error);
 }
 
@@ -214,7 +215,7 @@ int mca_coll_epcoll_immediate_run(mca_coll_epcoll_handle_t *handle,
         schedule->builder->round(schedule);
         mca_coll_epcoll_immediate_wait(schedule);
     }
-    rc = mca_coll_epcoll_ended(handle, mca_coll_epcoll_immediate_end(&immediate));
+    rc = mca_coll_epcoll_ended(&handle->view, mca_coll_epcoll_immediate_end(&immediate));
     more = mca_coll_epcoll_lazy_if_made(handle);
     for (uint32_t i = 0; i < EPCOLL_SCHEDULE_SCRATCHES && NULL != more; ++i) {
         mca_coll_epcoll_scratch_trim(&more->scratch[i], 2 * EPCOLL_SCRATCH_MAX);

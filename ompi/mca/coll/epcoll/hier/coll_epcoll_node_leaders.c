@@ -46,6 +46,6 @@ mca_coll_epcoll_node_leaders_t mca_coll_epcoll_node_leaders(
     }
     mca_coll_epcoll_trees_of(&nodes, mca_coll_epcoll_partners_top(partners, call->op), &across,
                              &within);
-    return (mca_coll_epcoll_node_leaders_t){.node_segment = &hier->node_segment->super,
+    return (mca_coll_epcoll_node_leaders_t){.node_segment = &hier->node_segment->view,
                                             .node_leader = within.turn};
 }

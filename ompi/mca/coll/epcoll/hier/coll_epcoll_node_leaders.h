@@ -26,7 +26,7 @@ BEGIN_C_DECLS
 
 /** The node leader's place, and the segment of its processes, in a call. */
 typedef struct mca_coll_epcoll_node_leaders_t {
-    mca_coll_epcoll_handle_t
+    mca_coll_epcoll_view_t
         *node_segment;    /**< the segment of the node's processes; NULL: by messages */
     uint32_t node_leader; /**< the place of the node leader's process */
 } mca_coll_epcoll_node_leaders_t;

@@ -75,7 +75,7 @@ static bool has_node_leaders(const mca_coll_epcoll_hier_t *hier, int reached)
         const int first = (int) mca_coll_epcoll_layout_rank(hier->layout, process, 0);
         mpix_endpoints_locality_t place;
 
-        if (!mca_coll_epcoll_component.engine->locality(hier->super.comm, first, &place)
+        if (!mca_coll_epcoll_component.engine->locality(hier->super.view.comm, first, &place)
             || !place.on_node) {
             return false;
         }
@@ -86,13 +86,13 @@ static bool has_node_leaders(const mca_coll_epcoll_hier_t *hier, int reached)
 int mca_coll_epcoll_node_segment_init(mca_coll_epcoll_hier_t *hier)
 {
     mpix_endpoints_members_t on_node;
-    const int rc = mca_coll_epcoll_component.engine->members(hier->super.comm,
+    const int rc = mca_coll_epcoll_component.engine->members(hier->super.view.comm,
                                                              MPIX_ENDPOINTS_SCOPE_NODE, &on_node);
 
     if (MPI_SUCCESS != rc) {
         return rc;
     }
-    hier->is_on_node = ompi_comm_size(hier->super.comm) == on_node.count;
+    hier->is_on_node = ompi_comm_size(hier->super.view.comm) == on_node.count;
     hier->node_cutover.is_settled = !hier->is_on_node && !has_node_leaders(hier, on_node.processes);
     return MPI_SUCCESS;
 }
@@ -123,7 +123,8 @@ static mpix_endpoints_memory_t *cutover_get(const mca_coll_epcoll_handle_t *hand
     mpix_endpoints_memory_t *memory;
 
     if (MPI_SUCCESS
-        == mca_coll_epcoll_component.engine->memory_get(handle->comm, MPIX_ENDPOINTS_SCOPE_NODE,
+        == mca_coll_epcoll_component.engine->memory_get(handle->view.comm,
+                                                        MPIX_ENDPOINTS_SCOPE_NODE,
                                                         mca_coll_epcoll_component.client, key,
                                                         FRONT + size, &memory)) {
         epcoll_cutover_join(memory->base);
@@ -188,20 +189,20 @@ static void node_segment_get(mca_coll_epcoll_hier_t *hier)
         free(node_segment);
         return;
     }
-    node_segment->super.comm = hier->super.comm;
+    node_segment->view.comm = hier->super.view.comm;
     node_segment->aux = hier->layout->aux;
-    view_of(hier, node_segment->memory, EPCOLL_NODE_SEGMENT_BLOCKING, &node_segment->super.member);
-    node_segment->super.member.aux = &node_segment->aux;
-    node_segment->super.member.oversubscribed
+    view_of(hier, node_segment->memory, EPCOLL_NODE_SEGMENT_BLOCKING, &node_segment->view.member);
+    node_segment->view.member.aux = &node_segment->aux;
+    node_segment->view.member.oversubscribed
         = mca_coll_epcoll_component.engine->is_oversubscribed();
     hier->node_segment = node_segment; /* sequentially consistent; partner: break_shared */
-    mca_coll_epcoll_break_late(&hier->super, &node_segment->super);
+    mca_coll_epcoll_break_late(&hier->super, &node_segment->view);
 }
 
 /** The view of the members that have it. */
 static epcoll_member_t *node_segment_member(const mca_coll_epcoll_hier_t *hier)
 {
-    return &hier->node_segment->super.member;
+    return &hier->node_segment->view.member;
 }
 
 /** May there be rings?  With groups only a bcast would use them, and that goes along the tree. */
@@ -290,7 +291,7 @@ void mca_coll_epcoll_node_segment_put(mca_coll_epcoll_hier_t *hier)
         return;
     }
     if (hier->is_on_node) { /* else others of the process may still be in a call */
-        epcoll_end_at(&node_segment->super.member, UINT64_MAX); /* as in handle_free */
+        epcoll_end_at(&node_segment->view.member, UINT64_MAX); /* as in handle_free */
     }
     if (NULL != node_segment->ring) {
         engine->memory_put(node_segment->ring);
@@ -312,19 +313,18 @@ bool mca_coll_epcoll_uses_node_slots(const mca_coll_epcoll_hier_t *hier,
 bool mca_coll_epcoll_uses_node_rings(const mca_coll_epcoll_hier_t *hier,
                                      const mca_coll_epcoll_call_t *call)
 {
-    return hier->ring_cutover.is_used && mca_coll_epcoll_small_has_ring(call->kind)
-           && is_small(hier, call);
+    return hier->ring_cutover.is_used && is_small(hier, call);
 }
 
-int mca_coll_epcoll_node_segment_run(mca_coll_epcoll_hier_t *hier,
-                                     const mca_coll_epcoll_call_t *call)
+int mca_coll_epcoll_node_slots_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
 {
-    mca_coll_epcoll_handle_t *node_segment = &hier->node_segment->super;
+    mca_coll_epcoll_view_t *node = &hier->node_segment->view;
 
-    if (EPCOLL_BARRIER == call->kind) {
-        return mca_coll_epcoll_ended(node_segment, epcoll_barrier(&node_segment->member));
-    }
-    return EPCOLL_ALGORITHM_NODE_RINGS == call->algorithm
-               ? mca_coll_epcoll_small_ring_run(node_segment, call)
-               : mca_coll_epcoll_small_run(node_segment, call);
+    return EPCOLL_BARRIER == call->kind ? mca_coll_epcoll_ended(node, epcoll_barrier(&node->member))
+                                        : mca_coll_epcoll_small_run(node, call);
+}
+
+int mca_coll_epcoll_node_rings_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)
+{
+    return mca_coll_epcoll_small_ring_run(&hier->node_segment->view, call);
 }

@@ -51,13 +51,16 @@ static inline void mca_coll_epcoll_node_segment_next(mca_coll_epcoll_handle_t *h
 bool mca_coll_epcoll_uses_node_slots(const mca_coll_epcoll_hier_t *hier,
                                      const mca_coll_epcoll_call_t *call);
 
-/** Does a blocking call go through rings there?  Also one that might go through slots. */
+/** Does a blocking call of a kind that has rings go through them?  Also one that might go through
+ * slots. */
 bool mca_coll_epcoll_uses_node_rings(const mca_coll_epcoll_hier_t *hier,
                                      const mca_coll_epcoll_call_t *call);
 
 /** All of a blocking call that does one of them.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_node_segment_run(mca_coll_epcoll_hier_t *hier,
-                                     const mca_coll_epcoll_call_t *call);
+int mca_coll_epcoll_node_slots_run(mca_coll_epcoll_hier_t *hier,
+                                   const mca_coll_epcoll_call_t *call);
+int mca_coll_epcoll_node_rings_run(mca_coll_epcoll_hier_t *hier,
+                                   const mca_coll_epcoll_call_t *call);
 
 /** Does a call fit in slots of the node's memory, of as many members as that, and may it go there?
  * What it gives must not change when it goes there for the first time. */

@@ -204,7 +204,7 @@ void mca_coll_epcoll_schedule_reserve(mca_coll_epcoll_schedule_t *schedule)
 /** It fails: nothing more is begun, and what has begun ends.  @return the error code */
 static void schedule_fail(mca_coll_epcoll_schedule_t *schedule, int rc)
 {
-    rc = mca_coll_epcoll_failed(schedule->handle, schedule->member, rc);
+    rc = mca_coll_epcoll_failed(schedule->handle->view.comm, schedule->member, rc);
     mca_coll_epcoll_break_all(schedule->handle, rc);
     schedule->error = rc;
     if (schedule->is_published) {

@@ -85,7 +85,7 @@ struct mca_coll_epcoll_schedule_t {
     const mca_coll_epcoll_builder_t *builder;
     mca_coll_epcoll_sequence_t
         *sequence; /**< where its LOCAL steps have numbers; NULL: it has not entered */
-    epcoll_member_t own, *member; /**< its view of the block; its own, of a sequence */
+    epcoll_member_t own, *member; /**< its view of the segment; its own, of a sequence */
     int tag;                      /**< of its messages */
     int error;                    /**< why it fails: it only ends what it has begun */
     mca_coll_epcoll_step_t *step;

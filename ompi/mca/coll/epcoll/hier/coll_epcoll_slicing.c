@@ -38,9 +38,10 @@ void mca_coll_epcoll_slicing_begin(mca_coll_epcoll_slicing_t *slices,
                      .root_process = mca_coll_epcoll_root_process(handle, call),
                      .root_index = mca_coll_epcoll_layout(handle)->index_of[call->root]},
         .leader = mca_coll_epcoll_leader(handle, call)};
-    slices->partners.offset = handle->member.index >= slices->leader
-                                  ? handle->member.index - slices->leader
-                                  : handle->member.index + handle->member.count - slices->leader;
+    slices->partners.offset = handle->view.member.index >= slices->leader
+                                  ? handle->view.member.index - slices->leader
+                                  : handle->view.member.index + handle->view.member.count
+                                        - slices->leader;
     slices->has_slice = slices->partners.offset < slices->slices;
 }
 

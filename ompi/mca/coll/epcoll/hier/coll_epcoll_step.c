@@ -80,7 +80,7 @@ static int step_local(mca_coll_epcoll_schedule_t *schedule, const mca_coll_epcol
 static int step_message(mca_coll_epcoll_schedule_t *schedule, mca_coll_epcoll_step_t *step)
 {
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
-    ompi_communicator_t *comm = schedule->handle->comm;
+    ompi_communicator_t *comm = schedule->handle->view.comm;
     const int client = mca_coll_epcoll_component.client;
 
     return EPCOLL_STEP_SEND == step->kind

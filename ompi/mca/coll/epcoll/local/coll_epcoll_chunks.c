@@ -236,13 +236,13 @@ void mca_coll_epcoll_chunks_close(mca_coll_epcoll_running_t *running, int why)
 
 int mca_coll_epcoll_chunks_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    epcoll_member_t *member = &handle->member;
+    epcoll_member_t *member = &handle->view.member;
     mca_coll_epcoll_running_t running;
     uint32_t polls = 0;
     int rc = epcoll_begin(member);
 
     if (OPAL_UNLIKELY(0 != rc)) {
-        return mca_coll_epcoll_ended(handle, rc);
+        return mca_coll_epcoll_ended(&handle->view, rc);
     }
     mca_coll_epcoll_chunks_publish(&running, member, call);
     while (EPCOLL_NOTHING == (rc = mca_coll_epcoll_chunks_step(&running, UINT32_MAX))
@@ -253,7 +253,7 @@ int mca_coll_epcoll_chunks_run(mca_coll_epcoll_handle_t *handle, const mca_coll_
         }
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        rc = mca_coll_epcoll_ended(handle, rc);
+        rc = mca_coll_epcoll_ended(&handle->view, rc);
         mca_coll_epcoll_chunks_close(&running, rc);
         return rc;
     }
@@ -264,5 +264,5 @@ int mca_coll_epcoll_chunks_run(mca_coll_epcoll_handle_t *handle, const mca_coll_
     if (running.seen < member->count) {
         (void) epcoll_end_leader(member); /* an error is that of the next operation */
     }
-    return mca_coll_epcoll_ended(handle, MPI_SUCCESS);
+    return mca_coll_epcoll_ended(&handle->view, MPI_SUCCESS);
 }

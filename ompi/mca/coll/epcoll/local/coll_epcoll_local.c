@@ -27,15 +27,16 @@ mca_coll_epcoll_path_t mca_coll_epcoll_local_path(const mca_coll_epcoll_handle_t
     if (handle->is_hier) {
         return EPCOLL_PATH_HIER;
     }
-    return EPCOLL_BARRIER == call->kind || is_small(&handle->member, call) ? EPCOLL_PATH_SLOTS
-                                                                           : EPCOLL_PATH_CHUNKS;
+    return EPCOLL_BARRIER == call->kind || is_small(&handle->view.member, call)
+               ? EPCOLL_PATH_SLOTS
+               : EPCOLL_PATH_CHUNKS;
 }
 
 int mca_coll_epcoll_local_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
-    if (OPAL_LIKELY(is_small(&handle->member, call))) {
+    if (OPAL_LIKELY(is_small(&handle->view.member, call))) {
         mca_coll_epcoll_count(handle, call->kind, EPCOLL_PATH_SLOTS);
-        return mca_coll_epcoll_small_run(handle, call);
+        return mca_coll_epcoll_small_run(&handle->view, call);
     }
     mca_coll_epcoll_count(handle, call->kind, EPCOLL_PATH_CHUNKS);
     return mca_coll_epcoll_chunks_run(handle, call);

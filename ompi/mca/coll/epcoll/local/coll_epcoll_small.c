@@ -62,7 +62,7 @@ bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
     }
 }
 
-int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
+int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_view_t *view, const void *send, void *recv,
                                     size_t count, ompi_datatype_t *type, ompi_op_t *op)
 {
     reduce_args_t args = {.op = op, .type = type, .count = (mca_coll_epcoll_count_t) count};
@@ -74,22 +74,21 @@ int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void
                                        .combine = small_combine,
                                        .context = &args};
 
-    return mca_coll_epcoll_ended(handle, epcoll_allreduce(&handle->member, &all, recv));
+    return mca_coll_epcoll_ended(view, epcoll_allreduce(&view->member, &all, recv));
 }
 
-int mca_coll_epcoll_small_bcast(mca_coll_epcoll_handle_t *handle, void *data, size_t bytes,
-                                int root)
+int mca_coll_epcoll_small_bcast(mca_coll_epcoll_view_t *view, void *data, size_t bytes, int root)
 {
-    return mca_coll_epcoll_ended(handle, epcoll_bcast(&handle->member, (uint32_t) root,
-                                                      mca_coll_epcoll_signature(EPCOLL_BCAST, root,
-                                                                                false, bytes),
-                                                      data, bytes));
+    return mca_coll_epcoll_ended(view, epcoll_bcast(&view->member, (uint32_t) root,
+                                                    mca_coll_epcoll_signature(EPCOLL_BCAST, root,
+                                                                              false, bytes),
+                                                    data, bytes));
 }
 
-int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
+int mca_coll_epcoll_small_scatter(mca_coll_epcoll_view_t *view, const void *send, void *recv,
                                   size_t bytes, int root)
 {
-    epcoll_member_t *member = &handle->member;
+    epcoll_member_t *member = &view->member;
     unsigned char blocks[EPCOLL_INLINE];
     const bool is_root = member->index == (uint32_t) root;
     const unsigned char *all = is_root ? send : blocks;
@@ -100,7 +99,7 @@ int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *
     if (OPAL_LIKELY(0 == rc)) {
         epcoll_copy(recv, all + member->index * bytes, bytes);
     }
-    return mca_coll_epcoll_ended(handle, rc);
+    return mca_coll_epcoll_ended(view, rc);
 }
 
 /* ---- publishing ------------------------------------------------------------------------------ */
@@ -508,7 +507,7 @@ int mca_coll_epcoll_small_step(mca_coll_epcoll_running_t *running)
 /* ---- at once --------------------------------------------------------------------------------- */
 
 /** Have all others arrived when it is over?  Of a small call that is not one of one to all. */
-static bool all_have_come(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
+static bool all_have_arrived(const epcoll_member_t *member, const mca_coll_epcoll_call_t *call)
 {
     switch (call->kind) {
     case EPCOLL_GATHER:
@@ -522,26 +521,26 @@ static bool all_have_come(const epcoll_member_t *member, const mca_coll_epcoll_c
     }
 }
 
-int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
+int mca_coll_epcoll_small_run(mca_coll_epcoll_view_t *view, const mca_coll_epcoll_call_t *call)
 {
-    epcoll_member_t *member = &handle->member;
+    epcoll_member_t *member = &view->member;
     const uint64_t signature = mca_coll_epcoll_signature(
         call->kind, call->root, call->in_place && EPCOLL_ALLTOALL == call->kind, call->bytes);
     int rc;
 
     if (EPCOLL_ALLREDUCE == call->kind && !is_in_order(member, call)) {
-        return mca_coll_epcoll_small_allreduce(handle, call->in_place ? call->recv : call->send,
+        return mca_coll_epcoll_small_allreduce(view, call->in_place ? call->recv : call->send,
                                                call->recv, call->recv_count, call->recv_type,
                                                call->op);
     }
     if (EPCOLL_BCAST == call->kind || EPCOLL_SCATTER == call->kind) {
-        return mca_coll_epcoll_ended(handle, small_scatter(member, call, signature));
+        return mca_coll_epcoll_ended(view, small_scatter(member, call, signature));
     }
     rc = epcoll_begin(member);
     rc = 0 == rc ? small_publish_data(member, call, signature) : rc;
     rc = 0 == rc ? small_all(member, call, signature) : rc;
     if (0 == rc) {
-        const bool all_arrived = all_have_come(member, call);
+        const bool all_arrived = all_have_arrived(member, call);
 
         if (all_arrived) {
             epcoll_all_arrived(member);
@@ -551,5 +550,5 @@ int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_e
             (void) epcoll_end_leader(member); /* an error is that of the next operation */
         }
     }
-    return mca_coll_epcoll_ended(handle, rc);
+    return mca_coll_epcoll_ended(view, rc);
 }

@@ -27,27 +27,26 @@ bool mca_coll_epcoll_is_small(const epcoll_member_t *member, uint32_t limit,
                               const mca_coll_epcoll_call_t *call);
 
 /** All of a small call, by the thread of the member.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_small_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call);
+int mca_coll_epcoll_small_run(mca_coll_epcoll_view_t *view, const mca_coll_epcoll_call_t *call);
 
 /** Does a call of that many bytes take the fast path, if its kind fits in slots with any number of
  * members?  All members are in this process then, and nothing has failed. */
 static inline bool mca_coll_epcoll_fits_slot(const mca_coll_epcoll_handle_t *handle, size_t bytes)
 {
-    return handle->is_local && 0 < bytes && bytes <= mca_coll_epcoll_component.inline_limit;
+    return handle->view.is_local && 0 < bytes && bytes <= mca_coll_epcoll_component.inline_limit;
 }
 
 /** The fast path of a bcast of few contiguous bytes.  @param data  the first of them */
-int mca_coll_epcoll_small_bcast(mca_coll_epcoll_handle_t *handle, void *data, size_t bytes,
-                                int root);
+int mca_coll_epcoll_small_bcast(mca_coll_epcoll_view_t *view, void *data, size_t bytes, int root);
 
 /** The fast path of a scatter of few contiguous bytes.
  * @param send   the first byte; read at the root only
  * @param bytes  of a block */
-int mca_coll_epcoll_small_scatter(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
+int mca_coll_epcoll_small_scatter(mca_coll_epcoll_view_t *view, const void *send, void *recv,
                                   size_t bytes, int root);
 
 /** The fast path of an allreduce of few bytes of a dense type. */
-int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_handle_t *handle, const void *send, void *recv,
+int mca_coll_epcoll_small_allreduce(mca_coll_epcoll_view_t *view, const void *send, void *recv,
                                     size_t count, ompi_datatype_t *type, ompi_op_t *op);
 
 /** Pack a member's part, which is to be that long: at a root, what it sends and what it receives
@@ -86,7 +85,7 @@ static inline int mca_coll_epcoll_small_unpack(const mca_coll_epcoll_call_t *cal
 bool mca_coll_epcoll_small_has_ring(mca_coll_epcoll_kind_t kind);
 
 /** All of a small call of such a kind, in rings.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_small_ring_run(mca_coll_epcoll_handle_t *handle,
+int mca_coll_epcoll_small_ring_run(mca_coll_epcoll_view_t *view,
                                    const mca_coll_epcoll_call_t *call);
 
 /** As mca_coll_epcoll_chunks_publish and mca_coll_epcoll_chunks_step, of a small call or a

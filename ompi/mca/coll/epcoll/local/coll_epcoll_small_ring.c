@@ -185,10 +185,9 @@ static int small_ring_reduce(epcoll_member_t *member, const mca_coll_epcoll_call
     return small_ring_combine(member, call, signature, last, call->recv);
 }
 
-int mca_coll_epcoll_small_ring_run(mca_coll_epcoll_handle_t *handle,
-                                   const mca_coll_epcoll_call_t *call)
+int mca_coll_epcoll_small_ring_run(mca_coll_epcoll_view_t *view, const mca_coll_epcoll_call_t *call)
 {
-    epcoll_member_t *member = &handle->member;
+    epcoll_member_t *member = &view->member;
     const uint64_t signature = mca_coll_epcoll_signature(call->kind, call->root, false,
                                                          call->bytes);
     int rc = epcoll_ring_begin(member);
@@ -203,5 +202,5 @@ int mca_coll_epcoll_small_ring_run(mca_coll_epcoll_handle_t *handle,
     } else if (EPCOLL_MISMATCH == rc) {
         epcoll_ring_publish_signature(member, signature);
     }
-    return mca_coll_epcoll_ended(handle, rc);
+    return mca_coll_epcoll_ended(view, rc);
 }

@@ -98,7 +98,7 @@ static int request_new(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_opera
     const mpix_endpoints_engine_t *engine = mca_coll_epcoll_component.engine;
     const mca_coll_epcoll_call_t *call = &operation->call;
     void *arrays = operation->arrays;
-    const int rc = engine->request_new(pending->handle->comm,
+    const int rc = engine->request_new(pending->handle->view.comm,
                                        NULL == arrays ? &plain_ops : &arrays_ops, arrays, false,
                                        &operation->request);
 

@@ -32,7 +32,7 @@ int mca_coll_epcoll_op_segment_get(mca_coll_epcoll_handle_t *handle, uint32_t ke
                                    epcoll_member_t *member,
                                    mca_coll_epcoll_op_segment_t **segment_p)
 {
-    const epcoll_member_t *first = &handle->member;
+    const epcoll_member_t *first = &handle->view.member;
     mca_coll_epcoll_op_segment_t *extra = malloc(sizeof(*extra));
     int rc;
 
@@ -40,7 +40,7 @@ int mca_coll_epcoll_op_segment_get(mca_coll_epcoll_handle_t *handle, uint32_t ke
         return MPI_ERR_NO_MEM;
     }
     rc = mca_coll_epcoll_component.engine->memory_get(
-        handle->comm, MPIX_ENDPOINTS_SCOPE_PROCESS, mca_coll_epcoll_component.client, key,
+        handle->view.comm, MPIX_ENDPOINTS_SCOPE_PROCESS, mca_coll_epcoll_component.client, key,
         epcoll_segment_size(first->count, first->fanout), &extra->memory);
     if (MPI_SUCCESS != rc) {
         free(extra);

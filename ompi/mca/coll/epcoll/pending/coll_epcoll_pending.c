@@ -145,7 +145,7 @@ static int waiting_error(const mca_coll_epcoll_pending_t *pending,
 
     if (0 == why && NULL != mca_coll_epcoll_layout(handle)) {
         /* Relaxed: as in broken. */
-        why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
+        why = atomic_load_explicit(handle->view.member.broken, memory_order_relaxed);
     }
     if (!operation->is_published) {
         ++operation->running.waits; /* for room: the owners of what was there before may be lost */
@@ -154,7 +154,7 @@ static int waiting_error(const mca_coll_epcoll_pending_t *pending,
                     || 0 != operation->running.waits % EPCOLL_WAITS)) {
         return why;
     }
-    return mca_coll_epcoll_component.engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK)
+    return mca_coll_epcoll_component.engine->is_lost(handle->view.comm, MPIX_ENDPOINTS_ANY_RANK)
                ? MPI_ERR_PROC_FAILED
                : 0;
 }
@@ -191,7 +191,7 @@ static int operation_progress(mca_coll_epcoll_pending_t *pending,
                                           operation->running.seen == operation->member.count);
         return rc;
     }
-    rc = mca_coll_epcoll_failed(pending->handle, &operation->member, rc);
+    rc = mca_coll_epcoll_failed(pending->handle->view.comm, &operation->member, rc);
     mca_coll_epcoll_break_all(pending->handle, rc);
     if (operation->is_published) {
         mca_coll_epcoll_local_close(&operation->running, rc);
@@ -430,7 +430,8 @@ void mca_coll_epcoll_pending_free(mca_coll_epcoll_handle_t *handle)
 
     if (NULL != pending) {
         if (NULL != pending->segment) {
-            mca_coll_epcoll_op_segment_put(&pending->deferred, &handle->member, pending->segment);
+            mca_coll_epcoll_op_segment_put(&pending->deferred, &handle->view.member,
+                                           pending->segment);
         }
         for (mca_coll_epcoll_operation_t *operation = pending->unused; NULL != operation;
              operation = next) {
@@ -440,6 +441,6 @@ void mca_coll_epcoll_pending_free(mca_coll_epcoll_handle_t *handle)
         }
     }
     mca_coll_epcoll_pool_put(NULL == pending ? NULL : pending->pools.last);
-    mca_coll_epcoll_deferred_end(&handle->member, NULL == pending ? NULL : &pending->deferred);
+    mca_coll_epcoll_deferred_end(&handle->view.member, NULL == pending ? NULL : &pending->deferred);
     free(pending);
 }

@@ -188,13 +188,14 @@ int mca_coll_epcoll_pending_init(mca_coll_epcoll_handle_t *handle,
     if (NULL == pending) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
-    mca_coll_epcoll_deferred_put(&pending->deferred, &handle->member);
+    mca_coll_epcoll_deferred_put(&pending->deferred, &handle->view.member);
     persistent = persistent_new(pending, call);
     if (NULL == persistent) {
         return mca_coll_epcoll_pending_no_memory(handle);
     }
-    rc = mca_coll_epcoll_component.engine->request_new(handle->comm, &persistent_ops, persistent,
-                                                       true, &persistent->operation.request);
+    rc = mca_coll_epcoll_component.engine->request_new(handle->view.comm, &persistent_ops,
+                                                       persistent, true,
+                                                       &persistent->operation.request);
     if (MPI_SUCCESS != rc) {
         schedule_drain(persistent);
         return mca_coll_epcoll_pending_no_memory(handle);

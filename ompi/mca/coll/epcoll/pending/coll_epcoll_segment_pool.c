@@ -87,7 +87,7 @@ static mca_coll_epcoll_pool_t *pool_new(mca_coll_epcoll_handle_t *handle, uint32
     if (NULL == pool
         || MPI_SUCCESS
                != mca_coll_epcoll_component.engine->memory_get(
-                   handle->comm, MPIX_ENDPOINTS_SCOPE_NODE, mca_coll_epcoll_component.client,
+                   handle->view.comm, MPIX_ENDPOINTS_SCOPE_NODE, mca_coll_epcoll_component.client,
                    POOL_KEYS + number, POOL_SIZE * size_of(handle), &pool->memory)) {
         free(pool);
         return NULL;
@@ -121,7 +121,7 @@ mca_coll_epcoll_pool_t *mca_coll_epcoll_pool_get(mca_coll_epcoll_handle_t *handl
     member->aux = &mca_coll_epcoll_layout(handle)->aux;
     /* The node's block is used, or not, by the same calls at all members. */
     member->broken = mca_coll_epcoll_hier(handle)->node_cutover.is_used
-                         ? mca_coll_epcoll_hier(handle)->node_segment->super.member.broken
+                         ? mca_coll_epcoll_hier(handle)->node_segment->view.member.broken
                          : &first_segment(pool)->broken;
     /* Relaxed: a thread that adds one has one. */
     atomic_fetch_add_explicit(&pool->users, 1, memory_order_relaxed);
