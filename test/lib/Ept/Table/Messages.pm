@@ -326,8 +326,8 @@ our @ENTRIES = (
       plain => 0, preload => 'fake_accelerator', says => 'NBC_Progress: an error 75|\A\s*\z' },
     { program => 'device_file', configs => [qw(1x4 2x2/node)], quick => [], plain => 0,
       preload => 'fake_accelerator', says => $REFUSED },
-    { program => 'win_device', configs => [qw(1x4 2x2/node)], longer => ['2x2/tcp'], quick => [],
-      plain => 0, preload => 'fake_accelerator', says => $REFUSED },
+    { program => 'win_device', configs => [qw(1x4 2x2/node 2x2/tcp)], quick => ['1x4'], plain => 0,
+      preload => 'fake_accelerator' },
 
     # The kernel forbids it indeed, which turns out at the first copy.
     (map { +{ program => $_, variant => 'forbidden', configs => ['2x2/node'], plain => 0,
