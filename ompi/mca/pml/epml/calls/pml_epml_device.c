@@ -104,10 +104,6 @@ static int leave_to_accelerator(int rc, ompi_request_t **request)
 {
     if (OMPI_SUCCESS == rc) {
         rc = mca_pml_epml_request_by_accelerator((mca_pml_epml_request_t *) *request);
-        if (MPI_ERR_BUFFER == rc) {
-            rc = mca_pml_epml_device_refuse(((mca_pml_epml_request_t *) *request)->comm->comm,
-                                            "a message");
-        }
         if (OMPI_SUCCESS != rc) {
             (void) ompi_request_free(request);
         }
