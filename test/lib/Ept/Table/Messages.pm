@@ -324,7 +324,7 @@ our @ENTRIES = (
     # (coll/libnbc tells of an operation that fails, as it does where a member has no memory.)
     { program => 'device_coll', configs => [qw(1x4 2x2/node 2x2/tcp 2x1/tcp)], quick => ['1x4'],
       plain => 0, preload => 'fake_accelerator', says => 'NBC_Progress: an error 75|\A\s*\z' },
-    { program => 'device_file', configs => [qw(1x4 2x2/node)], quick => [], plain => 0,
+    { program => 'device_file', configs => [qw(1x4 2x2/node)], quick => ['1x4'], plain => 0,
       preload => 'fake_accelerator', says => $REFUSED },
     { program => 'win_device', configs => [qw(1x4 2x2/node 2x2/tcp)], quick => ['1x4'], plain => 0,
       preload => 'fake_accelerator' },
