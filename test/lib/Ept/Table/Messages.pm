@@ -328,6 +328,8 @@ our @ENTRIES = (
       preload => 'fake_accelerator', says => $REFUSED },
     { program => 'win_device', configs => [qw(1x4 2x2/node 2x2/tcp)], quick => ['1x4'], plain => 0,
       preload => 'fake_accelerator' },
+    { program => 'win_random', variant => 'device', configs => [qw(1x4 2x2/node 2x2/tcp)], quick => [],
+      plain => 0, preload => 'fake_accelerator', args => '--device 1 --shared 0 --phases 40' },
 
     # The kernel forbids it indeed, which turns out at the first copy.
     (map { +{ program => $_, variant => 'forbidden', configs => ['2x2/node'], plain => 0,

@@ -16,7 +16,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_device
+ * Tests: win_device, win_random
  */
 
 #include "ompi_config.h"

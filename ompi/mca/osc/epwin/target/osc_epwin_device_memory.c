@@ -10,7 +10,7 @@
  *
  * Called by the layers calls and am.
  *
- * Tests: win_device
+ * Tests: win_device, win_random
  */
 
 #include "ompi_config.h"
