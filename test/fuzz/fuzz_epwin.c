@@ -201,7 +201,9 @@ static void operation(void)
 {
     mca_osc_epwin_module_t *module = &world.module[0];
     const kind_t *kind = &kinds[take((uint32_t) kind_count)];
-    const mca_osc_epwin_buffer_t buffer = {buffer_bytes, 1 + take(3), kind->type};
+    const mca_osc_epwin_buffer_t buffer = {.address = buffer_bytes,
+                                           .count = 1 + take(3),
+                                           .type = kind->type};
     const int target = 1 + (int) take(2);
     const mca_osc_epwin_place_t place = {.target = target,
                                          .at = (ptrdiff_t) take_place(target),

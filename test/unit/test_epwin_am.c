@@ -21,7 +21,7 @@ enum { FUZZ = TAP_SANITIZED ? 3000 : 40000 };
 
 static int put_word(int origin, int target, size_t at, uint64_t value)
 {
-    const mca_osc_epwin_buffer_t from = {&value, 1, MPI_UINT64_T};
+    const mca_osc_epwin_buffer_t from = {.address = &value, .count = 1, .type = MPI_UINT64_T};
     const mca_osc_epwin_place_t place = {
         .target = target, .at = (ptrdiff_t) at, .count = 1, .type = MPI_UINT64_T};
 
@@ -120,7 +120,9 @@ static void case_locks(void)
 static void case_accumulate_lock(void)
 {
     const double one = 1;
-    const mca_osc_epwin_buffer_t from = {(void *) (uintptr_t) &one, 1, MPI_DOUBLE};
+    const mca_osc_epwin_buffer_t from = {.address = (void *) (uintptr_t) &one,
+                                         .count = 1,
+                                         .type = MPI_DOUBLE};
     const mca_osc_epwin_place_t place = {.target = 1, .at = 16, .count = 1, .type = MPI_DOUBLE};
     double value = 41;
 
@@ -195,7 +197,7 @@ static void case_accumulate_lost(void)
 static void case_range(void)
 {
     uint64_t result = 5;
-    const mca_osc_epwin_buffer_t to = {&result, 1, MPI_UINT64_T};
+    const mca_osc_epwin_buffer_t to = {.address = &result, .count = 1, .type = MPI_UINT64_T};
     mca_osc_epwin_place_t place = {.target = 1, .count = 1, .type = MPI_UINT64_T};
     ompi_request_t *request;
 
@@ -231,7 +233,7 @@ static void case_at_once(void)
                                       .hold = EPWIN_HOLD_EXCLUSIVE,
                                       .with_domain = 1};
     uint64_t result = 0;
-    const mca_osc_epwin_buffer_t to = {&result, 1, MPI_UINT64_T};
+    const mca_osc_epwin_buffer_t to = {.address = &result, .count = 1, .type = MPI_UINT64_T};
     const mca_osc_epwin_place_t place = {.target = 1, .count = 1, .type = MPI_UINT64_T};
     epwin_am_link_t *link;
 
@@ -260,7 +262,7 @@ static void case_at_once(void)
 static void case_no_memory(void)
 {
     double one = 1.0;
-    const mca_osc_epwin_buffer_t from = {&one, 1, MPI_DOUBLE};
+    const mca_osc_epwin_buffer_t from = {.address = &one, .count = 1, .type = MPI_DOUBLE};
     const mca_osc_epwin_place_t place = {.target = 1, .at = 8, .count = 1, .type = MPI_DOUBLE};
     mca_osc_epwin_control_t *control;
 
@@ -297,7 +299,7 @@ static void case_no_memory(void)
 static void case_lost(void)
 {
     uint64_t result = 5;
-    const mca_osc_epwin_buffer_t to = {&result, 1, MPI_UINT64_T};
+    const mca_osc_epwin_buffer_t to = {.address = &result, .count = 1, .type = MPI_UINT64_T};
     mca_osc_epwin_place_t place = {.target = 1, .count = 1, .type = MPI_UINT64_T};
     ompi_request_t *request;
 
@@ -319,8 +321,10 @@ static void case_lost(void)
 static void case_lost_other(void)
 {
     uint64_t result = 5, requested = 6;
-    const mca_osc_epwin_buffer_t to = {&result, 1, MPI_UINT64_T};
-    const mca_osc_epwin_buffer_t to_requested = {&requested, 1, MPI_UINT64_T};
+    const mca_osc_epwin_buffer_t to = {.address = &result, .count = 1, .type = MPI_UINT64_T};
+    const mca_osc_epwin_buffer_t to_requested = {.address = &requested,
+                                                 .count = 1,
+                                                 .type = MPI_UINT64_T};
     mca_osc_epwin_place_t place = {.target = 1, .count = 1, .type = MPI_UINT64_T};
     ompi_request_t *request;
 
@@ -421,7 +425,9 @@ static void case_nonsense(void)
         }
         for (int j = 0; j < 3; ++j) { /* operations, whatever their links say by now */
             const kind_t *kind = &kinds[tap_below(&world.random, (uint64_t) kind_count)];
-            const mca_osc_epwin_buffer_t buffer = {lines, tap_below(&world.random, 5), kind->type};
+            const mca_osc_epwin_buffer_t buffer = {.address = lines,
+                                                   .count = tap_below(&world.random, 5),
+                                                   .type = kind->type};
             const mca_osc_epwin_place_t place = {.target = 1,
                                                  .at = (ptrdiff_t) tap_below(&world.random,
                                                                              WINDOW / 2),

@@ -39,6 +39,7 @@ static inline void *malloc_or_not(size_t size)
 #include "ompi/mca/osc/epwin/base/osc_epwin_enter.c"
 #include "ompi/mca/osc/epwin/target/osc_epwin_accumulate_lock.c"
 #include "ompi/mca/osc/epwin/target/osc_epwin_apply.c"
+#include "ompi/mca/osc/epwin/target/osc_epwin_device_memory.c"
 #include "ompi/mca/osc/epwin/target/osc_epwin_range.c"
 #include "ompi/mca/osc/epwin/target/osc_epwin_walk.c"
 #include "ompi/mca/osc/epwin/target/osc_epwin_word.c"

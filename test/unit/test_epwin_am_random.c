@@ -175,8 +175,12 @@ static void call_random(int origin, int target, bool is_dynamic)
     data = buffer_new(kind, count, &bytes);
     result = buffer_new(kind, count, &bytes);
     request_p = 0 == tap_below(&world.random, 3) ? &request : NULL;
-    const mca_osc_epwin_buffer_t from = {data, (size_t) count, kind->type};
-    const mca_osc_epwin_buffer_t to = {result, (size_t) count, kind->type};
+    const mca_osc_epwin_buffer_t from = {.address = data,
+                                         .count = (size_t) count,
+                                         .type = kind->type};
+    const mca_osc_epwin_buffer_t to = {.address = result,
+                                       .count = (size_t) count,
+                                       .type = kind->type};
     const mca_osc_epwin_place_t place = {.target = target,
                                          .at = (ptrdiff_t) at
                                                + (is_dynamic ? (intptr_t) world_base(target) : 0),
@@ -223,8 +227,11 @@ static void call_swap(int origin, int target)
 
     memcpy(&before, model[target] + at, 8);
     compare = 0 == tap_below(&world.random, 2) ? before : value;
-    TAP_EQ(MPI_SUCCESS,
-           mca_osc_epwin_am_swap(&world.module[origin], &value, &compare, result, &place));
+    TAP_EQ(MPI_SUCCESS, mca_osc_epwin_am_swap(&world.module[origin], &value, &compare,
+                                              &(mca_osc_epwin_buffer_t){.address = result,
+                                                                        .count = 1,
+                                                                        .type = place.type},
+                                              &place));
     call_add(result, 8, &before, 1, &kind, NULL);
     if (compare == before) {
         memcpy(model[target] + at, &value, 8);

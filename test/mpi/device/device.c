@@ -530,10 +530,6 @@ static void case_ordinary(MPI_Comm comm, struct ept *t)
 
 int test_rank(MPI_Comm comm, struct ept *t)
 {
-    if (OMPI_MAJOR_VERSION >= 6) {
-        ept_skip(t, "all", "device memory is refused there");
-        return 0;
-    }
     for (int i = 0; i < 2; ++i) {
         device[i] = device_memory(t, LONG * sizeof(int));
         host[i] = malloc(LONG * sizeof(int));

@@ -7,11 +7,12 @@
 /**
  * @file
  *
- * Device memory in collective reads and writes of files, of an accelerator that is not there
- * (fake_accelerator), whose memory the CPU cannot access: blocking and split calls, with gaps, of all
- * members and of one; short reads; and one for which there is no host memory.
+ * Device memory in reads and writes of files, of an accelerator that is not there (fake_accelerator),
+ * whose memory the CPU cannot access: blocking and split collective calls, with gaps, with buffers of
+ * all members there and of one; calls of one member; short reads; and one for which there is no host
+ * memory.
  *
- * Guards: fcoll_module.c, collective_io.c
+ * Guards: fcoll_module.c, collective_io.c, handle.c
  */
 
 #include "device.h"
@@ -95,6 +96,43 @@ static void case_moves(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Type_free(&second));
 }
 
+/* Calls of one member, blocking and not. */
+static void case_alone(MPI_Comm comm, struct ept *t)
+{
+    const MPI_Offset at = (MPI_Offset) t->rank * COUNT * (MPI_Offset) sizeof(int);
+    int *device = device_memory(t, COUNT * sizeof(int));
+    char name[FILE_NAME_MAX];
+    MPI_Datatype second;
+    MPI_Request request;
+    MPI_File file;
+
+    EPT_OK(t, MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &second));
+    EPT_OK(t, MPI_Type_commit(&second));
+    file_name(comm, t, "alone", name);
+    file = file_create(comm, t, name, 0);
+    for (int step = 1; step <= 2; ++step) {
+        MPI_Datatype type = 1 == step ? MPI_INT : second;
+
+        fill(t, device, true);
+        EPT_OK(t, MPI_File_write_at(file, at, device, COUNT / step, type, MPI_STATUS_IGNORE));
+        fill(t, device, false);
+        EPT_OK(t, MPI_File_read_at(file, at, device, COUNT / step, type, MPI_STATUS_IGNORE));
+        check(t, device, step, COUNT / step);
+        fill(t, device, false);
+        EPT_OK(t, MPI_File_iread_at(file, at, device, COUNT / step, type, &request));
+        EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        check(t, device, step, COUNT / step);
+        fill(t, device, true);
+        EPT_OK(t, MPI_File_iwrite_at(file, at, device, COUNT / step, type, &request));
+        EPT_OK(t, MPI_Wait(&request, MPI_STATUS_IGNORE));
+        fill(t, device, false);
+        EPT_OK(t, MPI_File_read_at(file, at, device, COUNT / step, type, MPI_STATUS_IGNORE));
+        check(t, device, step, COUNT / step);
+    }
+    EPT_OK(t, MPI_File_close(&file));
+    EPT_OK(t, MPI_Type_free(&second));
+}
+
 /* The file ends in the middle of what each reads: the rest of its memory stays. */
 static void case_short(MPI_Comm comm, struct ept *t)
 {
@@ -139,12 +177,9 @@ static void case_no_memory(MPI_Comm comm, struct ept *t)
 
 int test_rank(MPI_Comm comm, struct ept *t)
 {
-    if (OMPI_MAJOR_VERSION >= 6) {
-        ept_skip(t, "all", "device memory is refused there");
-        return 0;
-    }
     (void) comm;
     EPT_CASE(t, case_moves);
+    EPT_CASE(t, case_alone);
     EPT_CASE(t, case_short);
     EPT_CASE(t, case_no_memory);
     return 0;

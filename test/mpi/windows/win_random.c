@@ -23,12 +23,15 @@
  *
  * case_together is not random: all ranks add to the same few elements many times.
  *
- * Options: --phases N, --bytes N (of a cell), --shared 0 (members of a node share no memory)
+ * Options: --phases N, --bytes N (of a cell), --shared 0 (members of a node share no memory),
+ * --device 1 (buffers, created windows and attached memory are a device's: of fake_accelerator)
  *
  * Guards: osc_epwin_walk.c, osc_epwin_apply.c, osc_epwin_word.c, osc_epwin_accumulate_lock.c,
- * osc_epwin_range.c, osc_epwin_put_get.c, osc_epwin_accumulate.c
+ * osc_epwin_range.c, osc_epwin_put_get.c, osc_epwin_accumulate.c, osc_epwin_device.c,
+ * osc_epwin_device_memory.c
  */
 
+#include "device/device.h"
 #include "win_random.h"
 
 enum epoch { FENCE, PSCW, LOCK, LOCK_ALL, NUM_EPOCHS };
@@ -42,6 +45,7 @@ struct run {
     enum flavor flavor;
     unsigned char *part;      /**< my part */
     struct ept_buffer buffer; /**< where it is mine */
+    bool is_device; /**< it is device memory, and buffer has what is written and compared */
     uint64_t phase_key;
     enum epoch epoch;
 };
@@ -181,7 +185,10 @@ static void phase_run(struct run *run, int number)
     ept_phase(t, "phase %d, %s", number, names[run->epoch]);
     win_ops_begin(&run->ops, run->phase_key, LOCK == run->epoch || LOCK_ALL == run->epoch);
     part_begin(run);
-    win_ops_fill(&run->ops, run->part);
+    win_ops_fill(&run->ops, run->is_device ? run->buffer.data : run->part);
+    if (run->is_device) {
+        device_copy(t, run->part, run->buffer.data, run->ops.part_bytes);
+    }
     part_end(run);
     switch (run->epoch) {
     case FENCE:
@@ -204,7 +211,11 @@ static void phase_run(struct run *run, int number)
             win_ops_apply(&run->ops, origin);
         }
     }
-    win_ops_check(&run->ops, run->part, number, names[run->epoch]);
+    if (run->is_device) {
+        device_copy(t, run->buffer.data, run->part, run->ops.part_bytes);
+    }
+    win_ops_check(&run->ops, run->is_device ? run->buffer.data : run->part, number,
+                  names[run->epoch]);
     part_end(run);
 }
 
@@ -223,7 +234,8 @@ static void window_create(struct run *run, MPI_Aint bytes)
         EPT_OK(t, MPI_Win_allocate_shared(bytes, unit, MPI_INFO_NULL, comm, &run->part, win));
     } else {
         run->buffer = ept_buffer((size_t) bytes, 0);
-        run->part = run->buffer.data;
+        run->is_device = NULL != run->ops.device;
+        run->part = run->is_device ? device_memory(t, (size_t) bytes) : run->buffer.data;
         if (CREATE == run->flavor) {
             EPT_OK(t, MPI_Win_create(run->part, bytes, unit, MPI_INFO_NULL, comm, win));
         } else {
@@ -252,9 +264,13 @@ static void window_free(struct run *run)
 
 static void run_phases(MPI_Comm comm, struct ept *t, enum flavor flavor, size_t cell, long phases)
 {
+    static _Thread_local unsigned char *device;
     struct run run = {.t = t, .comm = comm, .flavor = flavor};
 
-    win_run_init(&run.ops, t, comm, cell, DYNAMIC == flavor);
+    if (NULL == device && 0 != ept_option_long("device", 0)) {
+        device = device_memory(t, WIN_DEVICE_BYTES);
+    }
+    win_run_init(&run.ops, t, comm, cell, DYNAMIC == flavor, device);
     window_create(&run, (MPI_Aint) run.ops.part_bytes);
     for (long i = 0; i < phases; ++i) {
         phase_run(&run, (int) i);

@@ -126,6 +126,7 @@ struct win_access {
 
     /* of my own */
     struct ept_buffer buffer[SIDES]; /**< not of TARGET */
+    unsigned char *device[SIDES];    /**< in its place for MPI, in device memory; or NULL */
     unsigned char *expected;         /**< of the result's buffer */
     unsigned char compare[16];
     MPI_Request request;
@@ -182,9 +183,16 @@ struct win_run {
     bool is_passive;
     struct win_access *pending; /**< list, the latest one first */
     struct win_words *words;    /**< by target */
+    unsigned char *device;      /**< memory of a device, for buffers; or NULL */
+    size_t device_used;         /**< bytes of it */
 };
 
-void win_run_init(struct win_run *run, struct ept *t, MPI_Comm comm, size_t cell, bool is_dynamic);
+/** Bytes of a rank's device memory for buffers of operations. */
+#define WIN_DEVICE_BYTES ((size_t) 6 << 20)
+
+/** @param[in] device  of WIN_DEVICE_BYTES; or NULL */
+void win_run_init(struct win_run *run, struct ept *t, MPI_Comm comm, size_t cell, bool is_dynamic,
+                  unsigned char *device);
 void win_run_end(struct win_run *run);
 
 /** Begins a phase; sets the model to what win_ops_fill writes. */

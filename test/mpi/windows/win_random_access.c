@@ -9,6 +9,7 @@
  * win_random: single calls, as the origin issues them and as the model applies them.
  */
 
+#include "device/device.h"
 #include "win_random.h"
 
 bool win_cell_is_common(const struct win_run *run, int cell)
@@ -120,7 +121,27 @@ void win_access_apply(struct win_access *access, unsigned char *cell, unsigned c
 /** The address that MPI is given. */
 static unsigned char *address(const struct win_access *access, enum win_side side)
 {
-    return access->buffer[side].data - access->layout[side].low;
+    return (NULL != access->device[side] ? access->device[side] : access->buffer[side].data)
+           - access->layout[side].low;
+}
+
+/** Have some buffers in device memory, as long as there is room. */
+static void buffers_move(struct win_run *run, struct win_access *access)
+{
+    for (int side = 0; side < SIDES && NULL != run->device; ++side) {
+        const struct ept_buffer *buffer = &access->buffer[side];
+
+        if (TARGET == side || 0 == ept_mix(access->key, (uint64_t) side, 1, 2) % 3
+            || WIN_DEVICE_BYTES - run->device_used < buffer->size) {
+            continue;
+        }
+        access->device[side] = run->device + run->device_used;
+        run->device_used += (buffer->size + 15) / 16 * 16;
+        if (WIN_DEVICE_BYTES < run->device_used) {
+            run->device_used = WIN_DEVICE_BYTES;
+        }
+        device_copy(run->t, access->device[side], buffer->data, buffer->size);
+    }
 }
 
 static void buffers_make(struct win_run *run, struct win_access *access, unsigned char *cell,
@@ -145,6 +166,7 @@ static void buffers_make(struct win_run *run, struct win_access *access, unsigne
     access->expected = malloc(access->buffer[RESULT].size);
     memcpy(access->expected, access->buffer[RESULT].data, access->buffer[RESULT].size);
     win_access_apply(access, cell, access->expected - access->layout[RESULT].low);
+    buffers_move(run, access);
 }
 
 /** Elements may be anything now, also between the significant bytes of one. */
@@ -167,6 +189,9 @@ static void result_check(struct win_run *run, struct win_access *access)
                                         "fetch_and_op", "compare"};
     const struct ept_buffer *buffer = &access->buffer[RESULT];
 
+    if (NULL != access->device[RESULT]) {
+        device_copy(run->t, buffer->data, access->device[RESULT], buffer->size);
+    }
     if (access->is_common || access->basic->size < access->basic->extent) {
         expect_elements(access);
     }
@@ -261,6 +286,7 @@ void win_access_issue(struct win_run *run, int target, const struct win_access *
     struct win_access *access = malloc(sizeof(*access));
 
     *access = *drawn;
+    memset(access->device, 0, sizeof(access->device));
     access->request = MPI_REQUEST_NULL;
     buffers_make(run, access, cell, random);
     access->next = run->pending;
@@ -301,4 +327,5 @@ void win_access_check(struct win_run *run)
         free(access->expected);
         free(access);
     }
+    run->device_used = 0;
 }

@@ -361,9 +361,11 @@ void win_ops_check(struct win_run *run, unsigned char *part, int phase, const ch
 
 /* ---- windows ---------------------------------------------------------------------------------- */
 
-void win_run_init(struct win_run *run, struct ept *t, MPI_Comm comm, size_t cell, bool is_dynamic)
+void win_run_init(struct win_run *run, struct ept *t, MPI_Comm comm, size_t cell, bool is_dynamic,
+                  unsigned char *device)
 {
-    *run = (struct win_run){.t = t, .comm = comm, .win = MPI_WIN_NULL, .cell = cell};
+    *run = (struct win_run){
+        .t = t, .comm = comm, .win = MPI_WIN_NULL, .cell = cell, .device = device};
     MPI_Comm_rank(comm, &run->rank);
     MPI_Comm_size(comm, &run->size);
     run->part_bytes = words_at(run) + WORDS_BYTES;

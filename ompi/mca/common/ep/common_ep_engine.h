@@ -47,7 +47,7 @@ struct ompi_request_t;      /* likewise an MPI_Request */
 struct ompi_win_t;          /* likewise an MPI_Win */
 
 /** Incremented whenever this file changes in a way that a client notices. */
-#define MPIX_ENDPOINTS_ENGINE_ABI 11
+#define MPIX_ENDPOINTS_ENGINE_ABI 12
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
@@ -447,6 +447,14 @@ typedef struct mpix_endpoints_engine_t {
     int (*irecv)(struct ompi_communicator_t *comm, int number, void *buffer, size_t count,
                  struct ompi_datatype_t *datatype, int rank, int tag,
                  struct ompi_request_t **request_p);
+
+    /** The same of a buffer in device memory, which the accelerator copies. */
+    int (*isend_device)(struct ompi_communicator_t *comm, int number, const void *buffer,
+                        size_t count, struct ompi_datatype_t *datatype, int rank, int tag,
+                        struct ompi_request_t **request_p);
+    int (*irecv_device)(struct ompi_communicator_t *comm, int number, void *buffer, size_t count,
+                        struct ompi_datatype_t *datatype, int rank, int tag,
+                        struct ompi_request_t **request_p);
 
     /**
      * Send an active message, for the receiving client's am_handler.  In order with the others to

@@ -61,7 +61,8 @@ static int component_init(bool enable_progress_threads, bool enable_mpi_threads)
     }
     mca_osc_epwin_component.engine = engine;
     mca_osc_epwin_progress_init();
-    if (NULL != engine->accelerator()) {
+    mca_osc_epwin_component.has_accelerator = NULL != engine->accelerator();
+    if (mca_osc_epwin_component.has_accelerator) {
         mca_osc_epwin_device_install(&mca_osc_epwin_functions);
     }
     return MPI_SUCCESS == engine->client_register(&client, &mca_osc_epwin_component.client)

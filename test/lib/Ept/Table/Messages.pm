@@ -324,10 +324,12 @@ our @ENTRIES = (
     # (coll/libnbc tells of an operation that fails, as it does where a member has no memory.)
     { program => 'device_coll', configs => [qw(1x4 2x2/node 2x2/tcp 2x1/tcp)], quick => ['1x4'],
       plain => 0, preload => 'fake_accelerator', says => 'NBC_Progress: an error 75|\A\s*\z' },
-    { program => 'device_file', configs => [qw(1x4 2x2/node)], quick => [], plain => 0,
+    { program => 'device_file', configs => [qw(1x4 2x2/node)], quick => ['1x4'], plain => 0,
       preload => 'fake_accelerator', says => $REFUSED },
-    { program => 'win_device', configs => [qw(1x4 2x2/node)], longer => ['2x2/tcp'], quick => [],
-      plain => 0, preload => 'fake_accelerator', says => $REFUSED },
+    { program => 'win_device', configs => [qw(1x4 2x2/node 2x2/tcp)], quick => ['1x4'], plain => 0,
+      preload => 'fake_accelerator' },
+    { program => 'win_random', variant => 'device', configs => [qw(1x4 2x2/node 2x2/tcp)], quick => [],
+      plain => 0, preload => 'fake_accelerator', args => '--device 1 --shared 0 --phases 40' },
 
     # The kernel forbids it indeed, which turns out at the first copy.
     (map { +{ program => $_, variant => 'forbidden', configs => ['2x2/node'], plain => 0,

@@ -34,6 +34,7 @@ typedef struct mca_osc_epwin_buffer_t {
     void *address; /**< NULL where there is none (MPI_NO_OP) */
     size_t count;
     ompi_datatype_t *type;
+    bool on_device; /**< some of it may be in device memory */
 } mca_osc_epwin_buffer_t;
 
 /** Memory of a target. */
@@ -42,6 +43,7 @@ typedef struct mca_osc_epwin_place_t {
     ptrdiff_t at;
     size_t count;
     ompi_datatype_t *type;
+    bool on_device; /**< of a target in this process: some of it may be in device memory */
 } mca_osc_epwin_place_t;
 
 /** @param[in] may_defer  the buffer may be in use until the next flush, also a local one
@@ -63,9 +65,10 @@ int mca_osc_epwin_am_accumulate(mca_osc_epwin_module_t *module,
                                 const mca_osc_epwin_place_t *place, ompi_datatype_t *basic,
                                 ompi_op_t *op, ompi_request_t **request_p);
 
-/** MPI_Compare_and_swap, of one element of a predefined type. */
+/** MPI_Compare_and_swap, of one element of a predefined type.
+ * @param[in] origin, compare  in host memory */
 int mca_osc_epwin_am_swap(mca_osc_epwin_module_t *module, const void *origin, const void *compare,
-                          void *result, const mca_osc_epwin_place_t *place);
+                          const mca_osc_epwin_buffer_t *result, const mca_osc_epwin_place_t *place);
 
 /**
  * Complete all operations to a target there.

@@ -12,7 +12,7 @@
  *
  * Called by osc_epwin_am_queue.c, in the step or in the handler.
  *
- * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, fuzz/epwin
+ * Tests: win_net, win_device, unit/test_epwin_am, unit/test_epwin_am_random, fuzz/epwin
  */
 
 #include "ompi_config.h"
@@ -37,13 +37,14 @@ typedef struct execution_t {
     const epwin_am_record_t *record;
     epwin_am_cursor_t *cursor;
     size_t *budget;
-    char *memory; /**< that blocks are relative to */
+    char *memory;   /**< that blocks are relative to */
+    bool on_device; /**< some of it may be in device memory */
 } execution_t;
 
 /* ---- copies ----------------------------------------------------------------------------------- */
 
 /** To a window.  A word is one store: other threads may be reading it. */
-static inline void execute_store(char *to, const char *from, size_t size)
+static inline void execute_store(void *to, const void *from, size_t size)
 {
     if (8 == size && 0 == (uintptr_t) to % 8) {
         uint64_t word;
@@ -61,7 +62,7 @@ static inline void execute_store(char *to, const char *from, size_t size)
 }
 
 /** From a window. */
-static inline void execute_load(char *to, const char *from, size_t size)
+static inline void execute_load(void *to, const void *from, size_t size)
 {
     if (8 == size && 0 == (uintptr_t) from % 8) {
         const uint64_t word = __atomic_load_n((const uint64_t *) from, __ATOMIC_RELAXED);
@@ -89,7 +90,9 @@ static epwin_am_outcome_t execute_put(const execution_t *execution)
                                                      epwin_am_bytes(record), 1);
 
         for (uint32_t i = 0; i < count; ++i) {
-            execute_store(execution->memory + blocks[i].at, from, blocks[i].size);
+            (OPAL_UNLIKELY(execution->on_device)
+                 ? mca_osc_epwin_device_copy
+                 : execute_store)(execution->memory + blocks[i].at, from, blocks[i].size);
             from += blocks[i].size;
         }
         *execution->budget -= bytes < *execution->budget ? bytes : *execution->budget;
@@ -147,7 +150,9 @@ static epwin_am_outcome_t execute_get(const execution_t *execution)
             bytes += mca_osc_epwin_am_blocks(record, execution->cursor, blocks, &count,
                                              room - bytes, 1);
             for (uint32_t i = 0; i < count; ++i) {
-                execute_load(to, execution->memory + blocks[i].at, blocks[i].size);
+                (OPAL_UNLIKELY(execution->on_device)
+                     ? mca_osc_epwin_device_copy
+                     : execute_load)(to, execution->memory + blocks[i].at, blocks[i].size);
                 to += blocks[i].size;
             }
         }
@@ -230,15 +235,21 @@ static epwin_am_outcome_t execute_elements(const execution_t *execution,
     epwin_am_outcome_t outcome = EPWIN_AM_EXECUTED;
     bool with_lock;
 
+    if (OPAL_UNLIKELY(execution->on_device) && EPWIN_DEVICE_PIECE < most) {
+        most = EPWIN_DEVICE_PIECE;
+    }
     *bytes_p = mca_osc_epwin_am_blocks(record, &cursor, blocks, &count, most, basic->size);
-    with_lock = mca_osc_epwin_runs_need_lock(basic, execution->memory, blocks, count);
+    with_lock = execution->on_device
+                || mca_osc_epwin_runs_need_lock(basic, execution->memory, blocks, count);
     if (with_lock) {
         outcome = execute_lock(execution, control);
         if (OPAL_UNLIKELY(EPWIN_AM_EXECUTED != outcome)) {
             return outcome;
         }
     }
-    mca_osc_epwin_apply_runs(basic, op, execution->memory, blocks, count, operand, result);
+    (OPAL_UNLIKELY(execution->on_device)
+         ? mca_osc_epwin_device_apply_runs
+         : mca_osc_epwin_apply_runs)(basic, op, execution->memory, blocks, count, operand, result);
     if (with_lock) {
         mca_osc_epwin_accumulate_release(control);
     }
@@ -299,7 +310,7 @@ static epwin_am_outcome_t execute_swap(const execution_t *execution,
     mca_osc_epwin_control_t *control = mca_osc_epwin_control(module, module->rank);
     char *at = execution->memory + execution->record->at;
     const char *compare = epwin_am_data(execution->record);
-    const bool with_lock = !mca_osc_epwin_is_atomic(basic, at);
+    const bool with_lock = execution->on_device || !mca_osc_epwin_is_atomic(basic, at);
     size_t room;
     epwin_am_record_t *data = execute_reply(execution, basic->size, &room);
 
@@ -314,7 +325,9 @@ static epwin_am_outcome_t execute_swap(const execution_t *execution,
                                             : outcome;
         }
     }
-    (void) mca_osc_epwin_apply_swap(compare + basic->size, compare, data + 1, basic, at);
+    (void) (OPAL_UNLIKELY(execution->on_device)
+                ? mca_osc_epwin_device_swap
+                : mca_osc_epwin_apply_swap)(compare + basic->size, compare, data + 1, basic, at);
     if (with_lock) {
         mca_osc_epwin_accumulate_release(control);
     }
@@ -345,15 +358,39 @@ static bool execute_is_attached(const execution_t *execution)
     return true;
 }
 
+/** Is some of what a record addresses in device memory?  Attached memory need not be. */
+static bool execute_is_on_device(const execution_t *execution)
+{
+    const mca_osc_epwin_module_t *module = execution->queue->module;
+    epwin_am_cursor_t cursor = {0};
+
+    while (cursor.done < epwin_am_bytes(execution->record)) {
+        mca_osc_epwin_run_t blocks[EXECUTE_BLOCKS];
+        uint32_t count = EXECUTE_BLOCKS;
+
+        (void) mca_osc_epwin_am_blocks(execution->record, &cursor, blocks, &count, UINT32_MAX, 1);
+        for (uint32_t i = 0; i < count; ++i) {
+            if (ENGINE->is_device(module->comm, (const void *) (uintptr_t) blocks[i].at,
+                                  blocks[i].size, &ompi_mpi_byte.dt)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* ---- all -------------------------------------------------------------------------------------- */
 
-static epwin_am_outcome_t execute_access(const execution_t *execution)
+static epwin_am_outcome_t execute_access(execution_t *execution)
 {
     const bool is_dynamic = MPI_WIN_FLAVOR_DYNAMIC == execution->queue->module->flavor;
     const mca_osc_epwin_basic_t *basic;
 
     if (is_dynamic && 0 == execution->cursor->done && !execute_is_attached(execution)) {
         return execute_fail(execution, MPI_ERR_RMA_RANGE);
+    }
+    if (is_dynamic && mca_osc_epwin_component.has_accelerator) {
+        execution->on_device = execute_is_on_device(execution);
     }
     switch (execution->record->kind) {
     case EPWIN_AM_PUT:
@@ -392,12 +429,14 @@ epwin_am_outcome_t mca_osc_epwin_am_execute(epwin_am_queue_t *queue, epwin_am_pe
     const mca_osc_epwin_module_t *module = queue->module;
 
     if (epwin_am_has_runs(record)) {
-        const execution_t execution = {.queue = queue,
-                                       .peer = peer,
-                                       .record = record,
-                                       .cursor = cursor,
-                                       .budget = budget,
-                                       .memory = module->peers[module->rank].base};
+        const mca_osc_epwin_peer_t *self = &module->peers[module->rank];
+        execution_t execution = {.queue = queue,
+                                 .peer = peer,
+                                 .record = record,
+                                 .cursor = cursor,
+                                 .budget = budget,
+                                 .memory = self->base,
+                                 .on_device = EPWIN_WAY_DEVICE == self->way};
 
         return execute_access(&execution);
     }

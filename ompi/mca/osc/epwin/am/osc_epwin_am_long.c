@@ -16,7 +16,7 @@
  * Called by osc_epwin_am_origin.c and osc_epwin_am_epoch.c (origin), osc_epwin_am_queue.c and
  * osc_epwin_am_execute.c (target).
  *
- * Tests: win_net, unit/test_epwin_am_random, win_threads
+ * Tests: win_net, win_device, unit/test_epwin_am_random, win_threads
  */
 
 #include "ompi_config.h"
@@ -143,6 +143,23 @@ static int long_append(mca_osc_epwin_module_t *module, epwin_am_link_t *link, ui
     return mca_osc_epwin_am_send(module, link);
 }
 
+/** The message itself.  @param[in] on_device  the buffer is in device memory */
+static int long_isend(const mca_osc_epwin_module_t *module, char *buffer, size_t bytes, int rank,
+                      uint32_t tag, bool on_device, ompi_request_t **request_p)
+{
+    return (on_device ? ENGINE->isend_device
+                      : ENGINE->isend)(module->comm, mca_osc_epwin_component.client, buffer, bytes,
+                                       &ompi_mpi_byte.dt, rank, (int) tag, request_p);
+}
+
+static int long_irecv(const mca_osc_epwin_module_t *module, char *buffer, size_t bytes, int rank,
+                      uint32_t tag, bool on_device, ompi_request_t **request_p)
+{
+    return (on_device ? ENGINE->irecv_device
+                      : ENGINE->irecv)(module->comm, mca_osc_epwin_component.client, buffer, bytes,
+                                       &ompi_mpi_byte.dt, rank, (int) tag, request_p);
+}
+
 /** Begin a message and append its record. */
 static int long_begin(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
                       const mca_osc_epwin_buffer_t *user, const mca_osc_epwin_place_t *place,
@@ -152,11 +169,10 @@ static int long_begin(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
     char *address = (char *) user->address + user->type->super.true_lb;
     const uint32_t tag = link->longs_end % EPWIN_AM_TAG_RESULT;
     ompi_request_t *request;
-    int rc = is_put ? ENGINE->isend(module->comm, mca_osc_epwin_component.client, address, bytes,
-                                    &ompi_mpi_byte.dt, place->target, (int) tag, &request)
-                    : ENGINE->irecv(module->comm, mca_osc_epwin_component.client, address, bytes,
-                                    &ompi_mpi_byte.dt, place->target,
-                                    (int) (tag | EPWIN_AM_TAG_RESULT), &request);
+    int rc = is_put
+                 ? long_isend(module, address, bytes, place->target, tag, user->on_device, &request)
+                 : long_irecv(module, address, bytes, place->target, tag | EPWIN_AM_TAG_RESULT,
+                              user->on_device, &request);
 
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
@@ -193,16 +209,17 @@ epwin_am_outcome_t mca_osc_epwin_am_long_execute(const mca_osc_epwin_module_t *m
                                                  const epwin_am_record_t *record)
 {
     const epwin_am_long_t *data = (const epwin_am_long_t *) (record + 1);
-    char *at = module->peers[module->rank].base + record->at;
+    const mca_osc_epwin_peer_t *self = &module->peers[module->rank];
+    char *at = self->base + record->at;
+    const bool on_device = EPWIN_WAY_DEVICE == self->way;
     int rc = MPI_SUCCESS;
 
     if (NULL == peer->request) {
         rc = EPWIN_AM_LONG_PUT == record->kind
-                 ? ENGINE->irecv(module->comm, mca_osc_epwin_component.client, at, data->bytes,
-                                 &ompi_mpi_byte.dt, peer->rank, (int) data->tag, &peer->request)
-                 : ENGINE->isend(module->comm, mca_osc_epwin_component.client, at, data->bytes,
-                                 &ompi_mpi_byte.dt, peer->rank,
-                                 (int) (data->tag | EPWIN_AM_TAG_RESULT), &peer->request);
+                 ? long_irecv(module, at, data->bytes, peer->rank, data->tag, on_device,
+                              &peer->request)
+                 : long_isend(module, at, data->bytes, peer->rank, data->tag | EPWIN_AM_TAG_RESULT,
+                              on_device, &peer->request);
         if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
             peer->request = NULL;
         }

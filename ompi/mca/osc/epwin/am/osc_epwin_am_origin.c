@@ -11,7 +11,7 @@
  *
  * Called by the layer calls.
  *
- * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random
+ * Tests: win_net, win_device, unit/test_epwin_am, unit/test_epwin_am_random
  */
 
 #include "ompi_config.h"
@@ -185,13 +185,14 @@ static int operation_pack_begin(operation_t *operation)
     if (NULL == origin) {
         return MPI_SUCCESS;
     }
-    if (OPAL_LIKELY(mca_osc_epwin_is_plain(origin->type))) {
+    if (OPAL_LIKELY(mca_osc_epwin_is_plain(origin->type) && !origin->on_device)) {
         operation->plain = origin->address;
         if (OPAL_LIKELY(NULL != operation->plain)) { /* MPI_BOTTOM needs the convertor */
             return MPI_SUCCESS;
         }
     }
-    return mca_osc_epwin_pack_begin(&operation->pack, origin->address, origin->count, origin->type);
+    return mca_osc_epwin_pack_begin(&operation->pack, origin->address, origin->count, origin->type,
+                                    origin->on_device);
 }
 
 static void operation_pack(operation_t *operation, char *to, size_t bytes)
@@ -443,10 +444,10 @@ int mca_osc_epwin_am_accumulate(mca_osc_epwin_module_t *module,
 
 /** MPI_Compare_and_swap: one record. */
 static int swap_append(mca_osc_epwin_module_t *module, epwin_am_link_t *link, const void *origin,
-                       const void *compare, void *result, const mca_osc_epwin_place_t *place)
+                       const void *compare, const mca_osc_epwin_buffer_t *result,
+                       const mca_osc_epwin_place_t *place)
 {
     const uint32_t size = (uint32_t) place->type->super.size;
-    const mca_osc_epwin_buffer_t buffer = {.address = result, .count = 1, .type = place->type};
     epwin_am_result_t *awaited;
     epwin_am_record_t *record;
     size_t room;
@@ -454,7 +455,7 @@ static int swap_append(mca_osc_epwin_module_t *module, epwin_am_link_t *link, co
     int rc = mca_osc_epwin_am_room(module, link, epwin_am_size(0, 2 * size), 0, &room, &record);
 
     if (OPAL_LIKELY(MPI_SUCCESS == rc)) {
-        rc = mca_osc_epwin_am_result(module, link, &buffer, NULL, &awaited);
+        rc = mca_osc_epwin_am_result(module, link, result, NULL, &awaited);
     }
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         return rc;
@@ -475,7 +476,7 @@ static int swap_append(mca_osc_epwin_module_t *module, epwin_am_link_t *link, co
 }
 
 int mca_osc_epwin_am_swap(mca_osc_epwin_module_t *module, const void *origin, const void *compare,
-                          void *result, const mca_osc_epwin_place_t *place)
+                          const mca_osc_epwin_buffer_t *result, const mca_osc_epwin_place_t *place)
 {
     epwin_am_link_t *link;
     int rc;

@@ -19,7 +19,7 @@
  * Called by osc_epwin_am_origin.c, and osc_epwin_am_queue.c for what arrives.
  *
  * Tests: win_net, unit/test_epwin_am, unit/test_epwin_am_random, win_death, win_away, fuzz/epwin,
- * win_threads
+ * win_threads, win_device
  */
 
 #include "ompi_config.h"
@@ -94,7 +94,7 @@ static int result_prepare(epwin_am_result_t *result, const mca_osc_epwin_buffer_
 {
     int rc;
 
-    if (OPAL_LIKELY(mca_osc_epwin_is_plain(buffer->type))) {
+    if (OPAL_LIKELY(mca_osc_epwin_is_plain(buffer->type) && !buffer->on_device)) {
         result->address = buffer->address;
         return MPI_SUCCESS;
     }
@@ -102,7 +102,8 @@ static int result_prepare(epwin_am_result_t *result, const mca_osc_epwin_buffer_
     if (NULL == result->pack) {
         return MPI_ERR_NO_MEM;
     }
-    rc = mca_osc_epwin_unpack_begin(result->pack, buffer->address, buffer->count, buffer->type);
+    rc = mca_osc_epwin_unpack_begin(result->pack, buffer->address, buffer->count, buffer->type,
+                                    buffer->on_device);
     if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
         free(result->pack);
         return rc;

@@ -19,7 +19,8 @@
  * performs the same operations on the same words.
  *
  * Data are accessed directly where the target's memory is mapped (EPWIN_WAY_DIRECT), otherwise by
- * active messages.  All atomic operations on a target's memory are executed by CPUs of its node, by
+ * active messages.  Device memory (GPUs) is copied by Open MPI's accelerator component, in the process
+ * that has it (target/osc_epwin_device_memory.h).  All atomic operations on a target's memory are executed by CPUs of its node, by
  * the same functions (target/), so operations of all ways are atomic with each other.
  *
  * Tests: win_flush
@@ -56,6 +57,7 @@ typedef struct mca_osc_epwin_component_t {
     ompi_osc_base_component_t super;
     const mpix_endpoints_engine_t *engine; /**< NULL: pml/epml is not selected */
     int client;                            /**< our number as its client */
+    bool has_accelerator;                  /**< there may be device memory */
 
     /* parameters */
     int priority;
@@ -98,14 +100,17 @@ typedef struct mca_osc_epwin_domain_t {
 /* ---- the table of peers ----------------------------------------------------------------------- */
 
 typedef enum mca_osc_epwin_way_t {
-    EPWIN_WAY_DIRECT,  /**< its memory is mapped here, at base */
+    EPWIN_WAY_DIRECT, /**< its memory is mapped here, at base */
+    EPWIN_WAY_DEVICE, /**< a created window of this process in device memory, at base */
+    /* by messages, from here on */
     EPWIN_WAY_MESSAGE, /**< active messages */
     EPWIN_WAY_COPY     /**< likewise, but the kernel copies long data without gaps */
 } mca_osc_epwin_way_t;
 
 /** A member, as this process reaches it.  Constant once the window exists. */
 typedef struct mca_osc_epwin_peer_t {
-    char *base;    /**< EPWIN_WAY_DIRECT: address here, NULL for a dynamic window; EPWIN_WAY_COPY:
+    char *base;    /**< EPWIN_WAY_DIRECT: address here, NULL for a dynamic window; EPWIN_WAY_DEVICE:
+                    * address of the device; EPWIN_WAY_COPY:
                     * address there, for a dynamic window of the list of what is attached;
                     * otherwise NULL */
     uint64_t size; /**< bytes; UINT64_MAX for a dynamic window */

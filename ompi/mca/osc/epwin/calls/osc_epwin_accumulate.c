@@ -15,7 +15,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_random, win_errors, win_counts
+ * Tests: win_random, win_errors, win_counts, win_device
  */
 
 #include "ompi_config.h"
@@ -40,14 +40,14 @@ static inline void atomics_note(bool is_atomic)
 /* ---- mapped memory ---------------------------------------------------------------------------- */
 
 /** Operate on one piece. */
-static int piece_apply(mca_osc_epwin_module_t *module, int target,
+static int piece_apply(mca_osc_epwin_module_t *module, int target, bool on_device,
                        const mca_osc_epwin_basic_t *basic, ompi_op_t *op,
                        const mca_osc_epwin_run_t *runs, uint32_t count, const void *operand,
                        void *result)
 {
     char *memory = mca_osc_epwin_memory(module, target);
     mca_osc_epwin_control_t *control = mca_osc_epwin_control(module, target);
-    const bool need_lock = mca_osc_epwin_runs_need_lock(basic, memory, runs, count);
+    const bool need_lock = on_device || mca_osc_epwin_runs_need_lock(basic, memory, runs, count);
     int rc;
 
     atomics_note(!need_lock);
@@ -57,7 +57,8 @@ static int piece_apply(mca_osc_epwin_module_t *module, int target,
             return rc;
         }
     }
-    mca_osc_epwin_apply_runs(basic, op, memory, runs, count, operand, result);
+    (on_device ? mca_osc_epwin_device_apply_runs
+               : mca_osc_epwin_apply_runs)(basic, op, memory, runs, count, operand, result);
     if (need_lock) {
         mca_osc_epwin_accumulate_release(control);
     }
@@ -85,7 +86,7 @@ static int pieces_apply(mca_osc_epwin_module_t *module, const mca_osc_epwin_plac
         if (NULL != pack) {
             mca_osc_epwin_pack_next(pack, operand, size);
         }
-        rc = piece_apply(module, place->target, basic, op, runs, count,
+        rc = piece_apply(module, place->target, place->on_device, basic, op, runs, count,
                          NULL == pack ? NULL : operand, NULL == unpack ? NULL : result);
         if (MPI_SUCCESS == rc && NULL != unpack) {
             mca_osc_epwin_unpack_next(unpack, result, size);
@@ -108,13 +109,15 @@ static int accumulate_mapped(mca_osc_epwin_module_t *module, const mca_osc_epwin
 
     if (NULL != origin) {
         bytes = origin->type->super.size * origin->count;
-        rc = mca_osc_epwin_pack_begin(&pack, origin->address, origin->count, origin->type);
+        rc = mca_osc_epwin_pack_begin(&pack, origin->address, origin->count, origin->type,
+                                      origin->on_device);
         if (MPI_SUCCESS != rc) {
             return rc;
         }
     }
     if (NULL != result) {
-        rc = mca_osc_epwin_unpack_begin(&unpack, result->address, result->count, result->type);
+        rc = mca_osc_epwin_unpack_begin(&unpack, result->address, result->count, result->type,
+                                        result->on_device);
         if (MPI_SUCCESS != rc) {
             goto end_pack;
         }
@@ -156,24 +159,18 @@ static int elements_apply(mca_osc_epwin_module_t *module, int target,
 
 /* ---- all ways --------------------------------------------------------------------------------- */
 
-/** Is there no buffer, or does it have the same elements? */
+/** Is there no buffer, or does it have the same elements, in host memory? */
 static bool buffer_is_like(const mca_osc_epwin_buffer_t *buffer, const ompi_datatype_t *type,
                            size_t count)
 {
-    return NULL == buffer || (type == buffer->type && count == buffer->count);
+    return NULL == buffer || (type == buffer->type && count == buffer->count && !buffer->on_device);
 }
 
-/** All cases.
- *
- * @param[in] origin  NULL with MPI_NO_OP
- * @param[in] result  NULL: MPI_Accumulate
- * @param[out] request_p  NULL, or set if the result is not there yet */
-static __attribute__((noinline)) int accumulate_any(mca_osc_epwin_module_t *module,
-                                                    const mca_osc_epwin_buffer_t *origin,
-                                                    const mca_osc_epwin_buffer_t *result,
-                                                    int target, ptrdiff_t disp, size_t count,
-                                                    ompi_datatype_t *type, ompi_op_t *op,
-                                                    ompi_request_t **request_p)
+int mca_osc_epwin_accumulate_buffer(mca_osc_epwin_module_t *module,
+                                    const mca_osc_epwin_buffer_t *origin,
+                                    const mca_osc_epwin_buffer_t *result, int target,
+                                    ptrdiff_t disp, size_t count, ompi_datatype_t *type,
+                                    ompi_op_t *op, ompi_request_t **request_p)
 {
     const mca_osc_epwin_basic_t *basic, *other;
     mca_osc_epwin_place_t place;
@@ -205,11 +202,11 @@ static __attribute__((noinline)) int accumulate_any(mca_osc_epwin_module_t *modu
         && type->super.size * count > result->type->super.size * result->count) {
         return MPI_ERR_TRUNCATE;
     }
-    if (EPWIN_WAY_DIRECT != module->peers[target].way) {
+    if (EPWIN_WAY_MESSAGE <= module->peers[target].way) {
         return mca_osc_epwin_am_accumulate(module, origin, result, &place, basic->type, op,
                                            request_p);
     }
-    if (mca_osc_epwin_is_plain(type) && buffer_is_like(origin, type, count)
+    if (mca_osc_epwin_is_plain(type) && !place.on_device && buffer_is_like(origin, type, count)
         && buffer_is_like(result, type, count)) {
         return elements_apply(module, target, basic, op,
                               mca_osc_epwin_memory(module, target) + place.at,
@@ -257,8 +254,10 @@ static __attribute__((noinline)) int element_any(const void *origin, void *resul
     if (NULL != result && !ompi_datatype_is_predefined(type)) {
         return MPI_ERR_TYPE;
     }
-    return accumulate_any(mca_osc_epwin_module(win), &ompi_mpi_op_no_op.op == op ? NULL : &from,
-                          NULL == result ? NULL : &to, target, disp, 1, type, op, NULL);
+    return mca_osc_epwin_accumulate_buffer(mca_osc_epwin_module(win),
+                                           &ompi_mpi_op_no_op.op == op ? NULL : &from,
+                                           NULL == result ? NULL : &to, target, disp, 1, type, op,
+                                           NULL);
 }
 
 /** The same.  The fast path is for predefined types without gaps in mapped memory.  It ends with a
@@ -301,11 +300,12 @@ static __attribute__((noinline)) int elements_any(const void *origin,
                                                   ompi_datatype_t *type, ompi_op_t *op,
                                                   ompi_win_t *win)
 {
-    return accumulate_any(mca_osc_epwin_module(win),
-                          &(mca_osc_epwin_buffer_t){.address = (void *) (uintptr_t) origin,
-                                                    .count = (size_t) origin_count,
-                                                    .type = origin_type},
-                          NULL, target, disp, (size_t) count, type, op, NULL);
+    return mca_osc_epwin_accumulate_buffer(mca_osc_epwin_module(win),
+                                           &(mca_osc_epwin_buffer_t){
+                                               .address = (void *) (uintptr_t) origin,
+                                               .count = (size_t) origin_count,
+                                               .type = origin_type},
+                                           NULL, target, disp, (size_t) count, type, op, NULL);
 }
 
 /** MPI_Accumulate of one element, the most frequent case under the lock: a sum of doubles in mapped
@@ -348,17 +348,44 @@ int mca_osc_epwin_accumulate(const void *origin, mca_osc_epwin_count_t origin_co
     return element_apply(origin, NULL, type, target, disp, op, win);
 }
 
-/** MPI_Compare_and_swap, all cases. */
-static __attribute__((noinline)) int swap_any(const void *origin, const void *compare, void *result,
-                                              ompi_datatype_t *type, int target, ptrdiff_t disp,
-                                              ompi_win_t *win)
+/** Of mapped memory, or of a device's. */
+static int swap_apply(mca_osc_epwin_module_t *module, const void *origin, const void *compare,
+                      const mca_osc_epwin_buffer_t *result, const mca_osc_epwin_place_t *place)
 {
-    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
+    const mca_osc_epwin_basic_t *basic = mca_osc_epwin_basic(place->type);
+    mca_osc_epwin_control_t *control = mca_osc_epwin_control(module, place->target);
+    char *at = mca_osc_epwin_memory(module, place->target) + place->at;
+    const bool is_atomic = !place->on_device && mca_osc_epwin_is_atomic(basic, at);
+    char before[EPWIN_ELEMENT_MAX];
+    int rc = MPI_SUCCESS;
+
+    atomics_note(is_atomic);
+    if (!is_atomic) {
+        rc = mca_osc_epwin_accumulate_acquire(module, control);
+    }
+    if (MPI_SUCCESS != rc) {
+        return rc;
+    }
+    (void) (place->on_device ? mca_osc_epwin_device_swap
+                             : mca_osc_epwin_apply_swap)(origin, compare, before, basic, at);
+    if (!is_atomic) {
+        mca_osc_epwin_accumulate_release(control);
+    }
+    if (result->on_device) {
+        mca_osc_epwin_device_copy(result->address, before, basic->size);
+    } else {
+        memcpy(result->address, before, basic->size);
+    }
+    return MPI_SUCCESS;
+}
+
+int mca_osc_epwin_swap_buffer(mca_osc_epwin_module_t *module, const void *origin,
+                              const void *compare, const mca_osc_epwin_buffer_t *result, int target,
+                              ptrdiff_t disp)
+{
+    ompi_datatype_t *type = result->type;
     const mca_osc_epwin_basic_t *basic = mca_osc_epwin_basic(type);
     mca_osc_epwin_place_t place;
-    mca_osc_epwin_control_t *control;
-    bool is_atomic;
-    char *at;
     int rc;
 
     if (NULL == basic || !basic->is_word || !ompi_datatype_is_predefined(type)) {
@@ -368,23 +395,20 @@ static __attribute__((noinline)) int swap_any(const void *origin, const void *co
     if (MPI_SUCCESS != rc) {
         return rc;
     }
-    if (EPWIN_WAY_DIRECT != module->peers[target].way) {
-        return mca_osc_epwin_am_swap(module, origin, compare, result, &place);
-    }
-    at = mca_osc_epwin_memory(module, target) + place.at;
-    is_atomic = mca_osc_epwin_is_atomic(basic, at);
-    atomics_note(is_atomic);
-    control = mca_osc_epwin_control(module, target);
-    if (!is_atomic) {
-        rc = mca_osc_epwin_accumulate_acquire(module, control);
-    }
-    if (MPI_SUCCESS == rc) {
-        (void) mca_osc_epwin_apply_swap(origin, compare, result, basic, at);
-        if (!is_atomic) {
-            mca_osc_epwin_accumulate_release(control);
-        }
-    }
-    return rc;
+    return EPWIN_WAY_MESSAGE <= module->peers[target].way
+               ? mca_osc_epwin_am_swap(module, origin, compare, result, &place)
+               : swap_apply(module, origin, compare, result, &place);
+}
+
+/** MPI_Compare_and_swap, all cases. */
+static __attribute__((noinline)) int swap_any(const void *origin, const void *compare, void *result,
+                                              ompi_datatype_t *type, int target, ptrdiff_t disp,
+                                              ompi_win_t *win)
+{
+    const mca_osc_epwin_buffer_t buffer = {.address = result, .count = 1, .type = type};
+
+    return mca_osc_epwin_swap_buffer(mca_osc_epwin_module(win), origin, compare, &buffer, target,
+                                     disp);
 }
 
 int mca_osc_epwin_compare_and_swap(const void *origin, const void *compare, void *result,
@@ -422,8 +446,9 @@ static int get_accumulate(const void *origin, mca_osc_epwin_count_t origin_count
                                        .count = (size_t) result_count,
                                        .type = result_type};
 
-    return accumulate_any(mca_osc_epwin_module(win), &ompi_mpi_op_no_op.op == op ? NULL : &from,
-                          &to, target, disp, (size_t) count, type, op, request_p);
+    return mca_osc_epwin_accumulate_buffer(mca_osc_epwin_module(win),
+                                           &ompi_mpi_op_no_op.op == op ? NULL : &from, &to, target,
+                                           disp, (size_t) count, type, op, request_p);
 }
 
 int mca_osc_epwin_get_accumulate(const void *origin, mca_osc_epwin_count_t origin_count,

@@ -20,6 +20,7 @@
 
 #include "ompi_config.h"
 
+#include "../am/am.h"
 #include "../base/base.h"
 
 BEGIN_C_DECLS
@@ -72,8 +73,39 @@ int mca_osc_epwin_rget_accumulate(const void *origin, mca_osc_epwin_count_t orig
                                   ompi_datatype_t *type, ompi_op_t *op, ompi_win_t *win,
                                   ompi_request_t **request_p);
 
-/** In MPI_Init: have these check their buffers for device memory (MPI_ERR_BUFFER).  Only where there
- * is an accelerator.  @param[in,out] functions  of windows */
+/* All cases, of buffers that may be in device memory. */
+
+/** MPI_Put, MPI_Rput.  @param[in] may_defer  the buffer may be in use until the next flush */
+int mca_osc_epwin_put_buffer(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *origin,
+                             int target, ptrdiff_t disp, size_t count, ompi_datatype_t *type,
+                             bool may_defer);
+
+/** MPI_Get, MPI_Rget.  @param[out] request_p  NULL, or set if the result is not there yet */
+int mca_osc_epwin_get_buffer(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *result,
+                             int target, ptrdiff_t disp, size_t count, ompi_datatype_t *type,
+                             ompi_request_t **request_p);
+
+/**
+ * MPI_Accumulate, MPI_Get_accumulate, MPI_Fetch_and_op, and the request forms.
+ *
+ * @param[in]  origin     NULL with MPI_NO_OP
+ * @param[in]  result     NULL: MPI_Accumulate
+ * @param[out] request_p  NULL, or set if the result is not there yet
+ */
+int mca_osc_epwin_accumulate_buffer(mca_osc_epwin_module_t *module,
+                                    const mca_osc_epwin_buffer_t *origin,
+                                    const mca_osc_epwin_buffer_t *result, int target,
+                                    ptrdiff_t disp, size_t count, ompi_datatype_t *type,
+                                    ompi_op_t *op, ompi_request_t **request_p);
+
+/** MPI_Compare_and_swap.  @param[in] origin, compare  in host memory
+ * @param[in] result  one element */
+int mca_osc_epwin_swap_buffer(mca_osc_epwin_module_t *module, const void *origin,
+                              const void *compare, const mca_osc_epwin_buffer_t *result, int target,
+                              ptrdiff_t disp);
+
+/** In MPI_Init: have these look for device memory in their buffers.  Only where there is an
+ * accelerator.  @param[in,out] functions  of windows */
 void mca_osc_epwin_device_install(ompi_osc_base_module_t *functions);
 
 END_C_DECLS

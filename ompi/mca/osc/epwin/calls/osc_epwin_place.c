@@ -8,7 +8,7 @@
  *
  * Checks of operations: osc_epwin_place.h.
  *
- * Tests: win_errors, win_dynamic
+ * Tests: win_errors, win_dynamic, win_device
  */
 
 #include "ompi_config.h"
@@ -16,18 +16,23 @@
 #include "osc_epwin_place.h"
 
 /** In a dynamic window displacements are addresses; those of other processes are checked there. */
-static int place_check_dynamic(const mca_osc_epwin_module_t *module, int target, ptrdiff_t disp,
-                               size_t count, const ompi_datatype_t *type)
+static int place_check_dynamic(const mca_osc_epwin_module_t *module, mca_osc_epwin_place_t *place)
 {
     ptrdiff_t low;
     size_t size;
 
-    if (!mca_osc_epwin_span(type, count, &low, &size)) {
+    if (!mca_osc_epwin_span(place->type, place->count, &low, &size)) {
         return MPI_ERR_RMA_RANGE;
     }
-    return 0 == size || EPWIN_WAY_DIRECT != module->peers[target].way
-                   || mca_osc_epwin_regions_have(module->window, target,
-                                                 (uintptr_t) disp + (uintptr_t) low, size)
+    if (0 == size || EPWIN_WAY_DIRECT != module->peers[place->target].way) {
+        return MPI_SUCCESS;
+    }
+    place->on_device = mca_osc_epwin_component.has_accelerator
+                       && mca_osc_epwin_component.engine->is_device(module->comm,
+                                                                    (const void *) place->at,
+                                                                    place->count, place->type);
+    return mca_osc_epwin_regions_have(module->window, place->target, (uintptr_t) (place->at + low),
+                                      size)
                ? MPI_SUCCESS
                : MPI_ERR_RMA_RANGE;
 }
@@ -41,7 +46,8 @@ int mca_osc_epwin_place_check(mca_osc_epwin_module_t *module, int target, ptrdif
         return MPI_ERR_RMA_SYNC;
     }
     if (MPI_WIN_FLAVOR_DYNAMIC == module->flavor) {
-        return place_check_dynamic(module, target, disp, count, type);
+        return place_check_dynamic(module, place);
     }
+    place->on_device = EPWIN_WAY_DEVICE == module->peers[target].way;
     return mca_osc_epwin_range(&module->peers[target], disp, count, type, &place->at);
 }

@@ -13,7 +13,7 @@
  *
  * Called by libmpi.
  *
- * Tests: win_random, win_net, win_errors, win_counts
+ * Tests: win_random, win_net, win_errors, win_counts, win_device
  */
 
 #include "ompi_config.h"
@@ -72,7 +72,7 @@ static int data_copy_between(const mca_osc_epwin_module_t *module,
 
     /* Far ones: the target's lock may be requested, but not held yet. */
     if (EPWIN_WAY_COPY != peer->way || !mca_osc_epwin_is_near(module, place->target) || 0 == limit
-        || bytes < limit || bytes != user->type->super.size * user->count) {
+        || user->on_device || bytes < limit || bytes != user->type->super.size * user->count) {
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     for (int i = 0; i < 2; ++i) {
@@ -98,20 +98,13 @@ static inline bool data_is_word(const ompi_datatype_t *type, size_t bytes,
     return type == other_type && mca_osc_epwin_is_plain(type) && (8 == bytes || 4 == bytes);
 }
 
-/** MPI_Put and MPI_Rput, all cases.  @param[in] may_defer  the buffer may be in use until the next
- * flush */
-static int put_all(const void *origin, mca_osc_epwin_count_t origin_count,
-                   ompi_datatype_t *origin_type, int target, ptrdiff_t disp,
-                   mca_osc_epwin_count_t count, ompi_datatype_t *type, ompi_win_t *win,
-                   bool may_defer)
+int mca_osc_epwin_put_buffer(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *origin,
+                             int target, ptrdiff_t disp, size_t count, ompi_datatype_t *type,
+                             bool may_defer)
 {
-    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
-    const mca_osc_epwin_buffer_t buffer = {.address = (void *) (uintptr_t) origin,
-                                           .count = (size_t) origin_count,
-                                           .type = origin_type};
-    const size_t bytes = origin_type->super.size * buffer.count;
+    const size_t bytes = origin->type->super.size * origin->count;
     mca_osc_epwin_place_t place;
-    int rc = mca_osc_epwin_place_check(module, target, disp, (size_t) count, type, &place);
+    int rc = mca_osc_epwin_place_check(module, target, disp, count, type, &place);
     char *to;
 
     if (MPI_SUCCESS != rc) {
@@ -120,18 +113,37 @@ static int put_all(const void *origin, mca_osc_epwin_count_t origin_count,
     if (bytes > type->super.size * place.count) {
         return MPI_ERR_TRUNCATE;
     }
-    if (EPWIN_WAY_DIRECT != module->peers[target].way) {
-        return MPI_SUCCESS == data_copy_between(module, &buffer, &place, true)
+    if (EPWIN_WAY_MESSAGE <= module->peers[target].way) {
+        return MPI_SUCCESS == data_copy_between(module, origin, &place, true)
                    ? MPI_SUCCESS
-                   : mca_osc_epwin_am_put(module, &buffer, &place, may_defer);
+                   : mca_osc_epwin_am_put(module, origin, &place, may_defer);
     }
     mca_osc_epwin_is_dirty = true;
     to = mca_osc_epwin_memory(module, target) + place.at;
-    if (data_are_plain(origin_type, type)) {
-        data_copy(to, origin, bytes);
+    if (OPAL_UNLIKELY(origin->on_device || place.on_device)) {
+        return mca_osc_epwin_device_copy_layout(origin->address, origin->count, origin->type, to,
+                                                count, type);
+    }
+    if (data_are_plain(origin->type, type)) {
+        data_copy(to, origin->address, bytes);
         return MPI_SUCCESS;
     }
-    return ompi_datatype_sndrcv(buffer.address, origin_count, origin_type, to, count, type);
+    return ompi_datatype_sndrcv(origin->address, (mca_osc_epwin_count_t) origin->count,
+                                origin->type, to, (mca_osc_epwin_count_t) count, type);
+}
+
+/** MPI_Put and MPI_Rput, all cases. */
+static inline int put_all(const void *origin, mca_osc_epwin_count_t origin_count,
+                          ompi_datatype_t *origin_type, int target, ptrdiff_t disp,
+                          mca_osc_epwin_count_t count, ompi_datatype_t *type, ompi_win_t *win,
+                          bool may_defer)
+{
+    return mca_osc_epwin_put_buffer(mca_osc_epwin_module(win),
+                                    &(mca_osc_epwin_buffer_t){
+                                        .address = (void *) (uintptr_t) origin,
+                                        .count = (size_t) origin_count,
+                                        .type = origin_type},
+                                    target, disp, (size_t) count, type, may_defer);
 }
 
 /** MPI_Put but for its fast path.  It has the parameters of the caller, which ends with a jump. */
@@ -160,6 +172,39 @@ int mca_osc_epwin_put(const void *origin, mca_osc_epwin_count_t origin_count,
     return put_any(origin, origin_count, origin_type, target, disp, count, type, win);
 }
 
+int mca_osc_epwin_get_buffer(mca_osc_epwin_module_t *module, const mca_osc_epwin_buffer_t *result,
+                             int target, ptrdiff_t disp, size_t count, ompi_datatype_t *type,
+                             ompi_request_t **request_p)
+{
+    mca_osc_epwin_place_t place;
+    int rc = mca_osc_epwin_place_check(module, target, disp, count, type, &place);
+    const size_t bytes = type->super.size * place.count;
+    char *from;
+
+    if (MPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (bytes > result->type->super.size * result->count) {
+        return MPI_ERR_TRUNCATE;
+    }
+    if (EPWIN_WAY_MESSAGE <= module->peers[target].way) {
+        return MPI_SUCCESS == data_copy_between(module, result, &place, false)
+                   ? MPI_SUCCESS
+                   : mca_osc_epwin_am_get(module, result, &place, request_p);
+    }
+    from = mca_osc_epwin_memory(module, target) + place.at;
+    if (OPAL_UNLIKELY(result->on_device || place.on_device)) {
+        return mca_osc_epwin_device_copy_layout(from, count, type, result->address, result->count,
+                                                result->type);
+    }
+    if (data_are_plain(result->type, type)) {
+        data_copy(result->address, from, bytes);
+        return MPI_SUCCESS;
+    }
+    return ompi_datatype_sndrcv(from, (mca_osc_epwin_count_t) count, type, result->address,
+                                (mca_osc_epwin_count_t) result->count, result->type);
+}
+
 /** MPI_Get and MPI_Rget, all cases.
  * @param[out] request_p  NULL, or set if the result is not there yet */
 static __attribute__((noinline)) int get_any(void *result, mca_osc_epwin_count_t result_count,
@@ -168,32 +213,11 @@ static __attribute__((noinline)) int get_any(void *result, mca_osc_epwin_count_t
                                              ompi_datatype_t *type, ompi_win_t *win,
                                              ompi_request_t **request_p)
 {
-    mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);
-    const mca_osc_epwin_buffer_t buffer = {.address = result,
-                                           .count = (size_t) result_count,
-                                           .type = result_type};
-    mca_osc_epwin_place_t place;
-    int rc = mca_osc_epwin_place_check(module, target, disp, (size_t) count, type, &place);
-    const size_t bytes = type->super.size * place.count;
-    char *from;
-
-    if (MPI_SUCCESS != rc) {
-        return rc;
-    }
-    if (bytes > result_type->super.size * buffer.count) {
-        return MPI_ERR_TRUNCATE;
-    }
-    if (EPWIN_WAY_DIRECT != module->peers[target].way) {
-        return MPI_SUCCESS == data_copy_between(module, &buffer, &place, false)
-                   ? MPI_SUCCESS
-                   : mca_osc_epwin_am_get(module, &buffer, &place, request_p);
-    }
-    from = mca_osc_epwin_memory(module, target) + place.at;
-    if (data_are_plain(result_type, type)) {
-        data_copy(result, from, bytes);
-        return MPI_SUCCESS;
-    }
-    return ompi_datatype_sndrcv(from, count, type, result, result_count, result_type);
+    return mca_osc_epwin_get_buffer(mca_osc_epwin_module(win),
+                                    &(mca_osc_epwin_buffer_t){.address = result,
+                                                              .count = (size_t) result_count,
+                                                              .type = result_type},
+                                    target, disp, (size_t) count, type, request_p);
 }
 
 int mca_osc_epwin_get(void *result, mca_osc_epwin_count_t result_count,

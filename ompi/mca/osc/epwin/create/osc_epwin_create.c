@@ -101,15 +101,12 @@ static int arguments_check(size_t size, mca_osc_epwin_unit_t unit)
     return PTRDIFF_MAX >= size ? MPI_SUCCESS : MPI_ERR_SIZE;
 }
 
-int mca_osc_epwin_memory_check(const mca_osc_epwin_module_t *module, const void *base, size_t size,
-                               const char *what)
+/** Is some of a created window's memory in device memory? */
+static bool memory_is_device(const mca_osc_epwin_module_t *module, const void *base, size_t size)
 {
-    const mpix_endpoints_engine_t *engine = mca_osc_epwin_component.engine;
-
-    return NULL != engine->accelerator()
-                   && engine->is_device(module->comm, base, size, &ompi_mpi_byte.dt)
-               ? engine->refuse_device(module->comm, what)
-               : MPI_SUCCESS;
+    return mca_osc_epwin_component.has_accelerator
+           && mca_osc_epwin_component.engine->is_device(module->comm, base, size,
+                                                        &ompi_mpi_byte.dt);
 }
 
 /** Steps 2 to 5, of a duplicate that is complete. */
@@ -188,8 +185,7 @@ int mca_osc_epwin_create(ompi_win_t *win, const ompi_osc_base_module_t *table, v
             making.own.error = arguments_check(size, unit);
         }
         if (MPI_SUCCESS == making.own.error && MPI_WIN_FLAVOR_CREATE == flavor) {
-            making.own.error = mca_osc_epwin_memory_check(making.module, *base, size,
-                                                          "MPI_Win_create");
+            making.own.on_device = memory_is_device(making.module, *base, size);
         }
         if (MPI_WIN_FLAVOR_DYNAMIC == flavor) {
             making.own.base = mca_osc_epwin_regions_card(&making);

@@ -44,11 +44,6 @@ int mca_osc_epwin_shared_query(ompi_win_t *win, int rank, size_t *size,
 int mca_osc_epwin_attach(ompi_win_t *win, void *base, size_t size);
 int mca_osc_epwin_detach(ompi_win_t *win, const void *base);
 
-/** Is memory that is to become a window's in device memory?  @param[in] what  the call, for people
- * @return MPI_SUCCESS, MPI_ERR_BUFFER */
-int mca_osc_epwin_memory_check(const mca_osc_epwin_module_t *module, const void *base, size_t size,
-                               const char *what);
-
 END_C_DECLS
 
 #endif /* MCA_OSC_EPWIN_CREATE_H */

@@ -30,7 +30,8 @@ typedef struct epwin_card_t {
     uint64_t base;       /**< address in its process: of a created window; of the list of attached
                           * memory of a dynamic one */
     uint64_t alignment;  /**< of its part: a page or more; a power of two */
-    uint64_t contiguous; /**< 1: parts follow each other without gaps */
+    uint32_t contiguous; /**< 1: parts follow each other without gaps */
+    uint32_t on_device;  /**< 1: a created window in device memory */
 } epwin_card_t;
 
 /** What a member tells the others about its part of data memory. */

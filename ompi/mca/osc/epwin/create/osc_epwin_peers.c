@@ -11,7 +11,7 @@
  *
  * Called by osc_epwin_create.c.
  *
- * Tests: win_create, win_shared
+ * Tests: win_create, win_shared, win_device
  */
 
 #include "ompi_config.h"
@@ -70,11 +70,13 @@ static void peer_reach(const epwin_making_t *making, const epwin_card_t *card,
 {
     const bool is_here = card->process == making->own.process;
 
-    peer->way = is_here ? EPWIN_WAY_DIRECT : EPWIN_WAY_MESSAGE;
+    peer->way = !is_here          ? EPWIN_WAY_MESSAGE
+                : card->on_device ? EPWIN_WAY_DEVICE
+                                  : EPWIN_WAY_DIRECT;
     if (has_data(making->module)) {
         return;
     }
-    if (!is_here && card->node == making->own.node) {
+    if (!is_here && card->node == making->own.node && !card->on_device) {
         peer->way = EPWIN_WAY_COPY;
     }
     /* In the own process addresses in a dynamic window are absolute. */

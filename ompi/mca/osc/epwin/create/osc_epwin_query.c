@@ -57,10 +57,6 @@ int mca_osc_epwin_attach(ompi_win_t *win, void *base, size_t size)
     if (PTRDIFF_MAX < size || UINTPTR_MAX - (uintptr_t) base < size) {
         return MPI_ERR_SIZE;
     }
-    rc = mca_osc_epwin_memory_check(module, base, size, "MPI_Win_attach");
-    if (MPI_SUCCESS != rc) {
-        return rc;
-    }
     mca_osc_epwin_enter(module); /* a list has one writer at a time */
     rc = mca_osc_epwin_regions_add(module->window, module->rank, (uintptr_t) base, size);
     mca_osc_epwin_leave(module);

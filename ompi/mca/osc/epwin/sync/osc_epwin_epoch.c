@@ -53,7 +53,7 @@ bool mca_osc_epwin_must_listen(const mca_osc_epwin_module_t *module)
 {
     /* Members of other domains use messages for synchronization at least. */
     for (int rank = 0; rank < module->size; ++rank) {
-        if (!mca_osc_epwin_is_near(module, rank) || EPWIN_WAY_DIRECT != module->peers[rank].way) {
+        if (!mca_osc_epwin_is_near(module, rank) || EPWIN_WAY_MESSAGE <= module->peers[rank].way) {
             return true;
         }
     }

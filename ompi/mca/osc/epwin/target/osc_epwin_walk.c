@@ -13,13 +13,14 @@
  *
  * Called by the layers calls and am.
  *
- * Tests: win_random, win_net, win_counts
+ * Tests: win_random, win_net, win_counts, win_device
  */
 
 #include "ompi_config.h"
 
 #include "osc_epwin_walk.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int mca_osc_epwin_walk_begin(mca_osc_epwin_walk_t *walk, int64_t at, size_t count,
@@ -114,9 +115,61 @@ void mca_osc_epwin_walk_end(mca_osc_epwin_walk_t *walk)
 
 /* ---- the origin's side ------------------------------------------------------------------------ */
 
-int mca_osc_epwin_pack_begin(mca_osc_epwin_pack_t *pack, const void *buffer, size_t count,
+void mca_osc_epwin_device_copy(void *to, const void *from, size_t bytes)
+{
+    (void) ompi_datatype_copy_content_same_ddt(&ompi_mpi_byte.dt, bytes, to,
+                                               (char *) (uintptr_t) from);
+}
+
+/** A buffer that may be in device memory: its runs are copied one by one. */
+static int pack_begin_device(mca_osc_epwin_pack_t *pack, const void *buffer, size_t count,
                              const ompi_datatype_t *type)
 {
+    int rc;
+
+    pack->device = malloc(sizeof(*pack->device));
+    if (NULL == pack->device) {
+        return MPI_ERR_NO_MEM;
+    }
+    rc = mca_osc_epwin_walk_begin(pack->device, (intptr_t) buffer, count, type, 1);
+    if (MPI_SUCCESS != rc) {
+        free(pack->device);
+    }
+    return rc;
+}
+
+/** The next bytes of it.  @param[in] from  packed bytes; NULL: pack to to */
+static void pack_device(mca_osc_epwin_pack_t *pack, char *to, const char *from, size_t bytes)
+{
+    mca_osc_epwin_run_t runs[EPWIN_WALK_RUNS];
+    size_t had;
+
+    do {
+        uint32_t count = EPWIN_WALK_RUNS;
+
+        had = mca_osc_epwin_walk_next(pack->device, runs, &count, bytes);
+        bytes -= had;
+        for (uint32_t i = 0; i < count; ++i) {
+            void *at = (void *) (intptr_t) runs[i].at;
+
+            if (NULL == from) {
+                mca_osc_epwin_device_copy(to, at, runs[i].size);
+                to += runs[i].size;
+            } else {
+                mca_osc_epwin_device_copy(at, from, runs[i].size);
+                from += runs[i].size;
+            }
+        }
+    } while (0 < had && 0 < bytes);
+}
+
+int mca_osc_epwin_pack_begin(mca_osc_epwin_pack_t *pack, const void *buffer, size_t count,
+                             const ompi_datatype_t *type, bool on_device)
+{
+    if (OPAL_UNLIKELY(on_device)) {
+        return pack_begin_device(pack, buffer, count, type);
+    }
+    pack->device = NULL;
     pack->carry_next = pack->carry_end = 0;
     OBJ_CONSTRUCT(&pack->convertor, opal_convertor_t);
     if (OPAL_SUCCESS
@@ -129,8 +182,12 @@ int mca_osc_epwin_pack_begin(mca_osc_epwin_pack_t *pack, const void *buffer, siz
 }
 
 int mca_osc_epwin_unpack_begin(mca_osc_epwin_pack_t *pack, void *buffer, size_t count,
-                               const ompi_datatype_t *type)
+                               const ompi_datatype_t *type, bool on_device)
 {
+    if (OPAL_UNLIKELY(on_device)) {
+        return pack_begin_device(pack, buffer, count, type);
+    }
+    pack->device = NULL;
     OBJ_CONSTRUCT(&pack->convertor, opal_convertor_t);
     if (OPAL_SUCCESS
         != opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &type->super, count,
@@ -169,8 +226,13 @@ static size_t pack_carried(mca_osc_epwin_pack_t *pack, void *to, size_t bytes)
 void mca_osc_epwin_pack_next(mca_osc_epwin_pack_t *pack, void *to, size_t bytes)
 {
     char *at = to;
-    size_t done = OPAL_UNLIKELY(pack->carry_next < pack->carry_end) ? pack_carried(pack, at, bytes)
-                                                                    : 0;
+    size_t done;
+
+    if (OPAL_UNLIKELY(NULL != pack->device)) {
+        pack_device(pack, to, NULL, bytes);
+        return;
+    }
+    done = OPAL_UNLIKELY(pack->carry_next < pack->carry_end) ? pack_carried(pack, at, bytes) : 0;
 
     if (done < bytes) {
         done += pack_elements(pack, at + done, bytes - done);
@@ -188,10 +250,19 @@ void mca_osc_epwin_unpack_next(mca_osc_epwin_pack_t *pack, const void *from, siz
     uint32_t pieces = 1;
     size_t unpacked = bytes;
 
+    if (OPAL_UNLIKELY(NULL != pack->device)) {
+        pack_device(pack, NULL, from, bytes);
+        return;
+    }
     (void) opal_convertor_unpack(&pack->convertor, &piece, &pieces, &unpacked);
 }
 
 void mca_osc_epwin_pack_end(mca_osc_epwin_pack_t *pack)
 {
-    OBJ_DESTRUCT(&pack->convertor);
+    if (OPAL_UNLIKELY(NULL != pack->device)) {
+        mca_osc_epwin_walk_end(pack->device);
+        free(pack->device);
+    } else {
+        OBJ_DESTRUCT(&pack->convertor);
+    }
 }

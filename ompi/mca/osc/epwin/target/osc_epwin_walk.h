@@ -71,16 +71,19 @@ void mca_osc_epwin_walk_end(mca_osc_epwin_walk_t *walk);
 /** The origin's side: packs from, or unpacks into, a buffer of the user, any number of bytes at a
  * time.  (Open MPI's convertor packs whole elements only.) */
 typedef struct mca_osc_epwin_pack_t {
+    mca_osc_epwin_walk_t
+        *device; /**< NULL; or in place of what follows: of memory that may be a device's */
     opal_convertor_t convertor;
     unsigned char carry[EPWIN_ELEMENT_MAX]; /**< packed, for the next call */
     uint32_t carry_next, carry_end;
 } mca_osc_epwin_pack_t;
 
-/** @return MPI_SUCCESS, MPI_ERR_NO_MEM */
+/** @param[in] on_device  the buffer may be in device memory
+ * @return MPI_SUCCESS, MPI_ERR_NO_MEM */
 int mca_osc_epwin_pack_begin(mca_osc_epwin_pack_t *pack, const void *buffer, size_t count,
-                             const ompi_datatype_t *type);
+                             const ompi_datatype_t *type, bool on_device);
 int mca_osc_epwin_unpack_begin(mca_osc_epwin_pack_t *pack, void *buffer, size_t count,
-                               const ompi_datatype_t *type);
+                               const ompi_datatype_t *type, bool on_device);
 
 /** The next bytes of it: as many as there are, at most. */
 void mca_osc_epwin_pack_next(mca_osc_epwin_pack_t *pack, void *to, size_t bytes);
@@ -88,6 +91,9 @@ void mca_osc_epwin_unpack_next(mca_osc_epwin_pack_t *pack, const void *from, siz
 
 /** End of either. */
 void mca_osc_epwin_pack_end(mca_osc_epwin_pack_t *pack);
+
+/** Copy bytes between host memory and device memory, or within either.  Any thread. */
+void mca_osc_epwin_device_copy(void *to, const void *from, size_t bytes);
 
 END_C_DECLS
 

@@ -13,6 +13,7 @@
 #define MCA_OSC_EPWIN_TARGET_TARGET_H
 
 #include "osc_epwin_apply.h"
+#include "osc_epwin_device_memory.h"
 #include "osc_epwin_range.h"
 #include "osc_epwin_walk.h"
 

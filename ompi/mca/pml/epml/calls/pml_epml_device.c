@@ -104,10 +104,6 @@ static int leave_to_accelerator(int rc, ompi_request_t **request)
 {
     if (OMPI_SUCCESS == rc) {
         rc = mca_pml_epml_request_by_accelerator((mca_pml_epml_request_t *) *request);
-        if (MPI_ERR_BUFFER == rc) {
-            rc = mca_pml_epml_device_refuse(((mca_pml_epml_request_t *) *request)->comm->comm,
-                                            "a message");
-        }
         if (OMPI_SUCCESS != rc) {
             (void) ompi_request_free(request);
         }
@@ -148,8 +144,8 @@ static int device_irecv_init(void *buf, size_t count, ompi_datatype_t *datatype,
                                 request);
 }
 
-static int device_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
-                        ompi_communicator_t *comm, ompi_request_t **request)
+int mca_pml_epml_device_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                              ompi_communicator_t *comm, ompi_request_t **request)
 {
     return start_once(device_irecv_init(buf, count, datatype, src, tag, comm, request), request);
 }
@@ -158,7 +154,7 @@ static int device_recv(void *buf, size_t count, ompi_datatype_t *datatype, int s
                        ompi_communicator_t *comm, ompi_status_public_t *status)
 {
     ompi_request_t *request = MPI_REQUEST_NULL;
-    const int rc = device_irecv(buf, count, datatype, src, tag, comm, &request);
+    const int rc = mca_pml_epml_device_irecv(buf, count, datatype, src, tag, comm, &request);
 
     return wait_once(rc, request, status);
 }
@@ -172,9 +168,9 @@ static int device_isend_init(const void *buf, size_t count, ompi_datatype_t *dat
                                 request);
 }
 
-static int device_isend(const void *buf, size_t count, ompi_datatype_t *datatype, int dst, int tag,
-                        mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
-                        ompi_request_t **request)
+int mca_pml_epml_device_isend(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                              int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                              ompi_request_t **request)
 {
     return start_once(device_isend_init(buf, count, datatype, dst, tag, mode, comm, request),
                       request);
@@ -184,7 +180,7 @@ static int device_send(const void *buf, size_t count, ompi_datatype_t *datatype,
                        mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
 {
     ompi_request_t *request = MPI_REQUEST_NULL;
-    const int rc = device_isend(buf, count, datatype, dst, tag, mode, comm, &request);
+    const int rc = mca_pml_epml_device_isend(buf, count, datatype, dst, tag, mode, comm, &request);
 
     return wait_once(rc, request, MPI_STATUS_IGNORE);
 }
@@ -201,7 +197,7 @@ static int checked_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int
                          ompi_communicator_t *comm, ompi_request_t **request)
 {
     return (is_device(comm, buf, count, datatype)
-                ? device_irecv
+                ? mca_pml_epml_device_irecv
                 : unchecked.pml_irecv)(buf, count, datatype, src, tag, comm, request);
 }
 
@@ -227,7 +223,7 @@ static int checked_isend(const void *buf, size_t count, ompi_datatype_t *datatyp
                          ompi_request_t **request)
 {
     return (is_device(comm, buf, count, datatype)
-                ? device_isend
+                ? mca_pml_epml_device_isend
                 : unchecked.pml_isend)(buf, count, datatype, dst, tag, mode, comm, request);
 }
 

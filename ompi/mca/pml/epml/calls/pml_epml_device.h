@@ -41,6 +41,13 @@ bool mca_pml_epml_device_is(const ompi_communicator_t *comm, const void *buffer,
  * @return MPI_ERR_BUFFER */
 int mca_pml_epml_device_refuse(const ompi_communicator_t *comm, const char *what);
 
+/** MPI_Irecv and MPI_Isend of a buffer in device memory. */
+int mca_pml_epml_device_irecv(void *buf, size_t count, ompi_datatype_t *datatype, int src, int tag,
+                              ompi_communicator_t *comm, ompi_request_t **request);
+int mca_pml_epml_device_isend(const void *buf, size_t count, ompi_datatype_t *datatype, int dst,
+                              int tag, mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                              ompi_request_t **request);
+
 /** In MPI_Init: have the module's calls check their buffers, if there is an accelerator. */
 void mca_pml_epml_device_install(mca_pml_base_module_t *module);
 

@@ -11,7 +11,8 @@
  * and unpacked from, host memory of the transports, a fragment at a time.
  *
  * Open MPI sets the flag by the buffer's address alone, which is none where a datatype has absolute
- * addresses (MPI_BOTTOM).  So it is set here.
+ * addresses (MPI_BOTTOM).  So the convertor is prepared here, with the flag: Open MPI 6 has functions
+ * of its own for such convertors, and chooses them then.
  *
  * Any thread of the process may progress an endpoint, and so copy for it.  The cuda component
  * copies only in threads with a CUDA context, and gives one to a thread that has none when that
@@ -52,20 +53,22 @@ static void *accelerator_copy(void *to, const void *from, size_t size, opal_conv
 int mca_pml_epml_request_by_accelerator(mca_pml_epml_request_t *request)
 {
     opal_convertor_t *convertor = &request->convertor;
-    const int rc = request->convertor_set ? OMPI_SUCCESS : mca_pml_epml_request_convertor(request);
+    int rc;
 
+    if (request->convertor_set) {
+        (void) opal_convertor_cleanup(convertor);
+        request->convertor_set = false;
+    }
+    rc = mca_pml_epml_request_prepare(request,
+                                      CONVERTOR_ACCELERATOR | CONVERTOR_SKIP_ACCELERATOR_INIT);
     if (OMPI_SUCCESS != rc) {
         return rc;
-    }
-    if (OMPI_MAJOR_VERSION >= 6) {
-        return MPI_ERR_BUFFER; /* convertors there do not copy by cbmemcpy: refused (docs/limits.md) */
     }
     request->contiguous = false;
     if (accelerator_copy != convertor->cbmemcpy) {
         atomic_store_explicit(&convertor_copy, convertor->cbmemcpy, memory_order_relaxed);
         convertor->cbmemcpy = accelerator_copy;
     }
-    convertor->flags |= CONVERTOR_ACCELERATOR;
     return OMPI_SUCCESS;
 }
 

@@ -51,18 +51,18 @@ mca_pml_epml_request_t *mca_pml_epml_request_new(void)
 int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request)
 {
     size_t position = 0;
-    int rc;
 
-    if (request->convertor_set) {
-        return opal_convertor_set_position(&request->convertor, &position);
-    }
-    rc = request->ops->sends
-             ? opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor,
-                                                        &request->datatype->super, request->count,
-                                                        request->buffer, 0, &request->convertor)
-             : opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor,
-                                                        &request->datatype->super, request->count,
-                                                        request->buffer, 0, &request->convertor);
+    return request->convertor_set ? opal_convertor_set_position(&request->convertor, &position)
+                                  : mca_pml_epml_request_prepare(request, 0);
+}
+
+int mca_pml_epml_request_prepare(mca_pml_epml_request_t *request, uint32_t flags)
+{
+    const int rc = (request->ops->sends ? opal_convertor_copy_and_prepare_for_send
+                                        : opal_convertor_copy_and_prepare_for_recv)(
+        ompi_mpi_local_convertor, &request->datatype->super, request->count, request->buffer,
+        (int32_t) flags, &request->convertor);
+
     if (OPAL_UNLIKELY(OPAL_SUCCESS != rc)) {
         (void) opal_convertor_cleanup(&request->convertor);
         return rc;

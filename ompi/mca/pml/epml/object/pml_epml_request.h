@@ -227,6 +227,10 @@ static inline const mca_pml_epml_peer_t *mca_pml_epml_request_partner(
  * @return OMPI_SUCCESS or an error */
 int mca_pml_epml_request_convertor(mca_pml_epml_request_t *request);
 
+/** Prepare its convertor, which has not been.  @param[in] flags  CONVERTOR_..., or 0
+ * @return OMPI_SUCCESS, or an error of Open MPI's */
+int mca_pml_epml_request_prepare(mca_pml_epml_request_t *request, uint32_t flags);
+
 /** Give room in an attached buffer back: the endpoint's own, or the process's.  Under the lock. */
 void mca_pml_epml_bsend_free(mca_pml_epml_comm_t *comm, void *room);
 

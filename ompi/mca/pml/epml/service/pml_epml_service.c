@@ -283,6 +283,24 @@ static int service_irecv(ompi_communicator_t *comm, int number, void *buffer, si
                                                           tag_of(number, tag), comm, request_p));
 }
 
+static int service_isend_device(ompi_communicator_t *comm, int number, const void *buffer,
+                                size_t count, ompi_datatype_t *datatype, int rank, int tag,
+                                ompi_request_t **request_p)
+{
+    return mca_pml_epml_mpi_error(mca_pml_epml_device_isend(buffer, count, datatype, rank,
+                                                            tag_of(number, tag),
+                                                            MCA_PML_BASE_SEND_STANDARD, comm,
+                                                            request_p));
+}
+
+static int service_irecv_device(ompi_communicator_t *comm, int number, void *buffer, size_t count,
+                                ompi_datatype_t *datatype, int rank, int tag,
+                                ompi_request_t **request_p)
+{
+    return mca_pml_epml_mpi_error(mca_pml_epml_device_irecv(buffer, count, datatype, rank,
+                                                            tag_of(number, tag), comm, request_p));
+}
+
 /** With the endpoint's lock. */
 static int service_am_answer(ompi_communicator_t *comm, int number, int rank, const void *data,
                              size_t size)
@@ -348,6 +366,8 @@ const mpix_endpoints_engine_t mca_pml_epml_service = {
     .memory_put = mca_pml_epml_memory_put,
     .isend = service_isend,
     .irecv = service_irecv,
+    .isend_device = service_isend_device,
+    .irecv_device = service_irecv_device,
     .am_send = service_am_send,
     .am_max = service_am_max,
     .am_answer = service_am_answer,

@@ -25,6 +25,7 @@ BEGIN_C_DECLS
 /** The state of a file of endpoints while it is open; part of a struct of its owner. */
 typedef struct mpix_endpoints_io_state_t {
     bool is_on_node;     /**< all members are on this node; set by the owner before any read */
+    bool is_open;        /**< opening it has succeeded; by the thread that opens it */
     _Atomic int failure; /**< of the last read or write that failed: an MPI class; or MPI_SUCCESS */
 } mpix_endpoints_io_state_t;
 

@@ -34,7 +34,6 @@
 #    include <stdlib.h>
 
 #    include "ompi/errhandler/errcode-internal.h"
-#    include "ompi/mca/common/ompio/common_ompio_buffer.h"
 
 /** Larger pieces are moved by their own member: each takes one call in any case. */
 #    define LARGE ((size_t) 256 << 10)
@@ -59,17 +58,16 @@ static bool collective_needs_locks(const mpix_endpoints_collective_io_t *collect
  * (fcoll_module.c).
  * @return OMPI_SUCCESS, MPI_ERR_BUFFER */
 static int collective_check_memory(const mpix_endpoints_collective_io_t *collective,
-                                   const void *buffer, mpix_endpoints_io_count_t count)
+                                   const void *buffer, mpix_endpoints_io_count_t count,
+                                   const ompi_datatype_t *datatype)
 {
-    int is_device, is_managed;
+    const ompi_communicator_t *comm = collective->file->f_comm;
 
-    mca_common_ompio_check_gpu_buf(collective->file, buffer, &is_device, &is_managed);
-    return 0 == count || !is_device || is_managed
-               ? OMPI_SUCCESS
-               : mpix_endpoints_client_engine()->refuse_device(collective->file->f_comm,
-                                                               collective->writes
-                                                                   ? "A collective write"
-                                                                   : "A collective read");
+    return mpix_endpoints_client_is_device(comm, buffer, (size_t) count, datatype)
+               ? mpix_endpoints_client_engine()->refuse_device(comm, collective->writes
+                                                                         ? "A collective write"
+                                                                         : "A collective read")
+               : OMPI_SUCCESS;
 }
 
 static void collective_publish(mpix_endpoints_collective_io_t *collective, size_t bytes)
@@ -194,7 +192,7 @@ void mpix_endpoints_collective_io_begin(mpix_endpoints_collective_io_t *collecti
     if (mpix_endpoints_local_group_view(file, &collective->view)) {
         rc = collective_find_pieces(collective, buffer, count, datatype, &bytes);
     }
-    rc = OMPI_SUCCESS == rc ? collective_check_memory(collective, buffer, count) : rc;
+    rc = OMPI_SUCCESS == rc ? collective_check_memory(collective, buffer, count, datatype) : rc;
     if (OMPI_SUCCESS == rc) {
         collective_publish(collective, bytes);
         collective_set_reduced(collective, bytes);

@@ -31,7 +31,6 @@
 #    include <stdlib.h>
 
 #    include "ompi/errhandler/errcode-internal.h"
-#    include "ompi/mca/common/ompio/common_ompio_buffer.h"
 #    include "ompi/mca/fcoll/base/base.h"
 #    include "ompi/mca/fcoll/fcoll.h"
 
@@ -109,12 +108,10 @@ static int module_move_all(ompio_file_t *file, bool writes, void *buffer,
 static void *module_stage(ompio_file_t *file, void *buffer, mpix_endpoints_io_count_t count,
                           ompi_datatype_t *datatype, void **host_p)
 {
-    int is_device, is_managed;
     ptrdiff_t gap = 0;
     void *memory;
 
-    mca_common_ompio_check_gpu_buf(file, buffer, &is_device, &is_managed);
-    if (0 == count || !is_device || is_managed) {
+    if (!mpix_endpoints_client_is_device(file->f_comm, buffer, (size_t) count, datatype)) {
         return NULL;
     }
     memory = malloc((size_t) opal_datatype_span(&datatype->super, (size_t) count, &gap));
@@ -169,18 +166,19 @@ int mpix_endpoints_fcoll_module_select(ompio_file_t *file, int rc)
                                                                      sizeof(*file->f_fcoll),
                                                                      module_replace)
                                         : NULL;
+    const mpix_endpoints_io_state_t *state;
 
     mpix_endpoints_stage_reach(MPIX_ENDPOINTS_STAGE_FCOLL);
     rc = mpix_endpoints_local_group_join(file, OMPI_SUCCESS == rc && NULL == copy
                                                    ? OMPI_ERR_OUT_OF_RESOURCE
                                                    : rc);
 
+    state = mpix_endpoints_io_state(file);
     /* ompio's component at all members if one has none, or no memory: the file has not been opened
      * then, at all alike.  A loss is not the same at all, and ompio's component cannot cope with
      * one.  If the file is open all members have had ours. */
     if (NULL != copy
-        && (OMPI_SUCCESS == rc || MPI_ERR_PROC_FAILED == rc
-            || 0 != (file->f_fh->f_flags & OMPIO_FILE_IS_OPEN))) {
+        && (OMPI_SUCCESS == rc || MPI_ERR_PROC_FAILED == rc || (NULL != state && state->is_open))) {
         file->f_fcoll = copy;
     }
     return rc;

@@ -34,6 +34,16 @@ static inline const mpix_endpoints_engine_t *mpix_endpoints_client_engine(void)
     return mpix_endpoints_table()->engine;
 }
 
+/** Is a buffer in device memory that the CPU cannot access? */
+static inline bool mpix_endpoints_client_is_device(const ompi_communicator_t *comm,
+                                                   const void *buffer, size_t count,
+                                                   const ompi_datatype_t *datatype)
+{
+    const mpix_endpoints_engine_t *engine = mpix_endpoints_client_engine();
+
+    return NULL != engine->accelerator() && engine->is_device(comm, buffer, count, datatype);
+}
+
 END_C_DECLS
 
 #endif
