@@ -224,12 +224,12 @@ typedef bool (*mca_btl_ep_lives_fn_t)(struct mca_btl_ep_module_t *module,
  * connected.  Called inside ep_progress and ep_drain; may call ep_disconnect for others.
  *
  * @param[in]  address  of its module, as published
- * @param[out] who      the peer in words, of size bytes; may be left as it is
+ * @param[out] peer_text  the peer in words, of size bytes; may be left as it is
  *
  * @return as ep_lost
  */
 typedef bool (*mca_btl_ep_lost_sender_fn_t)(struct mca_btl_ep_module_t *module, const void *address,
-                                            size_t length, char *who, size_t size);
+                                            size_t length, char *peer_text, size_t size);
 
 /**
  * Take in all messages that have arrived complete, of all senders; what arrives meanwhile may wait.

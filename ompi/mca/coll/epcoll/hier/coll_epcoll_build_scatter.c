@@ -9,7 +9,7 @@
  * Schedules of MPI_Reduce_scatter and MPI_Reduce_scatter_block.
  *
  * For each block of another process, one member combines the data of its process and sends them to
- * the block's owner, who combines them with those of its own process.  That member is the one with
+ * the block's owner, which combines them with those of its own process.  That member is the one with
  * the same index as the owner, modulo the number of members of its process.  So all members of both
  * processes have slices, and nothing is left to be scattered.
  *

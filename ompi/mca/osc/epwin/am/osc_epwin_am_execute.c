@@ -209,7 +209,7 @@ static epwin_am_outcome_t execute_lock(const execution_t *execution,
     if (execution->queue->is_in_handler || 0 != ++execution->peer->polls % EXECUTE_LIVENESS) {
         return EPWIN_AM_WAITS;
     }
-    /* Relaxed: a hint at who holds it. */
+    /* Relaxed: a hint at which one holds it. */
     holder = atomic_load_explicit(&control->accumulate, memory_order_relaxed);
     return 0 < holder && holder <= (uint32_t) module->size
                    && ENGINE->is_lost(module->comm, (int) holder - 1)

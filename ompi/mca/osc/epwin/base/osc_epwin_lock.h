@@ -99,7 +99,7 @@ static inline uint64_t epwin_lock_excluding(epwin_group_t group)
 }
 
 /* All read-modify-writes that take or release a lock are sequentially consistent.  Acquire and
- * release order the accesses of successive holders.  The total order is for one who releases one
+ * release order the accesses of successive holders.  The total order is for one that releases one
  * lock and takes another: of two threads that put under each other's lock, and then get under the
  * own one, one must see the other's put.  On x86-64 and aarch64 these are the same instructions. */
 
@@ -212,7 +212,7 @@ static inline bool epwin_lock_poll(mca_osc_epwin_lock_t *lock, epwin_group_t gro
         return false;
     }
     held = word + epwin_lock_unit(group);
-    /* Relaxed: one who draws a ticket after this sets the bit again, as soon as it is the head. */
+    /* Relaxed: one that draws a ticket after this sets the bit again, as soon as it is the head. */
     if (wait->ticket + 1 == atomic_load_explicit(&lock->next, memory_order_relaxed)) {
         held &= ~EPWIN_LOCK_WAITING;
     }

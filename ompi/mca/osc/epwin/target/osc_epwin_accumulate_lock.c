@@ -27,7 +27,7 @@ static bool accumulate_is_taken(void *context)
 {
     const accumulate_wait_t *wait = context;
 
-    /* The plain load keeps those who wait from writing the line. */
+    /* The plain load keeps those that wait from writing the line. */
     return 0 == atomic_load_explicit(&wait->control->accumulate, memory_order_relaxed)
            && mca_osc_epwin_accumulate_try(wait->control, wait->rank);
 }
@@ -44,7 +44,7 @@ int mca_osc_epwin_accumulate_acquire(mca_osc_epwin_module_t *module,
         /* The holder changes while this thread waits, so the loss of any member ends the wait. */
         const int rc = mca_osc_epwin_wait(module, "an accumulate", MPIX_ENDPOINTS_ANY_RANK,
                                           accumulate_is_taken, &wait);
-        /* Relaxed: a hint at who holds it.  A lost one holds it for good. */
+        /* Relaxed: a hint at which one holds it.  A lost one holds it for good. */
         const uint32_t holder = atomic_load_explicit(&control->accumulate, memory_order_relaxed);
 
         if (MPI_SUCCESS == rc) {

@@ -72,7 +72,7 @@ static void read_info(mca_pml_epml_creation_t *creation, opal_info_t *info)
     }
 }
 
-/** Who takes part, and how far apart they are. */
+/** The members of the creation, and their locality. */
 static void read_parent(mca_pml_epml_creation_t *creation)
 {
     ompi_communicator_t *parent = creation->parent;

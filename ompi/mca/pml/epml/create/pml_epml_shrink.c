@@ -7,10 +7,10 @@
  * @file
  *
  * MPIX_Comm_shrink and MPIX_Comm_ishrink of endpoints: two agreements (coll/epcoll), which survive
- * deaths.  The first one is on who has failed and on a context id, which is one that a member has
+ * deaths.  The first one is on the failed members and on a context id, which is one that a member has
  * drawn.  Each survivor then sets up the new communicator by itself, without a message.  The second
- * one is on whether all have it: so nobody sends on it before, and either all or none keep it.  Who
- * dies after the first one is a lost member of the new communicator.
+ * one is on whether all have it: so no member sends on it before, and either all or none keep it.  A
+ * member that dies after the first one is a lost member of the new communicator.
  *
  * Both agreements are begun by the call, so that others on this communicator, begun meanwhile, come
  * behind them at all members.
@@ -49,7 +49,7 @@ enum {
 typedef struct shrink_t {
     opal_object_t super;
     ompi_communicator_t *comm, **newcomm_p, *made;
-    mpix_endpoints_agreed_t who, fare; /**< of the two agreements */
+    mpix_endpoints_agreed_t first, second; /**< of the two agreements */
     ompi_group_t *failed, *none;
     ompi_request_t *requests[2];
     int rc; /**< of making it here */
@@ -96,7 +96,7 @@ static int make_of(shrink_t *shrink, mca_pml_epml_peers_t *local, mca_pml_epml_p
                    int rank)
 {
     ompi_communicator_t *comm = shrink->comm, *made = NULL;
-    const uint64_t context = shrink->who.id;
+    const uint64_t context = shrink->first.id;
     uint64_t own = context;
     int rc;
 
@@ -128,7 +128,8 @@ static int make(shrink_t *shrink)
         if (NULL != remote && 0 == remote->count) {
             rc = OMPI_SUCCESS; /* of nobody */
         } else {
-            mca_pml_epml_shared_peers_find(shrink->who.id, &local, NULL == remote ? NULL : &remote);
+            mca_pml_epml_shared_peers_find(shrink->first.id, &local,
+                                           NULL == remote ? NULL : &remote);
             rc = make_of(shrink, local, remote, rank);
         }
     }
@@ -175,17 +176,17 @@ static int shrink_begin(ompi_communicator_t *comm, ompi_communicator_t **newcomm
     shrink->failed = NULL;
     shrink->none = MPI_GROUP_EMPTY;
     shrink->rc = OMPI_SUCCESS;
-    shrink->who.flag = 0;
-    shrink->who.id = mca_pml_epml_context_ids(OMPI_COMM_IS_INTER(comm) ? 3 : 1);
-    shrink->fare.flag = shrink->fare.id = 0;
-    atomic_init(&shrink->who.held, 0);
-    atomic_init(&shrink->fare.held, 1);
-    rc = begin_agreement(shrink, &shrink->who, &shrink->failed, true, &shrink->requests[0]);
+    shrink->first.flag = 0;
+    shrink->first.id = mca_pml_epml_context_ids(OMPI_COMM_IS_INTER(comm) ? 3 : 1);
+    shrink->second.flag = shrink->second.id = 0;
+    atomic_init(&shrink->first.held, 0);
+    atomic_init(&shrink->second.held, 1);
+    rc = begin_agreement(shrink, &shrink->first, &shrink->failed, true, &shrink->requests[0]);
     if (OMPI_SUCCESS != rc) {
         OBJ_RELEASE(shrink);
         return rc;
     }
-    rc = begin_agreement(shrink, &shrink->fare, &shrink->none, false, &shrink->requests[1]);
+    rc = begin_agreement(shrink, &shrink->second, &shrink->none, false, &shrink->requests[1]);
     if (OMPI_SUCCESS != rc) {
         (void) ompi_request_free(&shrink->requests[0]); /* its operation goes on, and has a use for it */
         return rc;
@@ -199,24 +200,24 @@ static void shrink_go_on(shrink_t *shrink, int rc)
 {
     shrink->rc = OMPI_SUCCESS == rc ? make(shrink) : rc;
     if (OMPI_SUCCESS == shrink->rc) {
-        shrink->fare.flag = ~(uint64_t) 0;
+        shrink->second.flag = ~(uint64_t) 0;
         if (MPI_COMM_NULL != shrink->made && mca_pml_epml_compat_shares_node(shrink->made)) {
-            shrink->fare.flag &= ~(uint64_t) ALONE;
+            shrink->second.flag &= ~(uint64_t) ALONE;
         }
     }
     /* Release: partner in the agreement's step. */
-    atomic_store_explicit(&shrink->fare.held, 0, memory_order_release);
+    atomic_store_explicit(&shrink->second.held, 0, memory_order_release);
 }
 
 /** The second one is over.  Gives up the reference.  @param[in] rc  its result */
 static int shrink_end(shrink_t *shrink, int rc)
 {
     const bool all = (OMPI_SUCCESS == rc || MPI_ERR_PROC_FAILED == rc)
-                     && 0 != (shrink->fare.flag & MADE);
+                     && 0 != (shrink->second.flag & MADE);
 
     if (all) {
         if (MPI_COMM_NULL != shrink->made && OMPI_COMM_IS_INTRA(shrink->made)) {
-            mca_pml_epml_compat_activated(shrink->made, 0 == (shrink->fare.flag & ALONE));
+            mca_pml_epml_compat_activated(shrink->made, 0 == (shrink->second.flag & ALONE));
         }
         *shrink->newcomm_p = shrink->made;
         rc = OMPI_SUCCESS;

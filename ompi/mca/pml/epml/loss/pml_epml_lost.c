@@ -111,7 +111,7 @@ static mca_pml_epml_peer_t *find_sender(mca_pml_epml_ep_t *ep, const void *addre
 }
 
 bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,
-                              char *who, size_t size)
+                              char *peer_text, size_t size)
 {
     mca_pml_epml_ep_t *ep = module->ep_context;
     mca_pml_epml_peer_t *peer = find_sender(ep, address, length);
@@ -123,7 +123,7 @@ bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, 
     if (mca_pml_epml_lost_is(ep, peer)) {
         return false;
     }
-    describe_peer(&peer->proc->super.proc_name, who, size);
+    describe_peer(&peer->proc->super.proc_name, peer_text, size);
     connection = mca_pml_epml_connection_place(ep, peer);
     if (NULL != connection) {
         connection->peer_id = peer->id; /* which it is to lose at once */

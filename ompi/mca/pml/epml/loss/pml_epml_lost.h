@@ -54,7 +54,7 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module,
                               struct mca_btl_base_endpoint_t *endpoint);
 bool mca_pml_epml_lost_lives(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint);
 bool mca_pml_epml_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,
-                              char *who, size_t size);
+                              char *peer_text, size_t size);
 void mca_pml_epml_lost_describe(mca_btl_ep_module_t *module,
                                 struct mca_btl_base_endpoint_t *endpoint, char *text, size_t size);
 void mca_pml_epml_lost_meet(mca_btl_ep_module_t *module, uint64_t source);

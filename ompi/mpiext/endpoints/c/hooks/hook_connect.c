@@ -14,7 +14,7 @@
  * that comes of it, the bridge, pml/epml makes an intercommunicator, as in MPI_Intercomm_create.
  *
  * libmpi's roots exchange lists of members, which are strings, under the name of the port.  Ours add
- * a mark behind the last number, where libmpi reads none any more: who they are.  So both know
+ * a mark behind the last number, where libmpi reads none any more: their identities.  So both know
  * before anything else is done, and a side without this library sees no difference.
  *
  * | mine      | theirs                     | bridge                                             |
@@ -25,7 +25,7 @@
  * |           |                            | processes, and of one of endpoints the root alone  |
  * | endpoints | no mark                    | none: an error                                     |
  *
- * Parents who want all endpoints of their children (the info key mpix_remote_group) meet like
+ * Parents that want all endpoints of their children (the info key mpix_remote_group) meet like
  * endpoints, be they processes, and say so in their mark.  Children that will make endpoints then
  * keep the bridge, and meet their parents when they have them (static/parent.c).
  *
@@ -71,7 +71,7 @@
 typedef struct side_t {
     bool is_marked;
     bool are_endpoints; /**< or meet like endpoints */
-    bool wants_all;     /**< endpoints of the other side, who are children */
+    bool wants_all;     /**< endpoints of the other side, which are children */
     uint32_t job, vpid; /**< the root's process */
     int rank;           /**< in the communicator that libmpi connects */
 } side_t;
@@ -275,7 +275,7 @@ static mpix_endpoints_bridge_t meet_alone(const char *port, bool send_first,
 
 /* ---- children with all their endpoints ------------------------------------------------------- */
 
-/** A side of processes whose root has met the other one alone: tell its members, who are in
+/** A side of processes whose root has met the other one alone: tell its members, which are in
  * libmpi's function, by libmpi's way for errors of the root. */
 static void tell_members(ompi_communicator_t *comm, int root)
 {
@@ -295,7 +295,7 @@ static bool makes_endpoints(ompi_communicator_t *comm)
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
-/** Of endpoints; or of processes who want all of their children's, at the root. */
+/** Of endpoints; or of processes that want all of their children's, at the root. */
 static int connect_endpoints(ompi_communicator_t *comm, int root, const char *port, bool send_first,
                              ompi_communicator_t **newcomm)
 {

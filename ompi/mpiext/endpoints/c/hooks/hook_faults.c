@@ -12,7 +12,7 @@
  * of an endpoint communicator those are the endpoints of index 0 alone.  A revocation is sent to
  * processes by the slot of a communicator, which differs between the handles of endpoints.  So a
  * failed process leaves the state of a handle as it is: pml/epml ends what waits for lost peers
- * (docs/losses.md), says who they are, keeps what has been acknowledged, and passes revocations on.
+ * (docs/losses.md), names them, keeps what has been acknowledged, and passes revocations on.
  * MPIX_Comm_agree and MPIX_Comm_iagree are coll/epcoll's, and shrinking is pml/epml's.
  *
  * libmpi looks at the groups of all communicators in its table when it hears of a failure, in

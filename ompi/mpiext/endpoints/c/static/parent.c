@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Parents who want all endpoints of their children in the remote group.
+ * Parents that want all endpoints of their children in the remote group.
  *
  * A spawned process meets its parents in libmpi's initialization, when it has no endpoints yet.  If
  * the parents want them all, and the job is going to make endpoints (announce.c), the processes keep
@@ -25,7 +25,7 @@
 
 /** Written while MPI begins and ends, when no other thread may call it. */
 static struct {
-    ompi_communicator_t *bridge; /**< with the parents' root, who wait; or NULL */
+    ompi_communicator_t *bridge; /**< with the parents' root, which wait; or NULL */
     bool is_own;                 /**< each endpoint has a handle */
 } parents;
 

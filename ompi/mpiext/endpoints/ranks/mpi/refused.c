@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What would act for the process in place of the rank: other jobs, except parents who know all
+ * What would act for the process in place of the rank: other jobs, except parents that know all
  * ranks, and sessions, whose sets of processes are the launcher's.  A text says so, and the call
  * returns an error.
  *

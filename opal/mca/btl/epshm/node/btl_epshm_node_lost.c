@@ -114,18 +114,19 @@ void mca_btl_epshm_node_lose(epshm_node_peer_t *peer, const char *why)
 {
     struct mca_btl_base_endpoint_t *endpoint = (struct mca_btl_base_endpoint_t *) peer;
     mca_btl_ep_module_t *module = peer->module;
-    char who[256];
+    char peer_text[256];
 
     if (peer->lost) {
         return;
     }
     mca_btl_epshm_node_cut(peer);
-    (void) snprintf(who, sizeof(who), "rank %u", (unsigned int) peer->peer_proc->name.vpid);
+    (void) snprintf(peer_text, sizeof(peer_text), "rank %u",
+                    (unsigned int) peer->peer_proc->name.vpid);
     if (NULL != module->ep_describe) {
-        module->ep_describe(module, endpoint, who, sizeof(who));
+        module->ep_describe(module, endpoint, peer_text, sizeof(peer_text));
     }
     if (NULL == module->ep_lost || module->ep_lost(module, endpoint)) {
-        EPSHM_SHOW_HELP(why, true, who);
+        EPSHM_SHOW_HELP(why, true, peer_text);
     }
 }
 
@@ -144,7 +145,7 @@ void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_peer_proc
     mca_btl_ep_module_t *super = &module->super;
     epshm_node_peer_t *peer = module->peers;
     epshm_node_address_t address;
-    char who[256];
+    char peer_text[256];
 
     node_lost_condemn(module, sender, corrupt);
     if (NULL != peer) {
@@ -160,10 +161,10 @@ void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_peer_proc
     mca_btl_epshm_node_address_write(&address, peer_proc->size, doorbell, sender);
     address.process = peer_proc->name;
     address.stamp = peer_proc->stamp;
-    (void) snprintf(who, sizeof(who), "rank %u", (unsigned int) peer_proc->name.vpid);
+    (void) snprintf(peer_text, sizeof(peer_text), "rank %u", (unsigned int) peer_proc->name.vpid);
     if (NULL == super->ep_lost_sender
-        || super->ep_lost_sender(super, &address, sizeof(address), who, sizeof(who))) {
-        EPSHM_SHOW_HELP(why, true, who);
+        || super->ep_lost_sender(super, &address, sizeof(address), peer_text, sizeof(peer_text))) {
+        EPSHM_SHOW_HELP(why, true, peer_text);
     }
 }
 

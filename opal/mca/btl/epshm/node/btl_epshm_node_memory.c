@@ -12,7 +12,7 @@
  * in the first page.  The last one removes the name: the file then ends with the processes that
  * have it mapped, whatever their end is like.
  *
- * The name must be known without a message, but not to other users, who could take it beforehand.
+ * The name must be known without a message, but not to other users, which could take it beforehand.
  * So it is made with a secret from the segment of the process that all of them name.  A process
  * that does not see that segment cannot share, and the count tells the others.
  *
