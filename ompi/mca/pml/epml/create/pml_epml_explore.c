@@ -109,8 +109,8 @@ static void explore_step(explore_t *explore, step_fn_t start)
         if (OMPI_SUCCESS != rc && EPML_TRAIL_OPEN == trail->state) {
             (void) mca_pml_epml_meeting_within(&(mca_pml_epml_meeting_t){.comm = trail->comm}, rc);
             break_trail(explore, trail,
-                        MPI_ERR_PROC_FAILED == rc ? MPIX_ENDPOINTS_ERR_LOST
-                                                  : MPIX_ENDPOINTS_ERR_INTERN);
+                        mca_pml_epml_is_loss(rc) ? MPIX_ENDPOINTS_ERR_LOST
+                                                 : MPIX_ENDPOINTS_ERR_INTERN);
         }
     }
 }

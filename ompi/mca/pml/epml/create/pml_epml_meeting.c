@@ -31,7 +31,7 @@ static bool is_leader(const mca_pml_epml_meeting_t *meeting)
 
 int mca_pml_epml_meeting_within(const mca_pml_epml_meeting_t *meeting, int rc)
 {
-    if (OMPI_SUCCESS != rc && MPI_ERR_PROC_FAILED != rc
+    if (OMPI_SUCCESS != rc && !mca_pml_epml_is_loss(rc)
         && mca_pml_epml_is_endpoint_comm(meeting->comm)) {
         mca_pml_epml_comm_leave(meeting->comm);
     }
@@ -78,7 +78,7 @@ static int excuse_oneself(const mca_pml_epml_meeting_t *meeting, int why)
 int mca_pml_epml_meeting_exchange(mca_pml_epml_meeting_t *meeting, int own_rc, const void *mine,
                                   size_t my_size, void *theirs, size_t their_size)
 {
-    const excuse_t excuse = MPI_ERR_PROC_FAILED == own_rc ? EXCUSE_LOST : EXCUSE_FAILED;
+    const excuse_t excuse = mca_pml_epml_is_loss(own_rc) ? EXCUSE_LOST : EXCUSE_FAILED;
     ompi_status_public_t status;
     ompi_request_t *request;
     excuse_t rest;
