@@ -13,7 +13,7 @@
  * it, then ends.  So a party that ends leaves none behind that would need it: all others have noted
  * the value, or get it from the one that ends because its coordinator has died (FINAL).
  *
- * Tests: unit/test_epcoll_consensus, ulfm_agree
+ * Tests: unit/test_epcoll_consensus, ulfm_agree, ulfm_stress
  */
 
 #include "coll_epcoll_consensus.h"

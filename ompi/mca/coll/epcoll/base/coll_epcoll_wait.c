@@ -8,7 +8,7 @@
  *
  * Turns of the engine while an operation waits, and what its end means to the user.
  *
- * Tests: coll_move, coll_reduce, coll_different, death_coll
+ * Tests: coll_move, coll_reduce, coll_different, death_coll, ulfm_revoke
  */
 
 #include "ompi_config.h"
@@ -148,6 +148,22 @@ void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
         && 0 == atomic_exchange_explicit(&handle->member.block->told, 1, memory_order_relaxed)) {
         tell_others(handle, why);
     }
+}
+
+int mca_coll_epcoll_in_vain(const mca_coll_epcoll_handle_t *handle, bool look)
+{
+    int why = 0;
+
+    if (NULL != mca_coll_epcoll_layout(handle)) {
+        /* Relaxed: nothing but the word itself is read by it. */
+        why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
+    }
+    if (OPAL_LIKELY(0 != why || !look)) {
+        return why;
+    }
+    return mca_coll_epcoll_component.engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK)
+               ? MPI_ERR_PROC_FAILED
+               : 0;
 }
 
 bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t size)

@@ -190,6 +190,7 @@ int mca_coll_epcoll_program_begin(mca_coll_epcoll_program_t *program,
     program->steps = program->parts = program->at = program->open = 0;
     program->is_shown = false;
     program->done = 0;
+    program->waits = 0;
     rc = program->builder->begin(program);
     return MPI_SUCCESS == rc ? program->error : rc;
 }
@@ -243,13 +244,25 @@ static int turn_over(mca_coll_epcoll_program_t *program)
     return MPI_SUCCESS == program->error ? EPCOLL_SOME : program->error;
 }
 
-/** Has another member failed?  Then what we wait for may never come. */
+/** Has another member of the block failed?  Then what we wait for may never come. */
 static int look_broken(const mca_coll_epcoll_program_t *program)
 {
     /* Relaxed: nothing but the word itself is read by it. */
     const int why = atomic_load_explicit(program->member->broken, memory_order_relaxed);
 
     return 0 == why ? EPCOLL_NOTHING : why;
+}
+
+/** Likewise, or is one lost, so that others do not come?  Messages end by themselves then. */
+static int look_in_vain(mca_coll_epcoll_program_t *program)
+{
+    int why = look_broken(program);
+
+    if (EPCOLL_NOTHING == why) {
+        why = mca_coll_epcoll_in_vain(program->handle, 0 == ++program->waits % EPCOLL_WAITS);
+        why = 0 == why ? EPCOLL_NOTHING : why;
+    }
+    return why;
 }
 
 int mca_coll_epcoll_program_step(mca_coll_epcoll_program_t *program, uint32_t most)
@@ -281,7 +294,7 @@ int mca_coll_epcoll_program_step(mca_coll_epcoll_program_t *program, uint32_t mo
         result = EPCOLL_SOME == rc ? rc : result;
     }
     if (EPCOLL_NOTHING == rc) {
-        rc = look_broken(program);
+        rc = look_in_vain(program);
     }
     if (OPAL_LIKELY(EPCOLL_NOTHING == rc || EPCOLL_SOME == rc)) {
         return result;

@@ -133,27 +133,17 @@ static bool pending_show(mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_ope
     return true;
 }
 
-/** It waits: for something that will not come?  In the node's memory no other layer notices that a
- * member is lost.  @return 0, or the error with which to end */
+/** It waits: for something that will not come?  @return 0, or the error with which to end */
 static int why_not(const mca_coll_epcoll_pending_t *pending, mca_coll_epcoll_operation_t *operation)
 {
-    const mca_coll_epcoll_handle_t *handle = pending->handle;
-    int why = pending_broken(operation);
+    const int why = pending_broken(operation);
 
-    if (0 == why && NULL != mca_coll_epcoll_layout(handle)) {
-        /* Relaxed: as in broken. */
-        why = atomic_load_explicit(handle->member.broken, memory_order_relaxed);
-    }
     if (!operation->is_shown) {
         ++operation->running.waits; /* for room: the owners of what was there before may be lost */
     }
-    if (OPAL_LIKELY(0 != why || NULL == mca_coll_epcoll_layout(handle)
-                    || 0 != operation->running.waits % EPCOLL_WAITS)) {
-        return why;
-    }
-    return mca_coll_epcoll_component.engine->is_lost(handle->comm, MPIX_ENDPOINTS_ANY_RANK)
-               ? MPI_ERR_PROC_FAILED
-               : 0;
+    return 0 != why ? why
+                    : mca_coll_epcoll_in_vain(pending->handle,
+                                              0 == operation->running.waits % EPCOLL_WAITS);
 }
 
 /**
