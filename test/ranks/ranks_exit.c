@@ -8,7 +8,7 @@
  *
  * Ranks that end, or fail, in all ways: ranks_exit HOW WHO WHEN.  WHO is a rank, N+ for N and all behind
  * it, or -1 for all; WHEN is
- * before, in or after MPI; HOW is a name of deeds[], or with "t:" before it, what another thread of the
+ * before, in or after MPI, or last, when all have come to MPI_Finalize; HOW is a name of deeds[], or with "t:" before it, what another thread of the
  * rank does.  What must be said, and the launcher's status, are in lib/Ept/Table/Ranks.pm.
  *
  * Guards: finish.c, start.c, exit.c, signals.c, err_calls.c, libc.c, environment.c, begin.c, end.c, ranks.c
@@ -87,6 +87,14 @@ static void quick_five(void)
 static void quick_well(void)
 {
     quick_exit(0);
+}
+
+static void killed(void)
+{
+    (void) kill(getpid(), SIGKILL);
+    for (;;) {
+        (void) pause();
+    }
 }
 
 static void mpi_abort(void)
@@ -188,25 +196,16 @@ static const struct {
     const char *name;
     void (*call)(void);
 } deeds[] = {
-    {"exit5", five},
-    {"exit0", well},
-    {"exit267", mask},
-    {"again", again},
-    {"_exit5", now_five},
-    {"_exit0", now_well},
-    {"quick5", quick_five},
-    {"quick0", quick_well},
-    {"abort", abort},
-    {"mpi_abort", mpi_abort},
-    {"comm_rank", comm_rank},
-    {"irecv", irecv},
-    {"fatal", fatal},
-    {"linger", linger},
-    {"null", write_null},
-    {"divide", divide},
-    {"assert", fail_assertion},
-    {"err", fail_err},
-    {"pthread_exit", leave_thread},
+    {"exit5", five},          {"exit0", well},
+    {"exit267", mask},        {"again", again},
+    {"_exit5", now_five},     {"_exit0", now_well},
+    {"quick5", quick_five},   {"quick0", quick_well},
+    {"abort", abort},         {"killed", killed},
+    {"mpi_abort", mpi_abort}, {"comm_rank", comm_rank},
+    {"irecv", irecv},         {"fatal", fatal},
+    {"linger", linger},       {"null", write_null},
+    {"divide", divide},       {"assert", fail_assertion},
+    {"err", fail_err},        {"pthread_exit", leave_thread},
     {"overflow", overflow},
 };
 
@@ -255,11 +254,18 @@ int main(int argc, char **argv)
     if (0 == strcmp(argv[1], "return4") && rank == atoi(argv[2])) {
         return 4;
     }
+    /* One that dies behind it may be the reason why it fails at others. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    maybe(argv, "last");
     if (0 == strcmp(argv[3], "in") && -2 != atoi(argv[2])) {
         printf("still here\n");
     }
     MPI_Finalize();
     maybe(argv, "after");
+    if (0 == strcmp(argv[3], "last") && rank == (0 == atoi(argv[2]) ? 1 : 0)) {
+        printf("MPI has ended without the one that has died\n");
+    }
     return 0;
 }

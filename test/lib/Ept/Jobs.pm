@@ -22,7 +22,8 @@ sub mpich_jobs
     my ($top, $options) = @_;
 
     # Collectives take two minutes, and are well covered by programs of ours.
-    my @folders = map { [$_, ''] } grep { 'coll' ne $_ || $options->{long} } @Ept::MpichTests::FOLDERS;
+    my @folders = map { [$_, ''] }
+        grep { 'ft' ne $_ && ('coll' ne $_ || $options->{long}) } @Ept::MpichTests::FOLDERS;
     push @folders, map { [$_, '--longer'] } @Ept::MpichTests::FOLDERS if $options->{long};
     return map { {
         name => "mpich/$_->[0]" . ($_->[1] ? ':long' : ''),

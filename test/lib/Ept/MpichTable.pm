@@ -37,6 +37,8 @@ our %NOWHERE = (
     'rma/badrma' => 'accumulates in types without elements, which Open MPI refuses',
     'rma/rmanull' => 'locks MPI_PROC_NULL, which Open MPI refuses',
     'rma/win_info' => 'asks for hints that nobody has set, which Open MPI does not show',
+    'ft/abort' => 'computes for ever where Open MPI\'s fault tolerance leaves it behind, also under ob1',
+    'ft/revoke_shrink' => 'expects the result of an allreduce that has failed',
     'init/timeout' => 'tests the time-out of MPICH\'s mpiexec',
 );
 
@@ -49,6 +51,10 @@ our %ENDPOINTS_ONLY = (
     )),
     # Of processes osc/rdma serves it, and ends one run in ten by MPI_ERR_RMA_RANGE.
     'rma/linked_list_bench_lock_excl' => 'fails now and then under ob1',
+    (map { ("ft/$_" => 'waits for ever under ob1 now and then') } qw(
+        die sendalive isendalive multi_isendalive senddead recvdead isenddead irecvdead barrier
+        gather reduce bcast scatter anysource revoke_nofail shrink agree agree_shrink nbccoll failure_ack
+    )),
     # Tens of thousands of communicators one after the other, tens of seconds: libmpi's own matter.
     (map { $_ => 'would take the time of all others' } qw(comm/ctxalloc comm/ctxsplit)),
 );
@@ -97,6 +103,7 @@ my $TWICE = 'frees a key twice, which may be another rank\'s of the process by t
 #   skip => REASON         not at all
 #   ranks => N             N ranks and no others; otherwise 4, or as many as MPICH's list says
 #   layouts => ['PrE']     only these layouts
+#   dies => N              rank N dies, which must be alone in its process
 our %ENDPOINTS = (
     'attr/keyval_double_free' => { skip => $TWICE },
     'attr/keyval_double_free_comm' => { skip => $TWICE },
@@ -110,6 +117,17 @@ our %ENDPOINTS = (
         init/session init/session_mult_init init/session_psets init/session_self
     )),
     'errhan/adderr' => { skip => 'counts on being alone to add error classes' },
+
+    (map { ("ft/$_" => { dies => 1 }) } qw(
+        die sendalive isendalive senddead recvdead isenddead irecvdead barrier gather reduce bcast
+        scatter anysource failure_ack
+    )),
+    (map { ("ft/$_" => { dies => 2 }) } qw(shrink agree agree_shrink)),
+    'ft/nbccoll' => { dies => 3 },
+    # Three of four die, one after the other.
+    'ft/multi_isendalive' => { layouts => [qw(4r1/node 4r1)] },
+    # None does.
+    'ft/revoke_nofail' => { layouts => [qw(2r2/node 2r2)] },
 
     # As ENDPOINTS_ONLY has it; between processes comm_flat does likewise.
     'comm/ctxalloc' => { layouts => ['1r2'] },

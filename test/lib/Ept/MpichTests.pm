@@ -10,6 +10,7 @@
 #   FOLDER/PROGRAM/N/ob1, FOLDER/PROGRAM/N/epml   N processes, ordinary communicators
 #   FOLDER/PROGRAM/PrE                            P processes with E ranks as threads each, over tcp
 #   FOLDER/PROGRAM/PrE/node                       the same through the node's memory
+#   FOLDER/PROGRAM/A+B+C                          processes of A, B and C ranks, over tcp or with /node
 # PROGRAM is followed by :2, :3, ... where a list has it again with other arguments.
 
 package Ept::MpichTests;
@@ -21,7 +22,7 @@ use Ept::Build;
 use Ept::MpichTable;
 
 our @FOLDERS = qw(attr comm group topo errhan info pt2pt part datatype init coll io errors/io
-    romio rma errors/rma threads/rma);
+    romio rma errors/rma threads/rma ft);
 our @CONFIGS = qw(ob1 epml 1rN PrN);
 
 # Folders that run with ranks of one process, and otherwise only with --longer: where.
@@ -73,7 +74,7 @@ sub _lines
             $line{left_out} //= 'tests what only MPICH has' if "$key=$value" =~ /^mpix=true$/i;
             # MPICH 4.0.2 says so of persistent collectives as well, which MPI-4 has.
             $line{left_out} //= 'not in the MPI standard'
-                if "$key=$value" =~ /^strict=false$/i && "$folder/$program" !~ m{^coll/p_};
+                if "$key=$value" =~ /^strict=false$/i && "$folder/$program" !~ m{^(?:coll/p_|ft/)};
             $line{timeout} = $value if 'timeLimit' eq $key && $value > $TIMEOUT;
         }
         $line{timeout} = $LONGEST if $line{timeout} > $LONGEST;
@@ -109,12 +110,23 @@ sub _ordinary
     } } 'ob1', !$LONGER{ $line->{folder} } || $longer ? 'epml' : ();
 }
 
+# A rank dies with its process: each is in one of its own; then only the one that dies, so those before
+# it are together, and those behind it.
+sub _faulty_layouts
+{
+    my ($np, $dies) = @_;
+    my $together = join '+', grep { 0 < $_ } $dies, 1, $np - $dies - 1;
+
+    return ("${np}r1/node", "$together/node", $together);
+}
+
 # How many processes of how many ranks: all in one process, and half of them, or each, in its own.
 sub _layouts
 {
     my ($line, $entry, $longer) = @_;
     my $ranks = $entry->{ranks};
 
+    return _faulty_layouts($line->{np}, $entry->{dies}) if defined $entry->{dies};
     if (my $others = $LONGER{ $line->{folder} }) {
         my ($first, @rest) = _layouts({ %$line, folder => '' }, $entry);
         my $quick = $Ept::MpichTable::QUICK{ $line->{folder} };
@@ -139,12 +151,14 @@ sub _as_threads
     my @jobs;
 
     for my $layout (_layouts($line, $entry, $longer)) {
-        my ($np, $ep, $node) = $layout =~ m{^(\d+)r(\d+)(/node)?$}
+        my ($np, $ep, $more, $node) = $layout =~ m{^(\d+)(?:r(\d+)|((?:\+\d+)+))(/node)?$}
             or die "$name: layout $layout\n";
+        my @parts = $more ? split /\+/, "$np$more" : ();
+        ($np, $ep) = (scalar @parts, $parts[0]) if @parts;
         next if 1 < $np && !$node && $Ept::MpichTable::SHARED{"$line->{folder}/$line->{program}"};
         push @jobs, {
             %$line, name => "$name/$layout", config => 1 == $np ? '1rN' : 'PrN',
-            np => $np, ep => $ep, node => $node, base => "$name/$line->{np}/ob1",
+            np => $np, ep => $ep, parts => \@parts, node => $node, base => "$name/$line->{np}/ob1",
             left_out => $line->{left_out} // $entry->{skip},
         };
     }

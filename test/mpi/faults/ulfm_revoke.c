@@ -12,15 +12,15 @@
  *
  *   --ep N   endpoints per process
  *
- * Guards: pml_epml_leave.c, pml_epml_left.c, pml_epml_request.c, pml_epml_rndv_cancel.c,
+ * Guards: coll_epcoll_wait.c, pml_epml_cid_tree.c, pml_epml_creation.c, pml_epml_leave.c, pml_epml_left.c, pml_epml_request.c, pml_epml_rndv_cancel.c,
  * hook_faults.c
  */
 
 #include "ulfm_kit.h"
 
-enum { NEVER = 9, WORD = 2, LARGE = 1 << 20, PENDING = 8 };
+enum { NEVER = 9, WORD = 2, LARGE = 1 << 20, PENDING = 8, KINDS = 3, COMMS = 6 + KINDS };
 
-enum { POSTED, BLOCKED, LATER, OTHERS, COLLECTIVE, INTER, FREED, DEATHS, TOPICS };
+enum { POSTED, BLOCKED, LATER, OTHERS, COLLECTIVE, APART, CREATION, INTER, FREED, DEATHS, TOPICS };
 
 static const char *const names[TOPICS] = {
     "what has been posted ends at all members",
@@ -28,6 +28,8 @@ static const char *const names[TOPICS] = {
     "what is started later is refused, and is_revoked says so",
     "a duplicate goes on",
     "collectives in flight end",
+    "those that others of the process do not come to",
+    "creations in flight end",
     "an intercommunicator: both groups",
     "a member that has freed the communicator is not missed",
     "past members that have died",
@@ -85,7 +87,8 @@ static void posted(const member_t *m, MPI_Comm comm)
                        &requests[count++]);
         MPI_Start(&requests[3]);
         MPI_Issend(memory, 8, MPI_CHAR, right, WORD, comm, &requests[count++]);
-        MPI_Isend(memory + LARGE, LARGE, MPI_CHAR, right, WORD, comm, &requests[count++]);
+        /* Synchronous, too: another one may be over before the message is dropped. */
+        MPI_Issend(memory + LARGE, LARGE, MPI_CHAR, right, WORD, comm, &requests[count++]);
         MPI_Ibarrier(comm, &requests[count++]);
         CLASS(POSTED, MPI_ERR_IN_STATUS, MPI_Waitall(count, requests, statuses));
         for (int i = 0; i < count; ++i) {
@@ -183,11 +186,48 @@ static void deaths(const member_t *m, MPI_Comm comm)
     }
 }
 
+/** Only the first endpoint of each process comes, to what is not blocking; the last one revokes. */
+static void apart(const member_t *m, MPI_Comm comm)
+{
+    int *memory = calloc((size_t) m->size, 2 * sizeof(*memory));
+    MPI_Request requests[3];
+    MPI_Status statuses[3];
+
+    if (m->size - 1 == m->rank) {
+        OK(APART, MPIX_Comm_revoke(comm));
+    } else if (0 == m->index) {
+        MPI_Ibarrier(comm, &requests[0]);
+        MPI_Ialltoall(memory, 1, MPI_INT, memory + m->size, 1, MPI_INT, comm, &requests[1]);
+        MPI_Iallreduce(memory, memory + m->size, 1, MPI_INT, MPI_SUM, comm, &requests[2]);
+        CLASS(APART, MPI_ERR_IN_STATUS, MPI_Waitall(3, requests, statuses));
+        for (int i = 0; i < 3; ++i) {
+            CLASS(APART, MPIX_ERR_REVOKED, statuses[i].MPI_ERROR);
+        }
+    }
+    free(memory);
+}
+
+/** The one that does not come revokes. */
+static void creation(const member_t *m, MPI_Comm comm, int kind)
+{
+    MPI_Comm made[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
+
+    if (1 == m->rank) {
+        OK(CREATION, MPIX_Comm_revoke(comm));
+    } else if (0 == kind) {
+        CLASS(CREATION, MPIX_ERR_REVOKED, MPIX_Comm_create_endpoints(comm, 2, MPI_INFO_NULL, made));
+    } else if (1 == kind) {
+        CLASS(CREATION, MPIX_ERR_REVOKED, MPI_Comm_dup(comm, made));
+    } else {
+        CLASS(CREATION, MPIX_ERR_REVOKED, MPI_Comm_split(comm, 0, m->rank, made));
+    }
+}
+
 static void member_run(member_t *m)
 {
-    MPI_Comm comms[5], half, bridged;
+    MPI_Comm comms[COMMS], half, bridged;
 
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < COMMS; ++i) {
         MPI_Comm_dup(m->comm, &comms[i]);
     }
     MPI_Comm_split(m->comm, m->rank % 2, m->rank, &half);
@@ -197,6 +237,10 @@ static void member_run(member_t *m)
     talk(m->comm, OTHERS);
     blocked(m, comms[1]);
     collective(m, comms[2]);
+    apart(m, comms[5]);
+    for (int kind = 0; kind < KINDS; ++kind) {
+        creation(m, comms[6 + kind], kind);
+    }
     inter(m, bridged);
     talk(half, OTHERS);
     freed(m, &comms[3]);
@@ -206,7 +250,7 @@ static void member_run(member_t *m)
     }
     MPI_Comm_free(&bridged);
     MPI_Comm_free(&half);
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < COMMS; ++i) {
         if (MPI_COMM_NULL != comms[i]) {
             MPI_Comm_free(&comms[i]);
         }

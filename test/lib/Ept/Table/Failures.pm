@@ -120,7 +120,7 @@ our @ENTRIES = (
     # What endpoints have of it: the failed as groups, and acknowledging them.
     { program => 'ulfm_ack', configs => ['4x2/node'], longer => [qw(4x2/tcp 3x1/node 3x1/tcp)],
       plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
-    { program => 'ulfm_revoke', configs => ['4x2/node'], longer => [qw(4x2/tcp 3x1/node 3x1/tcp)],
+    { program => 'ulfm_revoke', configs => [qw(4x2/node 1x4)], longer => [qw(4x2/tcp 3x1/node 3x1/tcp)],
       plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
     { program => 'ulfm_agree', configs => ['4x2/node'], longer => [qw(4x2/tcp 3x1/node 3x1/tcp)],
       plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
@@ -128,6 +128,10 @@ our @ENTRIES = (
       plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
     { program => 'ulfm_inter', configs => ['3x2/node'], longer => [qw(4x2/tcp 3x4/node)],
       plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
+    # All of it, round after round, with deaths at random: seeds.
+    (map { +{ program => 'ulfm_stress', variant => "seed$_", configs => ['6x2/node'], longer => ['6x2/tcp'],
+              long => 1, plain => 0, launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60,
+              args => "--seed $_" } } 1 .. 8),
     { program => 'ulfm', variant => 'direct', direct => 1, configs => ['3x2/node'], plain => 0,
       quick => [], launcher => $ULFM, says => '', timeout => 60 },
     { program => 'ulfm', variant => 'cluster', cluster => 'one', configs => ['6x2/node'], long => 1,

@@ -51,6 +51,10 @@ our @ENTRIES = (
     (map { my ($args, $status, $says) = @$_;
            +{ program => 'ranks_exit', variant => $args =~ tr/ /-/r, kind => 'fatal', args => $args,
               status => $status, says => $says, configs => ['1r4'], quick => [], plain => 0 } } @ENDS),
+    # A process dies before MPI_Finalize, which is no error of the survivors' MPI_Finalize.
+    { program => 'ranks_exit', variant => 'killed', kind => 'fatal', args => 'killed 1 last', status => 0,
+      launcher => '--with-ft ulfm', says => 'MPI has ended without', configs => ['4r1/node'],
+      longer => ['4r1/tcp'], quick => [], plain => 0 },
     # No rank of a process calls MPI_Init.
     { program => 'ranks_exit', variant => 'no-init', kind => 'fatal', args => 'exit0 2+ before', status => 1,
       says => 'rank [23] of 4 .* without MPI_Init', configs => ['2r2/node'], quick => [], plain => 0 },

@@ -16,7 +16,7 @@
  * On an intercommunicator both sides take part in one agreement of their processes.  Messages to
  * the own side go by its local communicator.  Each side's flags have a half of the value's bits.
  *
- * Tests: ulfm_agree, ulfm_inter
+ * Tests: ulfm_agree, ulfm_inter, ulfm_stress
  */
 
 #include "ompi_config.h"

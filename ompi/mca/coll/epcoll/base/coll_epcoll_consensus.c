@@ -14,7 +14,7 @@
  * others have noted the value, or get it from the one that ends because its coordinator has died
  * (FINAL).
  *
- * Tests: unit/test_epcoll_consensus, ulfm_agree
+ * Tests: unit/test_epcoll_consensus, ulfm_agree, ulfm_stress
  */
 
 #include "coll_epcoll_consensus.h"

@@ -8,7 +8,7 @@
  *
  * Progress of the engine while an operation waits, and its end.
  *
- * Tests: coll_move, coll_reduce, coll_mismatch, death_coll
+ * Tests: coll_move, coll_reduce, coll_mismatch, death_coll, ulfm_revoke
  */
 
 #include "ompi_config.h"
@@ -152,6 +152,22 @@ void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why)
                                            memory_order_relaxed)) {
         notify_others(handle, why);
     }
+}
+
+int mca_coll_epcoll_waiting_error(const mca_coll_epcoll_handle_t *handle, bool look)
+{
+    int why = 0;
+
+    if (NULL != mca_coll_epcoll_layout(handle)) {
+        /* Relaxed: nothing but the word itself is read by it. */
+        why = atomic_load_explicit(handle->view.member.broken, memory_order_relaxed);
+    }
+    if (OPAL_LIKELY(0 != why || !look)) {
+        return why;
+    }
+    return mca_coll_epcoll_component.engine->is_lost(handle->view.comm, MPIX_ENDPOINTS_ANY_RANK)
+               ? MPI_ERR_PROC_FAILED
+               : 0;
 }
 
 bool mca_coll_epcoll_am_handler(void *object, int rank, const void *data, size_t size)

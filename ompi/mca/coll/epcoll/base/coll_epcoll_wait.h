@@ -39,6 +39,17 @@ void mca_coll_epcoll_break_all(mca_coll_epcoll_handle_t *handle, int why);
 void mca_coll_epcoll_break_late(const mca_coll_epcoll_handle_t *handle,
                                 mca_coll_epcoll_view_t *made);
 
+/**
+ * Does an operation of a handle, not a blocking one, wait for members that may not come?  Members
+ * that have seen an error, or a revocation, need not call any more, and in memory no other layer
+ * notices that one is lost.
+ *
+ * @param[in] look  at losses as well: takes the endpoint's lock
+ *
+ * @return 0, or the MPI error code with which to end
+ */
+int mca_coll_epcoll_waiting_error(const mca_coll_epcoll_handle_t *handle, bool look);
+
 /** The client's active-message handler: another process reports that it has failed. */
 bool mca_coll_epcoll_am_handler(void *object, int rank, const void *data, size_t size);
 

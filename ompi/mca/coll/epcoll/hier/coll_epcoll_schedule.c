@@ -191,6 +191,7 @@ int mca_coll_epcoll_schedule_begin(mca_coll_epcoll_schedule_t *schedule,
     schedule->steps = schedule->parts = schedule->at = schedule->open = 0;
     schedule->is_published = false;
     schedule->done = 0;
+    schedule->waits = 0;
     rc = schedule->builder->begin(schedule);
     return MPI_SUCCESS == rc ? schedule->error : rc;
 }
@@ -244,13 +245,26 @@ static int schedule_next_round(mca_coll_epcoll_schedule_t *schedule)
     return MPI_SUCCESS == schedule->error ? EPCOLL_SOME : schedule->error;
 }
 
-/** Has another member failed?  Then what we wait for may never arrive. */
+/** Has another member of the segment failed?  Then what we wait for may never arrive. */
 static int check_broken(const mca_coll_epcoll_schedule_t *schedule)
 {
     /* Relaxed: nothing but the word itself is read by it. */
     const int why = atomic_load_explicit(schedule->member->broken, memory_order_relaxed);
 
     return 0 == why ? EPCOLL_NOTHING : why;
+}
+
+/** Likewise, or is one lost, so that others do not call?  Messages end by themselves then. */
+static int check_waiting(mca_coll_epcoll_schedule_t *schedule)
+{
+    int why = check_broken(schedule);
+
+    if (EPCOLL_NOTHING == why) {
+        why = mca_coll_epcoll_waiting_error(schedule->handle,
+                                            0 == ++schedule->waits % EPCOLL_WAITS);
+        why = 0 == why ? EPCOLL_NOTHING : why;
+    }
+    return why;
 }
 
 int mca_coll_epcoll_schedule_step(mca_coll_epcoll_schedule_t *schedule, uint32_t most)
@@ -282,7 +296,7 @@ int mca_coll_epcoll_schedule_step(mca_coll_epcoll_schedule_t *schedule, uint32_t
         result = EPCOLL_SOME == rc ? rc : result;
     }
     if (EPCOLL_NOTHING == rc) {
-        rc = check_broken(schedule);
+        rc = check_waiting(schedule);
     }
     if (OPAL_LIKELY(EPCOLL_NOTHING == rc || EPCOLL_SOME == rc)) {
         return result;

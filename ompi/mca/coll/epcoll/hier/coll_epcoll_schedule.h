@@ -95,6 +95,7 @@ struct mca_coll_epcoll_schedule_t {
     uint32_t at;       /**< the step that we are in */
     uint32_t open;     /**< messages of earlier ones are over */
     bool is_published; /**< the LOCAL one that we are in: others see it */
+    uint32_t waits;    /**< steps that have brought nothing */
     bool is_enough;    /**< done in a step */
     size_t done;       /**< of the one that we are in: elements, or bytes */
     mca_coll_epcoll_running_t running;

@@ -135,28 +135,18 @@ static bool pending_publish(mca_coll_epcoll_pending_t *pending,
     return true;
 }
 
-/** It waits: can it still complete?  In the node's memory no other layer notices that a member is
- * lost.  @return 0, or the error with which to end */
+/** It waits: can it still complete?  @return 0, or the error with which to end */
 static int waiting_error(const mca_coll_epcoll_pending_t *pending,
                          mca_coll_epcoll_operation_t *operation)
 {
-    const mca_coll_epcoll_handle_t *handle = pending->handle;
-    int why = pending_broken(operation);
+    const int why = pending_broken(operation);
 
-    if (0 == why && NULL != mca_coll_epcoll_layout(handle)) {
-        /* Relaxed: as in broken. */
-        why = atomic_load_explicit(handle->view.member.broken, memory_order_relaxed);
-    }
     if (!operation->is_published) {
         ++operation->running.waits; /* for room: the owners of what was there before may be lost */
     }
-    if (OPAL_LIKELY(0 != why || NULL == mca_coll_epcoll_layout(handle)
-                    || 0 != operation->running.waits % EPCOLL_WAITS)) {
-        return why;
-    }
-    return mca_coll_epcoll_component.engine->is_lost(handle->view.comm, MPIX_ENDPOINTS_ANY_RANK)
-               ? MPI_ERR_PROC_FAILED
-               : 0;
+    return 0 != why ? why
+                    : mca_coll_epcoll_waiting_error(pending->handle,
+                                                    0 == operation->running.waits % EPCOLL_WAITS);
 }
 
 /**

@@ -79,7 +79,7 @@ static int cid_message_take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64
         return MPI_ERR_NO_MEM; /* what does come may be of another agreement */
     }
     if (comm->agree_over && MPI_ANY_TAG > tag) {
-        return MPI_ERR_PROC_FAILED;
+        return mca_pml_epml_loss_error(comm);
     }
     if (NULL != message) {
         is_sound = EPML_HDR_EAGER == message->common.kind && AGREE_BYTES == message->size;
@@ -92,7 +92,7 @@ static int cid_message_take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64
     }
     mca_pml_epml_lost_note_probe(comm, rank, tag);
     return comm->loss.member && 0 <= mca_pml_epml_lost_blocks(comm, rank, tag)
-               ? MPI_ERR_PROC_FAILED
+               ? mca_pml_epml_loss_error(comm)
                : OMPI_ERR_WOULD_BLOCK;
 }
 
@@ -131,7 +131,7 @@ int mca_pml_epml_cid_recv(ompi_communicator_t *comm, int rank, int tag, uint64_t
             rc = check_way(ep, epml_comm->peers->member[rank], &since, &has_way);
         }
         epml_comm->agree_over = epml_comm->agree_over
-                                || (MPI_ERR_PROC_FAILED == rc && MPI_ANY_TAG > tag);
+                                || (mca_pml_epml_is_loss(rc) && MPI_ANY_TAG > tag);
         mca_pml_epml_unlock(ep);
         if (OMPI_ERR_WOULD_BLOCK != rc) {
             mca_pml_epml_wait_over(&waiter);

@@ -16,7 +16,7 @@
  * wait for them.  It says then that it leaves newcomm, in which the others may believe
  * (comm_leave).
  *
- * Tests: comm_ops, comm_tree
+ * Tests: comm_ops, comm_tree, ulfm_revoke
  */
 
 #include "ompi_config.h"
@@ -34,17 +34,29 @@
 #define CID_ANY EPML_CID_ID /* where there is no id to tell of */
 #define CID_WORDS EPML_CID_WORDS
 
-/** In words[CID_STATUS]: a member has failed, and that because a member is lost. */
-enum { FAILED = 0x1, LOST = 0x2 };
+/** In words[CID_STATUS]: a member has failed; because a member is lost; because comm is revoked. */
+enum { FAILED = 0x1, LOST = 0x2, REVOKED = 0x4 };
 
 static uint64_t status_of(int rc)
 {
-    return OMPI_SUCCESS == rc ? 0 : MPI_ERR_PROC_FAILED == rc ? FAILED | LOST : FAILED;
+    switch (rc) {
+    case OMPI_SUCCESS:
+        return 0;
+    case MPI_ERR_PROC_FAILED:
+        return FAILED | LOST;
+    case MPI_ERR_REVOKED:
+        return FAILED | REVOKED;
+    default:
+        return FAILED;
+    }
 }
 
 static int error_of(uint64_t status)
 {
-    return 0 == status ? OMPI_SUCCESS : 0 != (status & LOST) ? MPI_ERR_PROC_FAILED : OMPI_ERROR;
+    return 0 == status               ? OMPI_SUCCESS
+           : 0 != (status & REVOKED) ? MPI_ERR_REVOKED
+           : 0 != (status & LOST)    ? MPI_ERR_PROC_FAILED
+                                     : OMPI_ERROR;
 }
 
 /** The rank in comm of one in the tree. */

@@ -31,7 +31,7 @@ static bool is_leader(const mca_pml_epml_bootstrap_t *bootstrap)
 
 int mca_pml_epml_bootstrap_within(const mca_pml_epml_bootstrap_t *bootstrap, int rc)
 {
-    if (OMPI_SUCCESS != rc && MPI_ERR_PROC_FAILED != rc
+    if (OMPI_SUCCESS != rc && !mca_pml_epml_is_loss(rc)
         && mca_pml_epml_is_endpoint_comm(bootstrap->comm)) {
         mca_pml_epml_comm_leave(bootstrap->comm);
     }
@@ -80,7 +80,7 @@ int mca_pml_epml_bootstrap_exchange(mca_pml_epml_bootstrap_t *bootstrap, int own
                                     const void *mine, size_t my_size, void *theirs,
                                     size_t their_size)
 {
-    const excuse_t excuse = MPI_ERR_PROC_FAILED == own_rc ? EXCUSE_LOST : EXCUSE_FAILED;
+    const excuse_t excuse = mca_pml_epml_is_loss(own_rc) ? EXCUSE_LOST : EXCUSE_FAILED;
     ompi_status_public_t status;
     ompi_request_t *request;
     excuse_t rest;

@@ -14,7 +14,7 @@
  * Called by pml_epml_create.c, pml_epml_from_group.c, pml_epml_intercomm.c, pml_epml_merge.c.
  *
  * Tests: create, create_errors, create_fatal, create_info, create_many, create_omp, comm_bridge,
- * merge, death (told_meet)
+ * merge, death (told_meet), ulfm_revoke, ulfm_stress
  */
 
 #include "ompi_config.h"
@@ -40,7 +40,7 @@ int64_t mca_pml_epml_creation_failure(int rc)
     if (OMPI_SUCCESS == rc) {
         return EPML_FAILED_NOT;
     }
-    return MPI_ERR_PROC_FAILED == rc ? EPML_FAILED_LOST : EPML_FAILED;
+    return mca_pml_epml_is_loss(rc) ? EPML_FAILED_LOST : EPML_FAILED;
 }
 
 epml_verdict_t mca_pml_epml_creation_fail(mca_pml_epml_creation_t *creation, int *rc)
@@ -100,7 +100,7 @@ int mca_pml_epml_creation_run(mca_pml_epml_creation_t *creation, int failed)
                                    creation_owes, creation, failed);
 
     clean_up(creation);
-    if (MPI_ERR_PROC_FAILED == rc) {
+    if (mca_pml_epml_is_loss(rc)) {
         creation->error = MPIX_ENDPOINTS_OK; /* the code says all there is to say */
     }
     return rc;

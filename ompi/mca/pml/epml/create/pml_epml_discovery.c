@@ -109,8 +109,8 @@ static void discovery_step(discovery_t *discovery, step_fn_t start)
             (void) mca_pml_epml_bootstrap_within(&(mca_pml_epml_bootstrap_t){.comm = comms->comm},
                                                  rc);
             break_trail(discovery, comms,
-                        MPI_ERR_PROC_FAILED == rc ? MPIX_ENDPOINTS_ERR_LOST
-                                                  : MPIX_ENDPOINTS_ERR_INTERN);
+                        mca_pml_epml_is_loss(rc) ? MPIX_ENDPOINTS_ERR_LOST
+                                                 : MPIX_ENDPOINTS_ERR_INTERN);
         }
     }
 }

@@ -17,7 +17,7 @@
  *
  * Called through the link table.
  *
- * Tests: ulfm_shrink, ulfm_inter
+ * Tests: ulfm_shrink, ulfm_inter, ulfm_stress
  */
 
 #include "ompi_config.h"

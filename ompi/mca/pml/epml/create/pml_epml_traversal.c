@@ -46,7 +46,7 @@ static int64_t traversal_outcome(stop_t *stop, int rc)
     }
     stop->is_over = true;
     (void) mca_pml_epml_bootstrap_within(&(mca_pml_epml_bootstrap_t){.comm = stop->comm}, rc);
-    return MPI_ERR_PROC_FAILED == rc ? LOST : FAILED;
+    return mca_pml_epml_is_loss(rc) ? LOST : FAILED;
 }
 
 /** Up: the root has what comes of all.  @return how badly it has failed */

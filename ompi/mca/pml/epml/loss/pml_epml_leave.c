@@ -27,7 +27,7 @@
  *
  * Called by pml_epml_lost.c, and by others that have learned of it, under the endpoint's lock.
  *
- * Tests: cut (left_), device_coll, ulfm_revoke, unit/test_epml_leave
+ * Tests: cut (left_), device_coll, ulfm_revoke, ulfm_stress, unit/test_epml_leave
  */
 
 #include "ompi_config.h"

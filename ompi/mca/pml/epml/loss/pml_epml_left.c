@@ -11,7 +11,7 @@
  *
  * Called by others without the endpoint's lock (mca_pml_epml_leave), or when a message has come.
  *
- * Tests: cut (left_), device_coll, ulfm_revoke, unit/test_epml_leave
+ * Tests: cut (left_), device_coll, ulfm_revoke, ulfm_stress, unit/test_epml_leave
  */
 
 #include "ompi_config.h"

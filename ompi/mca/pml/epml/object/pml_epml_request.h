@@ -171,6 +171,12 @@ static inline bool mca_pml_epml_request_is_in_vain(const mca_pml_epml_request_t 
                          && (MPI_ANY_TAG > request->tag || request->comm->loss.revoked));
 }
 
+/** An error by which what waits in vain ends: a member is lost, or the communicator is revoked. */
+static inline bool mca_pml_epml_is_loss(int rc)
+{
+    return MPI_ERR_PROC_FAILED == rc || MPI_ERR_REVOKED == rc;
+}
+
 /** How what waits in vain on a communicator ends. */
 static inline int mca_pml_epml_loss_error(const mca_pml_epml_comm_t *comm)
 {

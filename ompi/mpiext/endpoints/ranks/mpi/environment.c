@@ -171,11 +171,13 @@ RANK_FUNCTION(Is_thread_main, (int *flag), (flag))
     return MPI_SUCCESS;
 }
 
-/** The barrier is libmpi's fence: nobody leaves before all have come. */
+/** The barrier is libmpi's fence: no rank leaves before all have come.  A failed process is no error
+ * of MPI_Finalize (ULFM), so the barrier's does not go to the program's error handler. */
 RANK_FUNCTION_VOID(Finalize)
 {
     mpix_ranks_mpi_must_run(rank, "MPI_Finalize");
     mpix_endpoints_call_end_endpoint(rank->mpi->endpoint);
+    (void) PMPI_Comm_set_errhandler(rank->world, MPI_ERRORS_RETURN);
     (void) PMPI_Barrier(rank->world);
     rank->mpi->is_finalized = true;
     mpix_ranks_mpi_set_valid(rank, false);
