@@ -53,7 +53,7 @@ static void kit_check(int topic, bool right, const char *what, int line)
 #define CHECK(topic, condition) kit_check((topic), (condition), #condition, __LINE__)
 
 /** Of class expected, or say what it was. */
-static void kit_class(int topic, int expected, int rc, const char *what, int line)
+static inline void kit_class(int topic, int expected, int rc, const char *what, int line)
 {
     int class = MPI_SUCCESS;
 

@@ -128,6 +128,14 @@ our @ENTRIES = (
       plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
     { program => 'ulfm_inter', configs => ['3x2/node'], longer => [qw(4x2/tcp 3x4/node)],
       plain => 0, quick => [], launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60 },
+    # A parent or a child dies in a spawn: it ends at all parents, and nothing crashes.
+    (map { my ($variant, $args) = @$_;
+           +{ program => 'ulfm_spawn', variant => $variant, kind => 'fatal', configs => ['3x2/node'],
+              longer => ['3x2/tcp'], plain => 0, quick => [], launcher => $ULFM, runs => 2, args => $args,
+              timeout => 60,
+              says => '\A(?!.*signal 11)(?!.*Segmentation fault)(?!.*not ok 1)(?=.*rank 0: spawn has ended)'
+                  . '.*rank 1: spawn has ended with class' } }
+        [parent => '--seed 4'], [child => '--dies 1 --seed 3']),
     # All of it, round after round, with deaths at random: seeds.
     (map { +{ program => 'ulfm_stress', variant => "seed$_", configs => ['6x2/node'], longer => ['6x2/tcp'],
               long => 1, plain => 0, launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60,

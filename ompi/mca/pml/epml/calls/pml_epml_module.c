@@ -12,7 +12,7 @@
  * Each forwarder is one test of a flag in the communicator, which the callee reads anyway, and a
  * tail call.
  *
- * Tests: p2p_basic, p2p_basic (ordinary), p2p_errors
+ * Tests: p2p_basic, p2p_basic (ordinary), p2p_errors, ulfm_spawn
  */
 
 #include "ompi_config.h"
@@ -114,9 +114,18 @@ static int epml_del_comm(ompi_communicator_t *comm)
     return is_ours(comm) ? mca_pml_epml_call_del_comm(comm) : BASE(del_comm)(comm);
 }
 
+/** Has the base PML its state of an ordinary communicator?  libmpi keeps one that it is making, or
+ * could not make, in its table. */
+static bool has_base_state(const ompi_communicator_t *comm)
+{
+    return NULL != comm->c_pml_comm
+           && (OMPI_COMM_IS_INTRA(comm)
+               || (NULL != comm->c_local_comm && NULL != comm->c_local_comm->c_pml_comm));
+}
+
 static int epml_revoke_comm(ompi_communicator_t *comm, bool coll_only)
 {
-    if (is_ours(comm) || NULL == BASE(revoke_comm)) {
+    if (is_ours(comm) || NULL == BASE(revoke_comm) || !has_base_state(comm)) {
         return OMPI_ERR_NOT_IMPLEMENTED;
     }
     return BASE(revoke_comm)(comm, coll_only);

@@ -19,7 +19,7 @@
  *
  * Called through the link table.
  *
- * Tests: comm_bridge, comm_inter, jobs_spawn, jobs_endpoints, jobs_all
+ * Tests: comm_bridge, comm_inter, jobs_spawn, jobs_endpoints, jobs_all, ulfm_spawn
  */
 
 #include "ompi_config.h"

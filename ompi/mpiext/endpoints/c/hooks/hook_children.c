@@ -14,7 +14,7 @@
  *
  * Called by libmpi (PMIx_Spawn), by hook_connect.c, and by PMIx's thread, which must not block.
  *
- * Tests: jobs_endpoints (dies)
+ * Tests: jobs_endpoints (dies), ulfm_spawn
  */
 
 #include "ompi_config.h"
