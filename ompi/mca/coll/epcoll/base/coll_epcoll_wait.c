@@ -189,13 +189,15 @@ bool mca_coll_epcoll_arrived(void *object, int rank, const void *data, size_t si
     return true;
 }
 
-/** What a call is once the block is broken: the error that broke it. */
+/** What a call is once the block is broken: the error that broke it.  It makes progress, as a program
+ * may call until it hears that the communicator has been revoked. */
 static int run_broken(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     /* Relaxed: we have seen that it is set. */
     const int why = atomic_load_explicit(&handle->member.block->broken, memory_order_relaxed);
 
     (void) call;
+    (void) mca_coll_epcoll_component.engine->progress(handle->comm);
     /* Of a node's block it may be another process that has written it. */
     return MPI_SUCCESS < why && MPI_ERR_LASTCODE >= why ? why : MPI_ERR_OTHER;
 }
