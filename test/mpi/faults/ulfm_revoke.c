@@ -166,7 +166,7 @@ static void freed(const member_t *m, MPI_Comm *comm)
 /** Processes 1 and 2 die, between which and whose neighbours it went otherwise. */
 static void deaths(const member_t *m, MPI_Comm comm)
 {
-    int word;
+    int word, class;
 
     MPI_Barrier(m->comm);
     if (1 == kit_process || 2 == kit_process) {
@@ -180,9 +180,17 @@ static void deaths(const member_t *m, MPI_Comm comm)
     }
     if (0 == m->rank) {
         OK(DEATHS, MPIX_Comm_revoke(comm));
+    } else if (0 != m->rank % 2) { /* it hears of it, though its collectives fail at once */
+        do {
+            MPI_Error_class(MPI_Barrier(comm), &class);
+        } while (MPIX_ERR_PROC_FAILED == class);
+        CHECK(DEATHS, MPIX_ERR_REVOKED == class);
     } else {
         CLASS(DEATHS, MPIX_ERR_REVOKED,
               MPI_Recv(&word, 1, MPI_INT, 0, NEVER, comm, MPI_STATUS_IGNORE));
+    }
+    if (0 == kit_process) {
+        pthread_barrier_wait(&kit_barrier); /* rank 0 is not in MPI, and so of no help */
     }
 }
 

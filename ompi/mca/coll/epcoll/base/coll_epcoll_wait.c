@@ -203,10 +203,12 @@ static int broken_by(const epcoll_member_t *member)
     return MPI_SUCCESS < why && MPI_ERR_LASTCODE >= why ? why : MPI_ERR_OTHER;
 }
 
-/** A call once the segment is broken. */
+/** A call once the segment is broken.  It makes progress, as a program may call until it learns that
+ * the communicator has been revoked. */
 static int run_broken(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
 {
     (void) call;
+    (void) mca_coll_epcoll_component.engine->progress(handle->view.comm);
     return broken_by(&handle->view.member);
 }
 
