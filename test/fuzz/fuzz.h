@@ -121,7 +121,7 @@ enum {
 
 typedef struct fuzz_net_t {
     mca_btl_ep_module_t module;
-    mca_pml_epml_transport_t way; /**< whose place the module takes */
+    mca_pml_epml_transport_t transport; /**< whose place the module takes */
     uint8_t policy[FUZZ_CALLS];
     /** Numbers of requests that rank 0 has sent, the newest first: what a peer may answer to. */
     uint32_t learned[FUZZ_LEARNED];

@@ -97,12 +97,12 @@ static void connect_network(void)
     remote_inbox = fuzz_remote->shm;
     fuzz_net_init();
     fuzz_remote->shm = NULL;
-    fuzz_remote->way = fuzz_net.way;
+    fuzz_remote->transport = fuzz_net.transport;
     fuzz_remote->address_length = sizeof(source);
     memcpy(fuzz_remote->address, &source, sizeof(source));
     epml_lock_enter(&fuzz_ep->lock);
     FUZZ_CHECK(!mca_pml_epml_ep_has_transports(fuzz_ep), "there is a network already");
-    fuzz_ep->transports.module[fuzz_net.way] = &fuzz_net.module;
+    fuzz_ep->transports.module[fuzz_net.transport] = &fuzz_net.module;
     fuzz_ep->flow.limit = UNEXPECTED_LIMIT;
     atomic_store_explicit(&fuzz_ep->signs.busy, true, memory_order_relaxed);
     epml_lock_leave(&fuzz_ep->lock, false);
@@ -165,8 +165,8 @@ static void neighbour_turns(void)
     mca_pml_epml_ep_t *ep = mca_pml_epml_comm(handles[1][FUZZ_COMM_MAIN])->ep;
 
     epml_lock_enter(&ep->lock);
-    while (ep->ways.shm->ep_pending(ep->ways.shm)) {
-        (void) ep->ways.shm->ep_progress(ep->ways.shm);
+    while (ep->transports.shm->ep_pending(ep->transports.shm)) {
+        (void) ep->transports.shm->ep_progress(ep->transports.shm);
     }
     epml_lock_leave(&ep->lock, false);
 }
@@ -175,7 +175,7 @@ static void end(void)
 {
     neighbour_knows(false);
     forget_connections();
-    fuzz_ep->transports.module[fuzz_net.way] = NULL;
+    fuzz_ep->transports.module[fuzz_net.transport] = NULL;
     fuzz_remote->shm = remote_inbox;
     fuzz_remote->address_length = 0;
     run_ranks(free_comms);

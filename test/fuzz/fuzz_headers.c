@@ -282,7 +282,7 @@ static uint64_t flags(fuzz_input_t *input)
     if (128 <= choice) {
         return fuzz_byte(input);
     }
-    return EPML_TRANSPORT_NODE == fuzz_net.way && 0 != (sound & EPML_HDR_FLAG_GET)
+    return EPML_TRANSPORT_NODE == fuzz_net.transport && 0 != (sound & EPML_HDR_FLAG_GET)
                ? sound | EPML_HDR_FLAG_NODE
                : sound;
 }
@@ -720,7 +720,7 @@ void fuzz_header_deliver(fuzz_input_t *input)
         = &kinds[NEWEST == choice ? KINDS - 1
                  : 224 <= choice  ? OLD_KINDS + choice % (NEWER_KINDS - OLD_KINDS)
                                   : choice % OLD_KINDS];
-    const bool lie = EPML_TRANSPORT_NET == fuzz_net.way
+    const bool lie = EPML_TRANSPORT_NET == fuzz_net.transport
                      && (224 <= choice ? 244 <= choice : 9 == choice / OLD_KINDS);
     size_t size;
 

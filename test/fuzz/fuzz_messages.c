@@ -66,8 +66,8 @@ void fuzz_part_data(const mca_pml_epml_part_t *part, uint64_t offset, size_t pay
 
 uint8_t fuzz_can_get(void)
 {
-    return EPML_TRANSPORT_NODE == fuzz_net.way ? EPML_HDR_FLAG_GET | EPML_HDR_FLAG_NODE
-                                               : EPML_HDR_FLAG_GET;
+    return EPML_TRANSPORT_NODE == fuzz_net.transport ? EPML_HDR_FLAG_GET | EPML_HDR_FLAG_NODE
+                                                     : EPML_HDR_FLAG_GET;
 }
 
 void fuzz_part_start(uint32_t number, uint32_t round, uint64_t length)

@@ -380,8 +380,8 @@ void fuzz_net_init(void)
 {
     const char *link = getenv("FUZZ_LINK");
 
-    fuzz_net.way = NULL != link && 0 == strcmp(link, "node") ? EPML_TRANSPORT_NODE
-                                                             : EPML_TRANSPORT_NET;
+    fuzz_net.transport = NULL != link && 0 == strcmp(link, "node") ? EPML_TRANSPORT_NODE
+                                                                   : EPML_TRANSPORT_NET;
     fuzz_net.module = (mca_btl_ep_module_t){
         .super = {.btl_eager_limit = FUZZ_EAGER_LIMIT,
                   .btl_max_send_size = FUZZ_FRAG_LIMIT,
@@ -397,11 +397,11 @@ void fuzz_net_init(void)
                   .btl_register_mem = net_register,
                   .btl_deregister_mem = net_deregister},
         .ep_context = fuzz_ep,
-        .ep_source = EPML_TRANSPORT_NET == fuzz_net.way ? FUZZ_SOURCE : 0,
-        .ep_prefix = fuzz_ep->ways.shm->ep_prefix,
-        .ep_receive_bare = fuzz_ep->ways.shm->ep_receive_bare,
-        .ep_lost = fuzz_ep->ways.shm->ep_lost,
-        .ep_describe = fuzz_ep->ways.shm->ep_describe,
+        .ep_source = EPML_TRANSPORT_NET == fuzz_net.transport ? FUZZ_SOURCE : 0,
+        .ep_prefix = fuzz_ep->transports.shm->ep_prefix,
+        .ep_receive_bare = fuzz_ep->transports.shm->ep_receive_bare,
+        .ep_lost = fuzz_ep->transports.shm->ep_lost,
+        .ep_describe = fuzz_ep->transports.shm->ep_describe,
         .ep_check_liveness = net_check_liveness,
         .ep_abandon = net_abandon,
         .ep_progress = net_progress,
@@ -446,7 +446,7 @@ void fuzz_net_poll(void)
 
 void fuzz_net_deliver_changing(const void *message, size_t size)
 {
-    if (EPML_TRANSPORT_NODE != fuzz_net.way) {
+    if (EPML_TRANSPORT_NODE != fuzz_net.transport) {
         fuzz_net_deliver(message, size); /* in a buffer of the receiver's own */
         return;
     }

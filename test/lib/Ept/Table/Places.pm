@@ -184,7 +184,7 @@ our @ENTRIES = (
     { program => 'epinfo', kind => 'tool', configs => ['2x1/tcp'], plain => 0, quick => [],
       says => 'processes with 1 endpoint each\nprocess 0-1 on \S+\n.*'
              . 'on the node +the network: btl_epshm_processes is off.*'
-             . "network +libfabric's tcp .as btl_epofi_provider says.*interface +\\w+ .*greeting +" },
+             . "network +libfabric's tcp .as btl_epofi_provider says.*interface +\\w+ .*hello +" },
     { program => 'epinfo', kind => 'tool', configs => ['2x2/node'], plain => 0, quick => ['2x2/node'],
       says => 'process 0-1 on .*on the node +shared memory .btl/epshm. in .*[GM]iB free there\n'
              . '  single copy +\w+.*network +not needed' },
