@@ -339,9 +339,9 @@ our @ENTRIES = (
     # Those that do not exist are named, with what is most like them, and only those.
     { program => 'create', variant => 'misspelt', configs => ['1x4'], plain => 0, quick => [],
       args => '--case free',
-      mca => 'pml_epml_max_endpoint 8 btl_epshm_spsc 4 coll_epcoll_priorty 40 pml_epml_liveness_interval 9000',
-      says => '\A(?!.*epml_ask)(?=.*epml_max_endpoint: most like it is pml_epml_max_endpoints\b)'
-          . '(?=.*epshm_spsc: most like it is btl_epshm_spsc_rings\b)(?=.*priorty: .* coll_epcoll_priority\b)' },
+      mca => 'pml_epml_max_endpoint 8 btl_epshm_spsc_ring 4 coll_epcoll_priorty 40 pml_epml_liveness_interval 9000',
+      says => '\A(?!.*epml_liveness)(?=.*epml_max_endpoint: most like it is pml_epml_max_endpoints\b)'
+          . '(?=.*epshm_spsc_ring: most like it is btl_epshm_spsc_rings\b)(?=.*priorty: .* coll_epcoll_priority\b)' },
     { program => 'create', variant => 'spelt', configs => ['1x4'], plain => 0, quick => [],
       args => '--case free',
       mca => 'pml_epml_liveness_interval 9000 btl_epshm_eager_limit 4096 btl_epofi_eager_limit 4096',
