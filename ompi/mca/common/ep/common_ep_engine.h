@@ -245,22 +245,22 @@ typedef struct mpix_endpoints_engine_t {
     bool (*is_lost)(const struct ompi_communicator_t *comm, int rank);
 
     /** The client has learned of a loss through memory that endpoints share: check at once which
-     * processes of the node are alive, so that the next message to a dead one fails.  (A peer across
-     * a network may be unreachable for one member only.) */
+     * processes of the node are alive, so that the next message to a dead one fails.  (A peer
+     * across a network may be unreachable for one member only.) */
     void (*check_liveness)(const struct ompi_communicator_t *comm);
 
-    /** The handle takes part in no more collectives of its communicator.  All operations that libmpi's
-     * components and clients have started on it, or start later, complete with MPI_ERR_PROC_FAILED:
-     * here at once, at the other members as soon as the news has arrived.  The user's messages are not
-     * affected. */
+    /** The handle takes part in no more collectives of its communicator.  All operations that
+     * libmpi's components and clients have started on it, or start later, complete with
+     * MPI_ERR_PROC_FAILED: here at once, at the other members as soon as the news has arrived.  The
+     * user's messages are not affected. */
     void (*leave)(const struct ompi_communicator_t *comm);
 
     /** The name of Open MPI's accelerator component; constant.  NULL: there is no device memory, and
      * is_device must not be called. */
     const char *(*accelerator)(void);
 
-    /** Would a call use device memory that the CPU cannot access?  Checks the first and the last byte.
-     * False for 0 bytes, and where comm asserts that its calls use none.
+    /** Would a call use device memory that the CPU cannot access?  Checks the first and the last
+     * byte.  False for 0 bytes, and where comm asserts that its calls use none.
      * @param[in] comm  of endpoints, an intercommunicator or not */
     bool (*is_device)(const struct ompi_communicator_t *comm, const void *buffer, size_t count,
                       const struct ompi_datatype_t *datatype);
@@ -318,8 +318,8 @@ typedef struct mpix_endpoints_engine_t {
 
     /** Start work, which advances while the handle's endpoint is progressed, by any thread.  The
      * handle is retained until it is done.  Never fails.  An am_handler may call it for the handle
-     * that the message is for.  The thread that progresses the endpoint then executes the first step
-     * after it has released the endpoint's lock. */
+     * that the message is for.  The thread that progresses the endpoint then executes the first
+     * step after it has released the endpoint's lock. */
     void (*work_begin)(struct ompi_communicator_t *comm, mpix_endpoints_work_t *work);
 
     /**
@@ -363,8 +363,8 @@ typedef struct mpix_endpoints_engine_t {
     void (*request_types)(struct ompi_request_t *request, struct ompi_datatype_t *const *send,
                           struct ompi_datatype_t *const *receive);
 
-    /** Complete an active request.  The client uses no buffer, datatype or operation of it any more.
-     * The request may be gone on return.
+    /** Complete an active request.  The client uses no buffer, datatype or operation of it any
+     * more.  The request may be gone on return.
      * @param[in] error  MPI_SUCCESS or an error code */
     void (*request_done)(struct ompi_request_t *request, int error);
 

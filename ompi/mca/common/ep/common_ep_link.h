@@ -65,8 +65,8 @@ typedef struct mpix_endpoints_member_t {
 typedef struct mpix_endpoints_agreed_t {
     uint64_t flag; /**< the bitwise AND of all, on an intercommunicator those of both sides */
     uint64_t id;   /**< one that a member has contributed */
-    /** Not 0: the agreement has its place among others, and waits until this member's contribution is
-     * there; then a release of 0. */
+    /** Not 0: the agreement has its place among others, and waits until this member's contribution
+     * is there; then a release of 0. */
     _Atomic uint64_t held;
 } mpix_endpoints_agreed_t;
 

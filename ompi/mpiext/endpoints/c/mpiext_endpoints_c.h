@@ -498,13 +498,14 @@ MPIX_ENDPOINTS_DECLSPEC MPIX_Endpoint MPIX_Endpoint_f2c(MPI_Fint endpoint);
 MPIX_ENDPOINTS_DECLSPEC MPIX_Endpoint PMPIX_Endpoint_f2c(MPI_Fint endpoint);
 #endif
 
-/** Predefined keyvals: the highest thread level that attaching to the endpoint gives, which is the one
- * that it began with; the one that threads are attached with at the time of the question, with no
- * value while none is (pointers to int; of the first endpoint, where threads are by default, there
- * always is one); its number in the process (likewise); the cores that the process may use, as a list like
- * "0-3,8" (pointer to char); the NUMA node, by the system's number, that has all of these (pointer
- * to int; no value if there are several); libfabric's provider and the interface by which others
- * reach it (pointers to char; no value as long as nobody has to).  Values do not change. */
+/** Predefined keyvals: the highest thread level that attaching to the endpoint gives, which is the
+ * one that it began with; the one that threads are attached with at the time of the question, with
+ * no value while none is (pointers to int; of the first endpoint, where threads are by default,
+ * there always is one); its number in the process (likewise); the cores that the process may use,
+ * as a list like "0-3,8" (pointer to char); the NUMA node, by the system's number, that has all of
+ * these (pointer to int; no value if there are several); libfabric's provider and the interface by
+ * which others reach it (pointers to char; no value as long as nobody has to).  Values do not
+ * change. */
 #define MPIX_MAX_THREAD_LEVEL 0x4560
 #define MPIX_CURRENT_THREAD_LEVEL 0x4561
 #define MPIX_ENDPOINT_INDEX 0x4562

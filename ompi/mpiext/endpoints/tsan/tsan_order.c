@@ -276,8 +276,9 @@ static unsigned int *count_of(MPI_Comm comm)
     return count;
 }
 
-/** The number of the collective that begins.  Without it one that is late would be ordered behind the
- * next collective of a member that is early, and what that does in between.  Without memory: 0. */
+/** The number of the collective that begins.  Without it one that is late would be ordered behind
+ * the next collective of a member that is early, and what that does in between.  Without memory:
+ * 0. */
 static unsigned int count_next(MPI_Comm comm)
 {
     unsigned int *count;

@@ -38,8 +38,8 @@ typedef struct mpix_tsan_end_t {
     bool is_any;       /**< its communicator is not known: behind everything */
 } mpix_tsan_end_t;
 
-/** What this thread did before is ordered before what others do after they have acquired the same key.
- * Only the key's address is used; NULL: nothing is done. */
+/** What this thread did before is ordered before what others do after they have acquired the same
+ * key.  Only the key's address is used; NULL: nothing is done. */
 void mpix_tsan_release(void *key);
 void mpix_tsan_acquire(void *key);
 
@@ -48,8 +48,8 @@ void mpix_tsan_acquire(void *key);
 void mpix_tsan_enter(void);
 void mpix_tsan_leave(void);
 
-/** Before a message is sent to a rank of comm.  Invalid ranks and communicators are passed over, here
- * and below: MPI reports them. */
+/** Before a message is sent to a rank of comm.  Invalid ranks and communicators are passed over,
+ * here and below: MPI reports them. */
 void mpix_tsan_sends(MPI_Comm comm, int rank);
 
 /** Likewise before a synchronous one that is waited for later; mpix_tsan_sent_synchronously: after
@@ -64,8 +64,8 @@ void mpix_tsan_received(MPI_Comm comm);
 /** Before a persistent request is started, or a partition is said to be ready. */
 void mpix_tsan_starts(MPI_Request request);
 
-/** Before a blocking collective.  root: of MPIX_TSAN_ALL, none.  @return its number, the same with all
- * members */
+/** Before a blocking collective.  root: of MPIX_TSAN_ALL, none.  @return its number, the same with
+ * all members */
 unsigned int mpix_tsan_collective_begins(MPI_Comm comm, mpix_tsan_shape_t shape, int root);
 
 /** After it. */

@@ -35,7 +35,8 @@ void world_find(void)
     world_resolve(world_special);
 }
 
-/** MPIX_WORLD: "asp", only in processes that begin by chapter 12 of the draft for MPI 3; 0: never. */
+/** MPIX_WORLD: "asp", only in processes that begin by chapter 12 of the draft for MPI 3; 0:
+ * never. */
 __attribute__((constructor)) static void world_start(void)
 {
     const char *const when = getenv("MPIX_WORLD");

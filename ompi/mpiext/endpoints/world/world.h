@@ -106,8 +106,8 @@ void world_find(void);
         return next_##name arguments;                    \
     }
 
-/** Defines NAME: where is_own, it does what own says; otherwise it goes on to the next one, by a jump
- * that leaves all arguments where they are. */
+/** Defines NAME: where is_own, it does what own says; otherwise it goes on to the next one, by a
+ * jump that leaves all arguments where they are. */
 #define WORLD_FUNCTION(type, name, parameters, arguments, is_own, own)  \
     WORLD_NEXT(type, name, parameters, arguments)                       \
     __attribute__((noinline)) static type own_##name parameters         \

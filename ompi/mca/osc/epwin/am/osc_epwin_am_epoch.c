@@ -47,7 +47,8 @@ static int link_wait_end(mca_osc_epwin_module_t *module, epwin_am_link_t *link, 
     return mca_osc_epwin_first_error(rc, mca_osc_epwin_am_longs_end(module, link, rc));
 }
 
-/** Wait for it.  Other threads may have asked for later ones since, which are waited for as well. */
+/** Wait for it.  Other threads may have asked for later ones since, which are waited for as
+ * well. */
 static int link_flush_end(mca_osc_epwin_module_t *module, epwin_am_link_t *link)
 {
     return link_wait_end(module, link, link->requested);

@@ -45,8 +45,8 @@ static inline bool inbox_push(epwin_am_inbox_t *inbox, epwin_am_item_t *item)
 
     do {
         item->next = EPWIN_AM_ACTIVE == last ? NULL : last;
-        /* Release: orders the item before its address; partner: inbox_take.  Acquire: if the work is
-         * not active, orders all that its last step has written before what the caller does;
+        /* Release: orders the item before its address; partner: inbox_take.  Acquire: if the work
+         * is not active, orders all that its last step has written before what the caller does;
          * partner: inbox_end. */
     } while (!atomic_compare_exchange_weak_explicit(&inbox->last, &last, item, memory_order_acq_rel,
                                                     memory_order_relaxed));

@@ -264,8 +264,8 @@ int mca_osc_epwin_am_append_flush(mca_osc_epwin_module_t *module, epwin_am_link_
     uint64_t asks;
     int rc = MPI_SUCCESS;
 
-    /* Other threads ask as well while this one waits for room, or sends.  Acquire: the handler's use
-     * of asked; partner: ack_take. */
+    /* Other threads ask as well while this one waits for room, or sends.  Acquire: the handler's
+     * use of asked; partner: ack_take. */
     while (asks = atomic_load_explicit(&link->asks, memory_order_relaxed),
            link->position != link->requested
                && asks - atomic_load_explicit(&link->acks, memory_order_acquire) >= EPWIN_AM_ASKS) {

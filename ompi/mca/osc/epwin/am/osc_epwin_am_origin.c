@@ -237,7 +237,8 @@ static int operation_append_record(mca_osc_epwin_module_t *module, epwin_am_link
     return mca_osc_epwin_am_bound(module, link);
 }
 
-/** All records of an operation on one block of the target, whose data are contiguous: without a walk.
+/** All records of an operation on one block of the target, whose data are contiguous: without a
+ * walk.
  * @param[in] unit  bytes of an element */
 static int operation_append_blocks(mca_osc_epwin_module_t *module, epwin_am_link_t *link,
                                    operation_t *operation, const mca_osc_epwin_place_t *place,

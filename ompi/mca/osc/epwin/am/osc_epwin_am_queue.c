@@ -315,7 +315,8 @@ static size_t queue_execute_now(epwin_am_queue_t *queue, epwin_am_peer_t *peer, 
     return at;
 }
 
-/** There is no memory for a message.  All members are told, so that no origin waits for an answer. */
+/** There is no memory for a message.  All members are told, so that no origin waits for an
+ * answer. */
 static __attribute__((noinline)) void queue_break(epwin_am_queue_t *queue)
 {
     atomic_store_explicit(&queue->is_broken, true, memory_order_relaxed);

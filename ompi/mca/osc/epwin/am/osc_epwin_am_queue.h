@@ -119,8 +119,8 @@ static inline void mca_osc_epwin_am_reply_append(epwin_am_queue_t *queue,
     queue->reply_used += epwin_am_length(record);
 }
 
-/** Answer a record that asks for it: by a flag of the last answer, or one of its own.  @return false:
- * try again later */
+/** Answer a record that asks for it: by a flag of the last answer, or one of its own.  @return
+ * false: try again later */
 bool mca_osc_epwin_am_reply_ack(epwin_am_queue_t *queue, epwin_am_peer_t *peer);
 
 /** Send what has been appended.  @return false: try again later */

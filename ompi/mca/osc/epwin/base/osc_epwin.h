@@ -195,7 +195,8 @@ typedef struct mca_osc_epwin_module_t {
 
     /* Used by each operation. */
     const mca_osc_epwin_peer_t *peers; /**< window->peers */
-    /** That operations may address, or EPWIN_OPEN_...; written under (lock) in EPWIN_ACCESS_LOCK. */
+    /** That operations may address, or EPWIN_OPEN_...; written under (lock) in
+     * EPWIN_ACCESS_LOCK. */
     _Atomic int open_target;
     uint8_t
         access; /**< mca_osc_epwin_access_t; likewise, with the first lock and the last unlock */

@@ -60,8 +60,8 @@ typedef struct mca_osc_epwin_handle_lock_t {
     uintptr_t first;          /**< the first thread that has taken the lock proper; under it */
 } mca_osc_epwin_handle_lock_t;
 
-/** Ask the kernel for the right to use its barrier.  Milliseconds, where the process has several threads
- * and has not asked before; the engine has.  @return whether a lock may be biased */
+/** Ask the kernel for the right to use its barrier.  Milliseconds, where the process has several
+ * threads and has not asked before; the engine has.  @return whether a lock may be biased */
 static inline bool epwin_handle_lock_setup(void)
 {
     return 0 == syscall(__NR_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
@@ -79,8 +79,8 @@ static inline bool epwin_handle_lock_try_section(mca_osc_epwin_handle_lock_t *lo
     if (__builtin_expect(self != atomic_load_explicit(&lock->owner, memory_order_relaxed), 0)) {
         return false;
     }
-    /* Relaxed, with only the compiler held back: the membarrier of epwin_handle_lock_end_bias stands
-     * for the fence between this store and the load. */
+    /* Relaxed, with only the compiler held back: the membarrier of epwin_handle_lock_end_bias
+     * stands for the fence between this store and the load. */
     atomic_store_explicit(&lock->inside, true, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     /* Relaxed: nobody else has been inside yet, if this thread is the owner still. */
@@ -150,8 +150,8 @@ static __attribute__((noinline, unused)) void epwin_handle_lock_take(
     for (unsigned int spins = 1;; ++spins) {
         uintptr_t nobody = 0;
 
-        /* The plain load keeps waiting threads from writing the line.  Acquire: what the last holder
-         * has written; partner: epwin_handle_lock_give. */
+        /* The plain load keeps waiting threads from writing the line.  Acquire: what the last
+         * holder has written; partner: epwin_handle_lock_give. */
         if (0 == atomic_load_explicit(&lock->holder, memory_order_relaxed)
             && atomic_compare_exchange_weak_explicit(&lock->holder, &nobody, self,
                                                      memory_order_acquire, memory_order_relaxed)) {

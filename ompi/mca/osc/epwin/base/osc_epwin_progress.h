@@ -21,7 +21,8 @@
 
 BEGIN_C_DECLS
 
-/** In MPI_Init, in the thread that calls it: the progress thread will run on that thread's cores. */
+/** In MPI_Init, in the thread that calls it: the progress thread will run on that thread's
+ * cores. */
 void mca_osc_epwin_progress_init(void);
 
 /** A window handle to which messages may arrive exists; the first one starts the thread.  Any

@@ -59,8 +59,8 @@ mca_osc_epwin_module_t *mca_osc_epwin_module_new(const ompi_osc_base_module_t *t
                                                  ompi_win_t *win, ompi_communicator_t *comm,
                                                  int flavor);
 
-/** Duplicate the window's communicator: collective.  On success the module is the client's object
- * of the duplicate, and has the memory of the window object and of the domain, unless own.error says
+/** Duplicate the window's communicator: collective.  On success the module is the client's object of
+ * the duplicate, and has the memory of the window object and of the domain, unless own.error says
  * otherwise.  On an error, which is one at all members, the module is gone.
  * @return MPI_SUCCESS or an error code of MPI */
 int mca_osc_epwin_duplicate(epwin_making_t *making, ompi_communicator_t *comm);

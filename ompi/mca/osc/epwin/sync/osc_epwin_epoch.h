@@ -57,7 +57,8 @@ static inline void mca_osc_epwin_settled(void)
     }
 }
 
-/** Calls between progress, where they need none for themselves: the cost of one is divided by it. */
+/** Calls between progress, where they need none for themselves: the cost of one is divided by
+ * it. */
 #define EPWIN_CALLS_PER_PROGRESS 32
 
 /** Count a call; every so many of them progress the endpoint, where messages may arrive.

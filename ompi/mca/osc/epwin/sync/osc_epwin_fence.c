@@ -48,8 +48,8 @@ int mca_osc_epwin_fence(int mpi_assert, ompi_win_t *win)
     if (OPAL_UNLIKELY(!mca_osc_epwin_may_access(module) || module->is_exposed)) {
         return MPI_ERR_RMA_SYNC;
     }
-    /* With MPI_MODE_NOPRECEDE there is nothing, which am_flush sees soon enough.  The barrier is met
-     * after an error, too: the others wait there. */
+    /* With MPI_MODE_NOPRECEDE there is nothing, which am_flush sees soon enough.  The barrier is
+     * met after an error, too: the others wait there. */
     if (mca_osc_epwin_has_origin(module)) {
         rc = mca_osc_epwin_am_flush(module, MPIX_ENDPOINTS_ANY_RANK);
     }

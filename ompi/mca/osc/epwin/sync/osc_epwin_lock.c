@@ -160,8 +160,8 @@ static inline mca_osc_epwin_held_t *held_of(mca_osc_epwin_module_t *module, int 
     return held_has(module, at, rank) ? &module->held[at] : NULL;
 }
 
-/** Remove the lock of a rank.  @return what it was; EPWIN_HOLD_NOTHING if it is not there: the program
- * has released it twice */
+/** Remove the lock of a rank.  @return what it was; EPWIN_HOLD_NOTHING if it is not there: the
+ * program has released it twice */
 static mca_osc_epwin_held_t held_remove(mca_osc_epwin_module_t *module, int rank)
 {
     mca_osc_epwin_held_t *held = held_of(module, rank);

@@ -221,7 +221,8 @@ int mca_osc_epwin_start(ompi_group_t *group, int mpi_assert, ompi_win_t *win)
     return rc;
 }
 
-/** Operations by messages are in front of the message that counts, so none of them is waited for. */
+/** Operations by messages are in front of the message that counts, so none of them is waited
+ * for. */
 static inline int complete_tell(mca_osc_epwin_module_t *module, int target)
 {
     if (OPAL_UNLIKELY(!mca_osc_epwin_is_near(module, target)

@@ -41,7 +41,8 @@ int mca_osc_epwin_flush_local_all(ompi_win_t *win);
 /** Is an epoch open that MPI_Win_free must refuse?  (A fence's is none.) */
 bool mca_osc_epwin_has_epoch(const mca_osc_epwin_module_t *module);
 
-/** May messages of other members arrive for this one?  Its cost grows with the number of members. */
+/** May messages of other members arrive for this one?  Its cost grows with the number of
+ * members. */
 bool mca_osc_epwin_must_listen(const mca_osc_epwin_module_t *module);
 
 /** Free what the module has for epochs. */

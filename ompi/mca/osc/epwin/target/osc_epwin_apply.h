@@ -50,7 +50,8 @@ typedef struct mca_osc_epwin_basic_t {
     mca_osc_epwin_one_t one[OMPI_OP_BASE_FORTRAN_OP_MAX];
 } mca_osc_epwin_basic_t;
 
-/** Of predefined types, by their id.  Constant after the first call of mca_osc_epwin_basics_fill. */
+/** Of predefined types, by their id.  Constant after the first call of
+ * mca_osc_epwin_basics_fill. */
 extern mca_osc_epwin_basic_t mca_osc_epwin_basics[OMPI_DATATYPE_MAX_PREDEFINED];
 
 /** Before the first window exists.  Any thread. */

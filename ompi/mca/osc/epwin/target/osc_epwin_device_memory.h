@@ -33,8 +33,8 @@ int mca_osc_epwin_device_copy_layout(const void *from, size_t from_count,
                                      const ompi_datatype_t *from_type, void *to, size_t to_count,
                                      const ompi_datatype_t *to_type);
 
-/** mca_osc_epwin_apply_runs, for the holder of the target's accumulate lock.  The elements are copied
- * to the host and back.  @param[in] runs  of EPWIN_DEVICE_PIECE bytes at most */
+/** mca_osc_epwin_apply_runs, for the holder of the target's accumulate lock.  The elements are
+ * copied to the host and back.  @param[in] runs  of EPWIN_DEVICE_PIECE bytes at most */
 void mca_osc_epwin_device_apply_runs(const mca_osc_epwin_basic_t *basic, ompi_op_t *op,
                                      char *memory, const mca_osc_epwin_run_t *runs, uint32_t count,
                                      const void *operand, void *result);

@@ -21,7 +21,8 @@
 
 /** Turns without event between looks at the rest of Open MPI; also what counts as a while. */
 #define EPML_IDLE_LONG 256
-/** Progress calls between yields: if oversubscribed, and otherwise (some milliseconds, then every 256 calls). */
+/** Progress calls between yields: if oversubscribed, and otherwise (some milliseconds, then every
+ * 256 calls). */
 #define EPML_IDLE_YIELD_OVERSUBSCRIBED 16
 #define EPML_IDLE_YIELD 100000
 

@@ -120,7 +120,8 @@ bool mca_pml_epml_is_oversubscribed(void)
     }
 }
 
-/** Is this process bound to fewer cores than it has endpoints, though the node has a core for each? */
+/** Is this process bound to fewer cores than it has endpoints, though the node has a core for
+ * each? */
 static bool is_bound(int process, int node)
 {
     const int here = atomic_load_explicit(&endpoints_here, memory_order_relaxed);

@@ -21,9 +21,9 @@
 
 BEGIN_C_DECLS
 
-/** Ask the launcher for its table of the processes of a job, the own one or another one that has been
- * met; those that are dead are noted when it comes (mca_pml_epml_lost_process).  Any thread; returns
- * at once. */
+/** Ask the launcher for its table of the processes of a job, the own one or another one that has
+ * been met; those that are dead are noted when it comes (mca_pml_epml_lost_process).  Any thread;
+ * returns at once. */
 void mca_pml_epml_pmix_ask(opal_jobid_t job);
 
 /** Microseconds that should be between two questions. */

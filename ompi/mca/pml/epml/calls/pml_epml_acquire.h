@@ -47,10 +47,10 @@ static inline bool mca_pml_epml_is_through(const ompi_request_t *request)
 bool mca_pml_epml_acquire_needs_libmpi(size_t count, ompi_request_t **requests);
 
 /** The first request of a list, not complete so far, that fails here and now: with its fault
- * tolerance on Open MPI ends requests of its own that wait for a failed process when it is asked for
- * them.  It is complete then, or, where it is one from MPI_ANY_SOURCE, be it of an endpoint, active,
- * and has MPI_ERR_PROC_FAILED_PENDING; Open MPI's functions of one request know what to do with
- * either.
+ * tolerance on Open MPI ends requests of its own that wait for a failed process when it is asked
+ * for them.  It is complete then, or, where it is one from MPI_ANY_SOURCE, be it of an endpoint,
+ * active, and has MPI_ERR_PROC_FAILED_PENDING; Open MPI's functions of one request know what to do
+ * with either.
  * @return EPML_SEEN_NONE: there is none */
 size_t mca_pml_epml_acquire_failed(size_t count, ompi_request_t **requests);
 

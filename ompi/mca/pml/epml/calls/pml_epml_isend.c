@@ -105,8 +105,8 @@ unlock:
  * already, but their answers have not been looked at. */
 #define EPML_BSEND_CALLS 10000
 
-/** Room in the endpoint's own buffer, or without one in the process's.  @return NULL if there is none
- * at present */
+/** Room in the endpoint's own buffer, or without one in the process's.  @return NULL if there is
+ * none at present */
 static void *bsend_try(mca_pml_epml_comm_t *comm, size_t size)
 {
     void *room;

@@ -108,8 +108,8 @@ static inline void turn_for_request(const ompi_request_t *request, mca_pml_epml_
 
     if (OPAL_UNLIKELY(!mca_pml_epml_is_request(request)
                       && !mca_pml_epml_is_client_request(request))) {
-        /* A schedule above our messages: it moves on in libmpi's progress, which also progresses the
-         * endpoint of one that does not tell. */
+        /* A schedule above our messages: it moves on in libmpi's progress, which also progresses
+         * the endpoint of one that does not tell. */
         mca_pml_epml_process_progress();
     }
     mca_pml_epml_progressed(waiter, ep, events);
@@ -545,7 +545,8 @@ static int epml_test_some(size_t count, ompi_request_t **requests, int *outcount
 }
 
 /** Put a function into libmpi's table, which other threads may be calling through: either function
- * serves all requests.  Release pairs with the acquire in wait_by_libmpi(): the originals before it. */
+ * serves all requests.  Release pairs with the acquire in wait_by_libmpi(): the originals before
+ * it. */
 #define INSTALL(name, function) \
     __atomic_store_n(&ompi_request_functions.name, function, __ATOMIC_RELEASE)
 

@@ -109,7 +109,8 @@ extern const epml_phase_t mca_pml_epml_phase_endpoints;
 extern const epml_phase_t mca_pml_epml_phase_tables;
 extern const epml_phase_t mca_pml_epml_phase_handles;
 
-/** The rank of an endpoint in the new communicator.  @param[in] number  in the order of the members */
+/** The rank of an endpoint in the new communicator.  @param[in] number  in the order of the
+ * members */
 static inline int mca_pml_epml_creation_rank(const mca_pml_epml_creation_t *creation, int number)
 {
     return NULL != creation->order ? creation->order[number] : number;

@@ -108,11 +108,12 @@ void epml_graph_settle(epml_graph_t *graph);
  * @return how many */
 int epml_graph_news(const epml_graph_t *graph, int own, epml_graph_participant_t *participants);
 
-/** Do the members of own communicator, of what all of them have been told, know the whole graph?  The
- * same answer for all of them. */
+/** Do the members of own communicator, of what all of them have been told, know the whole graph?
+ * The same answer for all of them. */
 epml_graph_state_t epml_graph_look(epml_graph_t *graph, int own);
 
-/** Where a participant is in the new communicator, and what its communicators are in the tree of all. */
+/** Where a participant is in the new communicator, and what its communicators are in the tree of
+ * all. */
 typedef struct epml_graph_view_t {
     int size, rank;
     int stops;                  /**< its communicators */

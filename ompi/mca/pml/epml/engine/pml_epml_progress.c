@@ -61,9 +61,9 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
             transport_failed(ep, EPML_TRANSPORT_NODE);
         }
     }
-    /* The network costs a system call or more per look.  While the receive queue brings messages and the
-     * network none, it is looked at less often, down to every 16th call; otherwise at every call,
-     * so that none that finds nothing has not looked everywhere. */
+    /* The network costs a system call or more per look.  While the receive queue brings messages
+     * and the network none, it is looked at less often, down to every 16th call; otherwise at every
+     * call, so that none that finds nothing has not looked everywhere. */
     if (NULL != net && (0 == --ep->engine.net_countdown || 0 == events)) {
         int rc = net->ep_progress(net);
 

@@ -67,8 +67,8 @@ static inline int mca_pml_epml_ep_poll(mca_pml_epml_ep_t *ep)
 int mca_pml_epml_ep_poll_patiently(mca_pml_epml_ep_t *ep);
 
 /** Turns of a call that tests, as long as they bring something, but not what was asked for: in four
- * calls all of what a receive queue or a pipe can hold, and each transport, is polled (32 messages a call;
- * the network at every 16th call). */
+ * calls all of what a receive queue or a pipe can hold, and each transport, is polled (32 messages
+ * a call; the network at every 16th call). */
 #define EPML_TEST_CALLS 4
 
 /** State of a thread that waits.  To clients it is mpix_endpoints_wait_t: words, the first of which
@@ -99,7 +99,8 @@ void mca_pml_epml_help(const mca_pml_epml_ep_t *ep);
  * @param[in] ep  as for mca_pml_epml_help */
 void mca_pml_epml_idle(mca_pml_epml_waiter_t *waiter, const mca_pml_epml_ep_t *ep);
 
-/** After a progress call of a thread that goes on waiting.  @param[in] ep  as for mca_pml_epml_help */
+/** After a progress call of a thread that goes on waiting.  @param[in] ep  as for
+ * mca_pml_epml_help */
 static inline void mca_pml_epml_progressed(mca_pml_epml_waiter_t *waiter,
                                            const mca_pml_epml_ep_t *ep, int events)
 {

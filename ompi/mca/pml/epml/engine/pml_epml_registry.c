@@ -43,14 +43,15 @@
 #include "opal/mca/threads/mutex.h"
 #include "opal/runtime/opal_progress.h"
 
-/** Scans that pass over an endpoint which a thread of its own has progressed since the last look. */
+/** Scans that pass over an endpoint which a thread of its own has progressed since the last
+ * look. */
 #define EPML_SCAN_REST 32
 
 /** Endpoints of others that are progressed in one scan. */
 #define EPML_SCAN_VISITS 8
 
-/** Endpoints of the thread's own whose receive queues are empty, but that have transports: each look at a
- * network may cost a system call, and a thread may have a hundred of them. */
+/** Endpoints of the thread's own whose receive queues are empty, but that have transports: each look
+ * at a network may cost a system call, and a thread may have a hundred of them. */
 #define EPML_SCAN_LOOKS 8
 
 static struct {

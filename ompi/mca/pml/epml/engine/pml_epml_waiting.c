@@ -183,9 +183,9 @@ bool mca_pml_epml_tested(bool found)
 {
     static _Thread_local uint32_t tests;
 
-    /* Programs poll in loops: the rest of the process gets its chance now and then, and if oversubscribed
-     * others get the core.  A loop that does nothing else looks as rarely as a wait does: libmpi's
-     * progress has counters and locks that all threads write. */
+    /* Programs poll in loops: the rest of the process gets its chance now and then, and if
+     * oversubscribed others get the core.  A loop that does nothing else looks as rarely as a wait
+     * does: libmpi's progress has counters and locks that all threads write. */
     if (0 != ++tests % EPML_TESTED_LONG) {
         return false;
     }

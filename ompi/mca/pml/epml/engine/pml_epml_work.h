@@ -18,15 +18,15 @@
 
 BEGIN_C_DECLS
 
-/** See work_begin and request_begin in mpix_endpoints_engine_t.  With the endpoint's lock or without:
- * work.lock is the inner one.
+/** See work_begin and request_begin in mpix_endpoints_engine_t.  With the endpoint's lock or
+ * without: work.lock is the inner one.
  * @param[in] comm  of ep, that it holds until it is done; NULL: another reference keeps it */
 void mca_pml_epml_work_begin(mca_pml_epml_ep_t *ep, ompi_communicator_t *comm,
                              mpix_endpoints_work_t *work);
 
 /** Release a reference to a handle, possibly the last one.  Called under the endpoint's lock.  The
- * release itself is executed without the lock, by the thread that progresses the endpoint next.  Only
- * one such release may be pending for a handle. */
+ * release itself is executed without the lock, by the thread that progresses the endpoint next.
+ * Only one such release may be pending for a handle. */
 void mca_pml_epml_work_release(mca_pml_epml_comm_t *comm);
 
 /** Is there any?  A hint, by any thread. */

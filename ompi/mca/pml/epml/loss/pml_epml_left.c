@@ -57,8 +57,8 @@ static void left_receive(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news)
             comm->loss.left = true;
         }
         mca_pml_epml_lost_look_soon(comm->ep);
-        /* This endpoint may be waiting for the sender, or the sender may have lost this endpoint.  The
-         * message is no proof that the connection works, so the peer is asked. */
+        /* This endpoint may be waiting for the sender, or the sender may have lost this endpoint.
+         * The message is no proof that the connection works, so the peer is asked. */
         comm->ep->loss.ask_soon = true;
         if (!mca_pml_epml_ep_has_transports(comm->ep)) {
             mca_pml_epml_lost_look(

@@ -28,7 +28,8 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep);
  * what the endpoint has not seen yet. */
 bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm);
 
-/** A new communicator may have lost members: look at the next progress call.  Under the endpoint's lock. */
+/** A new communicator may have lost members: look at the next progress call.  Under the endpoint's
+ * lock. */
 void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm);
 
 /** Somebody has told that a member of this communicator is lost: look now whether those of this
@@ -39,8 +40,8 @@ void mca_pml_epml_lost_look_after(mca_pml_epml_comm_t *comm);
  * Under its lock. */
 void mca_pml_epml_liveness_check(mca_pml_epml_ep_t *ep);
 
-/** A thread has probed in vain: no request names the peers it waits for, so mca_pml_epml_liveness_check
- * checks them.  Under the lock. */
+/** A thread has probed in vain: no request names the peers it waits for, so
+ * mca_pml_epml_liveness_check checks them.  Under the lock. */
 static inline void mca_pml_epml_lost_note_probe(const mca_pml_epml_comm_t *comm, int source,
                                                 int tag)
 {

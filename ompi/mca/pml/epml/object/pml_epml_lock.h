@@ -132,14 +132,15 @@ static inline void mca_pml_epml_unlock(mca_pml_epml_ep_t *ep)
     }
 }
 
-/** A progress call begins in which no more bytes than this may be copied, or has ended (EPML_SLICE_NONE).
- * Under the lock. */
+/** A progress call begins in which no more bytes than this may be copied, or has ended
+ * (EPML_SLICE_NONE).  Under the lock. */
 static inline void mca_pml_epml_slice_set(mca_pml_epml_ep_t *ep, size_t size)
 {
     ep->requests.slice = size;
 }
 
-/** How much of size bytes may be copied in this progress call?  They count as copied.  Under the lock.
+/** How much of size bytes may be copied in this progress call?  They count as copied.  Under the
+ * lock.
  * @return 0: the rest is for a later call */
 static inline size_t mca_pml_epml_slice(mca_pml_epml_ep_t *ep, size_t size)
 {

@@ -43,8 +43,8 @@ bool mca_pml_epml_group_is_of_this_job(ompi_group_t *group);
 /** A name that no endpoint of this job has.  Any thread. */
 opal_process_name_t mca_pml_epml_name_new(void);
 
-/** The proc of a process, made if need be.  ompi_proc_for_name of Open MPI 6 makes none of a job that
- * this process has not met by MPI's own functions.  @return libmpi's; NULL without memory */
+/** The proc of a process, made if need be.  ompi_proc_for_name of Open MPI 6 makes none of a job
+ * that this process has not met by MPI's own functions.  @return libmpi's; NULL without memory */
 ompi_proc_t *mca_pml_epml_proc_of_process(opal_process_name_t process);
 
 /** The proc of a process or an endpoint of a job that is known, made if need be.  Any thread.

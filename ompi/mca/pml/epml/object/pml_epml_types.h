@@ -56,8 +56,8 @@ typedef enum mca_pml_epml_level_t {
 } mca_pml_epml_level_t;
 #define EPML_LEVELS (EPML_LEVEL_MULTIPLE + 1)
 
-/** The transports to endpoints of other processes, in the order of preference.  A peer is reached by one,
- * for good; both sides agree on it when they make each other's acquaintance. */
+/** The transports to endpoints of other processes, in the order of preference.  A peer is reached by
+ * one, for good; both sides agree on it when they make each other's acquaintance. */
 typedef enum mca_pml_epml_transport_t {
     EPML_TRANSPORT_NODE = 0, /**< processes of this node: epshm, through shared memory */
     EPML_TRANSPORT_NET = 1,  /**< any: epofi */
@@ -186,7 +186,8 @@ typedef struct mca_pml_epml_passing_t {
 
 /** What threads see of an endpoint that do not have its lock.  object. */
 typedef struct mca_pml_epml_ep_signs_t {
-    /** Progress it even if the receive queue is empty: it has transports to other processes, or backlogs. */
+    /** Progress it even if the receive queue is empty: it has transports to other processes, or
+     * backlogs. */
     _Atomic bool busy;
     _Atomic uint32_t
         heartbeat; /**< counts progress calls by a thread of its own; without the lock, too */
@@ -252,7 +253,8 @@ typedef struct mca_pml_epml_ep_engine_t {
     uint32_t net_interval; /**< polls of the receive queue per poll of the network, adaptive */
     uint32_t net_countdown;
     uint32_t quiet; /**< progress calls in which no other process sent anything */
-    /** One progress call, for layers below the engine that must see what has come: see pml_epml_progress.h. */
+    /** One progress call, for layers below the engine that must see what has come: see
+     * pml_epml_progress.h. */
     int (*progress)(struct mca_pml_epml_ep_t *ep);
     uint64_t helps;                  /**< progress calls by threads that were not its own */
     mca_pml_epml_counts_t accounted; /**< what of its counts is in the process's, see
@@ -271,8 +273,8 @@ typedef struct mca_pml_epml_ep_fetch_t {
 /** What is known of losses, and asking for them.  loss. */
 typedef struct mca_pml_epml_ep_loss_t {
     bool ask_soon; /**< do not wait for pml_epml_liveness_interval: others have lost a peer */
-    /** A peer is lost, or has left: new communicators may have lost members.  Written under the lock;
-     * a waiting thread reads it without, as a hint. */
+    /** A peer is lost, or has left: new communicators may have lost members.  Written under the
+     * lock; a waiting thread reads it without, as a hint. */
     atomic_bool any;
     /** What members of communicators have said that are not here yet, or no more; the oldest
      * goes. */

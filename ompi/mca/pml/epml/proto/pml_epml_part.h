@@ -136,8 +136,8 @@ void mca_pml_epml_part_put(mca_pml_epml_request_t *request);
 /** Back to the system; it holds no communicator any more. */
 void mca_pml_epml_part_destroy(mca_pml_epml_part_t *part);
 
-/** May something of this round come now, in time or too late?  The transport keeps order, and each round
- * has a message in either direction: nothing is a million rounds late. */
+/** May something of this round come now, in time or too late?  The transport keeps order, and each
+ * round has a message in either direction: nothing is a million rounds late. */
 static inline bool mca_pml_epml_part_may_be_round(const mca_pml_epml_part_t *part, uint32_t round)
 {
     return part->round - round < UINT32_C(1) << 20;

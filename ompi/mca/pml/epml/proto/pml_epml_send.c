@@ -98,8 +98,9 @@ void mca_pml_epml_send_returned(void *context, void *token)
 }
 
 /** Has a peer gone in good order, all its communicators freed?  What is sent to it now no thread
- * will receive, as what the network still takes for it, or what is in its receive queue already: of a send
- * that does not wait for its receive, the sender does not learn that (MPI 4.1, section 3.4). */
+ * will receive, as what the network still takes for it, or what is in its receive queue already: of
+ * a send that does not wait for its receive, the sender does not learn that (MPI 4.1, section
+ * 3.4). */
 static bool has_left(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
     return NULL != peer->shm

@@ -83,7 +83,8 @@ static int service_members(const ompi_communicator_t *comm, mpix_endpoints_scope
 /** Unsuccessful rounds of a wait between checks for losses. */
 #define LOOK_LONG 64
 
-/** Is a rank lost?  The thread counts as waiting for it: its liveness is checked when it is silent. */
+/** Is a rank lost?  The thread counts as waiting for it: its liveness is checked when it is
+ * silent. */
 static bool service_lost(const mca_pml_epml_comm_t *comm, int rank)
 {
     mca_pml_epml_ep_t *ep = comm->ep;

@@ -18,12 +18,14 @@
 
 BEGIN_C_DECLS
 
-/** See memory_get and memory_reserve in mpix_endpoints_engine_t.  @return OMPI_SUCCESS or an error of Open MPI's */
+/** See memory_get and memory_reserve in mpix_endpoints_engine_t.  @return OMPI_SUCCESS or an error
+ * of Open MPI's */
 int mca_pml_epml_service_memory_get(const mca_pml_epml_comm_t *comm, mpix_endpoints_scope_t reach,
                                     int number, uint32_t key, size_t size, bool reserve,
                                     mpix_endpoints_memory_t **memory_p);
 
-/** See memory_copy in mpix_endpoints_engine_t.  @return OMPI_SUCCESS or MPI_ERR_UNSUPPORTED_OPERATION */
+/** See memory_copy in mpix_endpoints_engine_t.  @return OMPI_SUCCESS or
+ * MPI_ERR_UNSUPPORTED_OPERATION */
 int mca_pml_epml_service_memory_copy(const mca_pml_epml_comm_t *comm, int rank, void *local,
                                      uint64_t remote, size_t size, bool to_member);
 

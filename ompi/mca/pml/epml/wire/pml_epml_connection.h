@@ -88,8 +88,8 @@ bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t
 bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
 
 /** Does a receive that cannot be served because of a loss stay active until the loss is acknowledged
- * (MPI_ERR_PROC_FAILED_PENDING)?  With Open MPI's fault tolerance: nonblocking ones of the user's from
- * MPI_ANY_SOURCE. */
+ * (MPI_ERR_PROC_FAILED_PENDING)?  With Open MPI's fault tolerance: nonblocking ones of the user's
+ * from MPI_ANY_SOURCE. */
 bool mca_pml_epml_lost_pends(const mca_pml_epml_request_t *request);
 
 /** May a receive or probe of this source and tag never be served, on a communicator with a lost

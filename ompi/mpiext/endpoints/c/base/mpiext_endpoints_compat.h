@@ -49,12 +49,11 @@
     X(ompi_intercomm_create)
 
 /** Those without which endpoints work, but a call does not do all it should: comparing handles,
- * communicators of a group alone,
- * duplicates whose parent is freed, the tables of handles and the progress of collectives under
- * many threads, the end of the job, topologies that may renumber, the allreduce of two, errors of
- * threads with a world of their own, errors at the creation and
- * the end of windows, files, fault tolerance, processes that are spawned with endpoints, and the clear messages at the entrances to what
- * endpoints do not offer yet. */
+ * communicators of a group alone, duplicates whose parent is freed, the tables of handles and the
+ * progress of collectives under many threads, the end of the job, topologies that may renumber, the
+ * allreduce of two, errors of threads with a world of their own, errors at the creation and the end
+ * of windows, files, fault tolerance, processes that are spawned with endpoints, and the clear
+ * messages at the entrances to what endpoints do not offer yet. */
 #define MPIX_ENDPOINTS_HOOKS_OPTIONAL(X)   \
     X(ompi_comm_compare)                   \
     X(ompi_comm_create_from_group)         \

@@ -37,7 +37,8 @@ void mpix_endpoints_show_help(const char *topic, const char *argument);
  * @return OMPI_SUCCESS, or an error of opal_show_help's */
 int mpix_endpoints_show_text(const char *text, bool want_error_header);
 
-/** A message for the first caller of mpix_endpoints_show_help only; the others come back when it has been said.
+/** A message for the first caller of mpix_endpoints_show_help only; the others come back when it has
+ * been said.
  *
  * @param[in,out] said  the message's own, false at first */
 void mpix_endpoints_show_help_once(const char *topic, bool *said);

@@ -22,9 +22,9 @@
 
 #include "ompi/communicator/communicator.h"
 
-/* Makes the linker note that libmpi_abi is needed, in front of libmpi, which libmpix_endpoints needs.  A program
- * may not have noted it: it calls only functions of ours, or loads libmpi_abi later.  Then those that stand
- * behind ours would be libmpi's. */
+/* Makes the linker note that libmpi_abi is needed, in front of libmpi, which libmpix_endpoints
+ * needs.  A program may not have noted it: it calls only functions of ours, or loads libmpi_abi
+ * later.  Then those that stand behind ours would be libmpi's. */
 extern int PMPI_Abi_get_version(int *major, int *minor);
 EXPORT int (*const mpix_endpoints_abi_needed)(int *major, int *minor) = PMPI_Abi_get_version;
 

@@ -157,8 +157,8 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_is_main(void);
 /** MPI_Finalize.  @param[in] libmpi  its own, which may be called later */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_finalize(int (*libmpi)(void));
 
-/** The calling thread is one of that endpoint's, as after MPIX_Thread_attach_index.  Before MPI begins
- * and after it has ended nothing happens: a library may have started the thread late. */
+/** The calling thread is one of that endpoint's, as after MPIX_Thread_attach_index.  Before MPI
+ * begins and after it has ended nothing happens: a library may have started the thread late. */
 MPIX_ENDPOINTS_CALL void mpix_endpoints_call_enter_endpoint(struct mpix_endpoint_t *endpoint);
 
 /** A rank of libmpix_ranks calls MPI_Finalize, before the process does: attributes of its
@@ -199,9 +199,9 @@ int mpix_endpoints_call_bind(MPI_Comm comm, const char *name);
 /** The handle that this process has of a valid communicator for the member of a rank, or NULL. */
 MPI_Comm mpix_endpoints_call_handle_of(MPI_Comm comm, int rank);
 
-/** libmpix_world or libmpix_ranks is loaded: errors of calls without a communicator are raised on the
- * thread's world from now on, and the next two say which that is.  Before there are threads that are
- * attached.
+/** libmpix_world or libmpix_ranks is loaded: errors of calls without a communicator are raised on
+ * the thread's world from now on, and the next two say which that is.  Before there are threads
+ * that are attached.
  *
  * @param[in] if_asp  only in a process begun by chapter 12
  * @param[in] error   called before such an error is raised, with the name of the function that was
@@ -217,8 +217,8 @@ MPIX_ENDPOINTS_CALL MPI_Comm mpix_endpoints_call_world_self(void);
 /** Has the calling thread a world of its own, as another endpoint than the process's first? */
 MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_is_other(void);
 
-/** Is MPI_Finalize refused, since the thread has a world of its own, and has not begun MPI?  Then it is
- * an error, raised by mpix_endpoints_call_refuse_finalize. */
+/** Is MPI_Finalize refused, since the thread has a world of its own, and has not begun MPI?  Then it
+ * is an error, raised by mpix_endpoints_call_refuse_finalize. */
 MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_refuses_finalize(void);
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_refuse_finalize(void);
 

@@ -40,7 +40,8 @@ typedef MPI_Info_ABI_INTERNAL abi_info_t;
 typedef MPI_Request_ABI_INTERNAL abi_request_t;
 typedef MPI_Status_ABI_INTERNAL abi_status_t;
 
-/** The two levels above MPI_THREAD_MULTIPLE follow it in both ABIs: MPIX_THREAD_ATTACH, _REATTACH. */
+/** The two levels above MPI_THREAD_MULTIPLE follow it in both ABIs: MPIX_THREAD_ATTACH,
+ * _REATTACH. */
 enum { LEVELS_ABOVE_MULTIPLE = 2 };
 
 static inline int error_to_abi(int code)

@@ -66,7 +66,8 @@ int mpix_endpoints_begin_libmpi(int how, int level, mpix_endpoints_init_fn_t lib
 /** Is that under way, so that a tool may come back to MPI_Init_thread? */
 bool mpix_endpoints_begin_is_running(void);
 
-/** The caller's array for so many endpoints: 0, or MPIX_ENDPOINTS_BEGINS_WRONG and what is wrong. */
+/** The caller's array for so many endpoints: 0, or MPIX_ENDPOINTS_BEGINS_WRONG and what is
+ * wrong. */
 int mpix_endpoints_begin_check_array(int count, struct mpix_endpoint_t *const endpoints[]);
 
 /** Fill it where code, which making them has returned, is MPI_SUCCESS.  @return code */

@@ -31,8 +31,8 @@ void *mpix_endpoints_next_function(const char *name, _Atomic(void *) *found);
 /** As an answer that is kept: no tool has the function. */
 #define MPIX_ENDPOINTS_NO_TOOL ((void *) -1)
 
-/** See mpix_endpoints_tool_function; searches if nothing is kept.  Several threads may search at once
- * and find the same. */
+/** See mpix_endpoints_tool_function; searches if nothing is kept.  Several threads may search at
+ * once and find the same. */
 void *mpix_endpoints_find_tool_function(const char *name, _Atomic(void *) *found);
 
 /**

@@ -28,9 +28,9 @@
 #include "ompi/proc/proc.h"
 #include "ompi/runtime/mpiruntime.h"
 
-/** Error codes come and go with MPI.  By chapter 12's rules a thread may belong to no endpoint, and the
- * handler of the process's MPI_COMM_WORLD cannot be set where libmpix_world is loaded: the first
- * endpoint's is called. */
+/** Error codes come and go with MPI.  By chapter 12's rules a thread may belong to no endpoint, and
+ * the handler of the process's MPI_COMM_WORLD cannot be set where libmpix_world is loaded: the
+ * first endpoint's is called. */
 __attribute__((noinline)) static int raise_cause(mpix_endpoints_cause_t cause, const char *name)
 {
     const int code = mpix_endpoints_process_is_running() ? mpix_endpoints_error_code(cause)

@@ -228,7 +228,8 @@ static int meet(ompi_communicator_t *comm, int root, const mpix_endpoints_bridge
                               : mpix_endpoints_error_code_of(error, mpix_endpoints_spawn_heard(rc));
 }
 
-/** The launcher ends the processes of the other side, which nobody else would: they are children. */
+/** The launcher ends the processes of the other side, which nobody else would: they are
+ * children. */
 static void end_children(ompi_communicator_t *bridge)
 {
     const int count = ompi_comm_remote_size(bridge);

@@ -56,7 +56,8 @@ static int level_of(const mpix_endpoint_t *endpoint)
     return 0 <= mpix_endpoints_process_level() ? endpoint->level : ompi_mpi_thread_provided;
 }
 
-/** Count a thread, if it may come.  @return OMPI_SUCCESS, or MPIX_ENDPOINTS_CAUSE_DIFFERS, _TAKEN */
+/** Count a thread, if it may come.  @return OMPI_SUCCESS, or MPIX_ENDPOINTS_CAUSE_DIFFERS,
+ * _TAKEN */
 static int attached_enter(mpix_endpoint_t *endpoint, int level, bool given)
 {
     int now = atomic_load_explicit(&endpoint->attached, memory_order_relaxed), next;
@@ -78,9 +79,10 @@ static int attached_enter(mpix_endpoint_t *endpoint, int level, bool given)
     return OMPI_SUCCESS;
 }
 
-/** Where threads belong to endpoints: the first one of an endpoint that has none is its main thread.
- * Relaxed: only a thread itself asks whether it is, and it has written that itself; mpix_endpoints_
- * thread_finalizes reads under a lock whether there is one, which says what has been. */
+/** Where threads belong to endpoints: the first one of an endpoint that has none is its main
+ * thread.  Relaxed: only a thread itself asks whether it is, and it has written that itself;
+ * mpix_endpoints_ thread_finalizes reads under a lock whether there is one, which says what has
+ * been. */
 static void become_main(mpix_endpoint_t *endpoint)
 {
     const void *nobody = NULL;

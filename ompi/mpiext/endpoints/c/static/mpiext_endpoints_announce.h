@@ -49,8 +49,8 @@ void mpix_endpoints_announce_forget(void);
  */
 int mpix_endpoints_announced(bool *all);
 
-/** Will all processes of MPI_COMM_WORLD make endpoints together?  As mpix_endpoints_announced; the same
- * in all of them. */
+/** Will all processes of MPI_COMM_WORLD make endpoints together?  As mpix_endpoints_announced; the
+ * same in all of them. */
 bool mpix_endpoints_announces_endpoints(void);
 
 END_C_DECLS

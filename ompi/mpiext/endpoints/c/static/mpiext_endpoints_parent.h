@@ -41,8 +41,8 @@ int mpix_endpoints_parent_meet(ompi_communicator_t *const own[], ompi_communicat
  * @param[in] code  why, an MPI error code; MPI_SUCCESS: nothing is done */
 void mpix_endpoints_parent_fail(int code);
 
-/** The communicator of an endpoint, mpix_endpoints_none included, with the parents: MPI_COMM_NULL, if
- * it has been freed or there is no endpoint; NULL: libmpi's is the process's.  Any thread. */
+/** The communicator of an endpoint, mpix_endpoints_none included, with the parents: MPI_COMM_NULL,
+ * if it has been freed or there is no endpoint; NULL: libmpi's is the process's.  Any thread. */
 ompi_communicator_t *mpix_endpoints_parent_of(const mpix_endpoint_t *endpoint);
 
 /** A handle, any one, is freed: it leads to no parents any more.  Any thread. */

@@ -112,8 +112,8 @@ int mpix_endpoints_process_begin(ompi_communicator_t *const handles[], int count
 /** It has been agreed that there are none after all: nobody has used them. */
 void mpix_endpoints_process_undo(void);
 
-/** The thread that an endpoint belongs to ends MPI, before the process does: what MPI_Finalize begins
- * with, for this endpoint alone.  Nobody uses it any more. */
+/** The thread that an endpoint belongs to ends MPI, before the process does: what MPI_Finalize
+ * begins with, for this endpoint alone.  Nobody uses it any more. */
 void mpix_endpoints_process_end_endpoint(mpix_endpoint_t *endpoint);
 
 /** MPI has ended, and with it all handles. */

@@ -31,8 +31,8 @@ void mpix_endpoints_world_begin(mpix_endpoints_world_mode_t mode);
 /** Do they? */
 bool mpix_endpoints_world_is_own(void);
 
-/** Called before an error is raised on a thread's world, with the name of the function that was called; it
- * may end the job.  NULL: nothing.  Set with mpix_endpoints_world_begin. */
+/** Called before an error is raised on a thread's world, with the name of the function that was
+ * called; it may end the job.  NULL: nothing.  Set with mpix_endpoints_world_begin. */
 extern void (*mpix_endpoints_world_error)(const char *function);
 
 /**

@@ -133,8 +133,8 @@ static void delete_attributes(ompi_communicator_t *comm)
     }
 }
 
-/** As MPI_Finalize does with the process's, which is the first endpoint's: no more messages come into
- * it, and those that are there are sent. */
+/** As MPI_Finalize does with the process's, which is the first endpoint's: no more messages come
+ * into it, and those that are there are sent. */
 static void drop_buffer(const mpix_endpoint_t *endpoint)
 {
     void *address;
@@ -148,8 +148,8 @@ static void drop_buffer(const mpix_endpoint_t *endpoint)
 void mpix_endpoints_process_end_endpoint(mpix_endpoint_t *endpoint)
 {
     delete_attributes(endpoint->self);
-    /* What hangs on others stays as MPI_COMM_WORLD's does, without a call of its functions, which may
-     * be gone when the process ends MPI. */
+    /* What hangs on others stays as MPI_COMM_WORLD's does, without a call of its functions, which
+     * may be gone when the process ends MPI. */
     endpoint->process->c_keyhash = NULL;
     endpoint->endpoints->c_keyhash = NULL;
     drop_buffer(endpoint);

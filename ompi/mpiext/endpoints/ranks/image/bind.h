@@ -25,7 +25,7 @@ const char *mpix_ranks_bind_copies(const mpix_rank_t *rank, const mpix_ranks_set
                                    const mpix_ranks_loaded_t *loaded, void *const *variables);
 
 /** Has the dynamic linker bound copies to themselves and to each other?  That it does is all that is
- * expected of its inside. @return NULL, or what is wrong */
+ * expected of its inside.  @return NULL, or what is wrong */
 const char *mpix_ranks_bind_check(const mpix_ranks_set_t *set, const mpix_ranks_loaded_t *loaded);
 
 /** mpix_ranks_bind_copies for the originals, which rank 0 uses: only handles and functions. */

@@ -21,8 +21,8 @@ void mpix_ranks_construct(const mpix_ranks_object_t *object, char *base, int arg
 /** Run its destructors, the last one first. */
 void mpix_ranks_destruct(const mpix_ranks_object_t *object, char *base);
 
-/** Give the calling thread the thread-local variables of the program's copy at base, where their first
- * values have addresses of the copy in them. */
+/** Give the calling thread the thread-local variables of the program's copy at base, where their
+ * first values have addresses of the copy in them. */
 void mpix_ranks_tls_enter(const mpix_ranks_object_t *program, char *base);
 
 #endif /* MPIX_RANKS_CONSTRUCT_H */

@@ -157,7 +157,8 @@ static int write_dynamic(const mpix_ranks_object_t *object, ElfW(Dyn) * to)
     return count;
 }
 
-/** The names under which the versions of private libraries are looked for become those of the annex. */
+/** The names under which the versions of private libraries are looked for become those of the
+ * annex. */
 static const char *name_versions(mpix_ranks_object_t *object, const mpix_ranks_set_t *set,
                                  const mpix_ranks_set_t *program)
 {

@@ -23,8 +23,8 @@ typedef struct mpix_ranks_loaded_t {
     char path[MPIX_RANKS_NAME_SIZE];
 } mpix_ranks_loaded_t;
 
-/** Lay out the annex of an object whose references have been found, and change its code.  The program's
- * set may be the object's. @return NULL, or what is wrong */
+/** Lay out the annex of an object whose references have been found, and change its code.  The
+ * program's set may be the object's.  @return NULL, or what is wrong */
 const char *mpix_ranks_copy_prepare(mpix_ranks_object_t *object, const mpix_ranks_set_t *set,
                                     const mpix_ranks_set_t *program);
 

@@ -406,8 +406,8 @@ static mpix_ranks_relocation_kind_t kind_of(unsigned long type)
     }
 }
 
-/** Entries of DT_RELR are relative ones, by the address of the place, or, if odd, by a bit for each of
- * the next 63 words.  The address that is wanted is in the place. */
+/** Entries of DT_RELR are relative ones, by the address of the place, or, if odd, by a bit for each
+ * of the next 63 words.  The address that is wanted is in the place. */
 static const char *packed_relocations(const mpix_ranks_elf_t *elf,
                                       const char *(*visit)(void *, const mpix_ranks_relocation_t *),
                                       void *argument)

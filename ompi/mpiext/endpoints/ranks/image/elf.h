@@ -72,7 +72,8 @@ const char *mpix_ranks_elf_read(mpix_ranks_elf_t *elf, char *file, size_t size);
 
 void mpix_ranks_elf_close(mpix_ranks_elf_t *elf);
 
-/** Where the bytes of an address range of the image are in the file.  NULL: not in the file, as .bss. */
+/** Where the bytes of an address range of the image are in the file.  NULL: not in the file, as
+ * .bss. */
 char *mpix_ranks_elf_at(const mpix_ranks_elf_t *elf, ElfW(Addr) address, size_t size);
 
 /** The value of the first entry of the dynamic section with that tag.  @return is there one? */

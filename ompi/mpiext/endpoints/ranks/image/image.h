@@ -34,8 +34,8 @@ void mpix_ranks_image_defer(void);
  */
 void mpix_ranks_image_check(int ranks, char **argv);
 
-/** In the first thread, one rank after the other, in order of index, with world and self set: map the
- * rank's copy, bind it, and store handles.  Ends the job if that fails. */
+/** In the first thread, one rank after the other, in order of index, with world and self set: map
+ * the rank's copy, bind it, and store handles.  Ends the job if that fails. */
 void mpix_ranks_image_load(mpix_rank_t *rank);
 
 /** In each thread of the rank, before anything of the rank runs in it: first values of thread-local
@@ -49,13 +49,13 @@ void mpix_ranks_image_construct(mpix_rank_t *rank, int argc, char **argv, char *
 /** The rank's main, by that of the executable. */
 mpix_ranks_main_t *mpix_ranks_image_main(mpix_rank_t *rank, mpix_ranks_main_t *executables);
 
-/** In the rank's thread, after main or exit: what atexit has registered from the rank's copy, and its
- * destructors, then those of its private libraries. */
+/** In the rank's thread, after main or exit: what atexit has registered from the rank's copy, and
+ * its destructors, then those of its private libraries. */
 void mpix_ranks_image_destruct(mpix_rank_t *rank);
 
-/** The rank's own of libc's variables: optarg, optind, opterr, optopt, stdin, stdout, stderr, environ,
- * program_invocation_name and _short_name.  What the rank's objects find under that name.  For index
- * 0 it is libc's own.  NULL: another name. */
+/** The rank's own of libc's variables: optarg, optind, opterr, optopt, stdin, stdout, stderr,
+ * environ, program_invocation_name and _short_name.  What the rank's objects find under that name.
+ * For index 0 it is libc's own.  NULL: another name. */
 void *mpix_ranks_image_variable(mpix_rank_t *rank, const char *name);
 
 /** Say what is copied, and why; after mpix_ranks_image_check. */

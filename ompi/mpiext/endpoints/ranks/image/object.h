@@ -52,7 +52,8 @@ typedef struct mpix_ranks_range_t {
     int changed; /**< instructions and pointers */
 } mpix_ranks_range_t;
 
-/** A variable of another library that the executable has a copy of: what is in it at the beginning. */
+/** A variable of another library that the executable has a copy of: what is in it at the
+ * beginning. */
 typedef struct mpix_ranks_content_t {
     ElfW(Addr) place;
     size_t size;
@@ -105,8 +106,9 @@ typedef struct mpix_ranks_object_t {
     ElfW(Addr) variables; /**< address of the first */
 } mpix_ranks_object_t;
 
-/** Objects that a rank has copies of: the executable with its libraries, or a library that the program
- * loads with those that it needs.  The first one is what is loaded, in breadth-first order. */
+/** Objects that a rank has copies of: the executable with its libraries, or a library that the
+ * program loads with those that it needs.  The first one is what is loaded, in breadth-first
+ * order. */
 typedef struct mpix_ranks_set_t {
     mpix_ranks_object_t *objects;
     int count;

@@ -132,8 +132,8 @@ static const mpix_ranks_loaded_t *loaded_before(const mpix_rank_t *rank, const c
     return NULL;
 }
 
-/** One library that an object of the set needs: the rank has a copy, or it becomes one, or it is left
- * to the dynamic linker. */
+/** One library that an object of the set needs: the rank has a copy, or it becomes one, or it is
+ * left to the dynamic linker. */
 static const char *add_needed(const mpix_rank_t *rank, mpix_ranks_set_t *set, int index,
                               size_t offset)
 {
@@ -215,8 +215,8 @@ static void add_preloaded(mpix_ranks_object_t *object)
     }
 }
 
-/** What the first object of a set finds symbols in, after what it needs: the executable, and libraries
- * that the rank has opened by RTLD_GLOBAL. */
+/** What the first object of a set finds symbols in, after what it needs: the executable, and
+ * libraries that the rank has opened by RTLD_GLOBAL. */
 static void add_global(const mpix_rank_t *rank, mpix_ranks_object_t *object)
 {
     mpix_ranks_set_need(object, (mpix_ranks_needed_t){.index = ~0});

@@ -36,8 +36,8 @@ typedef struct code_t {
     ElfW(Addr) address;
 } code_t;
 
-/** How far before a place that may be an instruction decoding begins: however it begins, it falls into
- * step with the instructions after a few of them. */
+/** How far before a place that may be an instruction decoding begins: however it begins, it falls
+ * into step with the instructions after a few of them. */
 enum { DECODE_BEFORE = 512 };
 
 /** The slot of an address. */

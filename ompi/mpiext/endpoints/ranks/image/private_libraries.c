@@ -297,7 +297,8 @@ static bool has_state(const mpix_ranks_library_t *library)
     return is;
 }
 
-/** Is what it calls the same for all ranks?  MPI is not: its predefined communicators are a rank's. */
+/** Is what it calls the same for all ranks?  MPI is not: its predefined communicators are a
+ * rank's. */
 static bool needs_shared(const mpix_ranks_libraries_t *libraries,
                          const mpix_ranks_library_t *library)
 {

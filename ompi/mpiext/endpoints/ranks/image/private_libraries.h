@@ -48,7 +48,8 @@ bool mpix_ranks_library_is_shared(const char *name, const char **why_p);
 /** Has its file data that is written after relocation? */
 bool mpix_ranks_library_has_state(const mpix_ranks_elf_t *elf);
 
-/** The names of the libraries that it needs, one after the other.  NULL: no more.  *at begins with 0. */
+/** The names of the libraries that it needs, one after the other.  NULL: no more.  *at begins with
+ * 0. */
 const char *mpix_ranks_library_needs(const struct link_map *map, size_t *at);
 
 /** The name of a path's file. */

@@ -27,7 +27,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/** The instruction that debuggers put where a breakpoint is (int3); only x86-64's code is changed. */
+/** The instruction that debuggers put where a breakpoint is (int3); only x86-64's code is
+ * changed. */
 enum { BREAKPOINT = (char) 0xcc };
 
 /** Instructions reach 2 GiB; below an executable there is nothing, as a rule. */
@@ -75,8 +76,8 @@ static const char *map_code(const mpix_ranks_elf_t *elf, const ElfW(Phdr) * segm
     return wrong;
 }
 
-/** Breakpoints of a debugger: places of code, as offsets in the file, where memory has one and the file
- * has not.  Code that is mapped over its own would lose them. */
+/** Breakpoints of a debugger: places of code, as offsets in the file, where memory has one and the
+ * file has not.  Code that is mapped over its own would lose them. */
 static void find_breakpoints(const mpix_ranks_elf_t *elf, const ElfW(Phdr) * segment,
                              const char *base, mpix_ranks_list_t *places)
 {
@@ -95,7 +96,8 @@ static bool is_code(const ElfW(Phdr) * segment)
     return PT_LOAD == segment->p_type && 0 != (segment->p_flags & PF_X);
 }
 
-/** Change the code in the file, with breakpoints as they are: a changed instruction begins as before. */
+/** Change the code in the file, with breakpoints as they are: a changed instruction begins as
+ * before. */
 static const char *change_code(const mpix_ranks_elf_t *elf, mpix_ranks_object_t *program,
                                const char *base, mpix_ranks_slots_t *slots)
 {

@@ -174,7 +174,8 @@ static const char *visit_pointer(void *argument, const mpix_ranks_relocation_t *
     return NULL;
 }
 
-/** The image of thread-local variables is the executable's in all threads: see mpix_ranks_tls_enter. */
+/** The image of thread-local variables is the executable's in all threads: see
+ * mpix_ranks_tls_enter. */
 static const char *visit_tls(void *argument, const mpix_ranks_relocation_t *relocation)
 {
     const search_t *search = argument;

@@ -60,8 +60,8 @@ static void *own_symbol(const mpix_rank_t *rank, int first, const char *name)
     return address;
 }
 
-/** In the libraries that all ranks share, in the order in which they were loaded.  The dynamic linker
- * looks only into what has been opened, so that is done. */
+/** In the libraries that all ranks share, in the order in which they were loaded.  The dynamic
+ * linker looks only into what has been opened, so that is done. */
 static void *shared_symbol(const char *name)
 {
     void *address = NULL;

@@ -79,7 +79,8 @@ static void share_segment(const mpix_ranks_object_t *object, const mpix_ranks_lo
     const size_t before = segment->p_vaddr % page;
     const size_t begin = segment->p_offset - before;
     const size_t end = segment->p_offset + segment->p_filesz;
-    /* Pages of which another segment has a part stay, and the first one, with what debuggers read. */
+    /* Pages of which another segment has a part stay, and the first one, with what debuggers
+     * read. */
     const size_t first = 0 == begin ? page : (segment->p_offset + page - 1) / page * page;
     const size_t last = end / page * page;
 

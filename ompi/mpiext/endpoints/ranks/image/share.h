@@ -14,8 +14,8 @@
 
 #include "copy.h"
 
-/** Map a loaded copy's code and constants from one file for all ranks, and give back what they take in
- * its own file.  Where that fails the copy stays as it is. */
+/** Map a loaded copy's code and constants from one file for all ranks, and give back what they take
+ * in its own file.  Where that fails the copy stays as it is. */
 void mpix_ranks_share(mpix_ranks_object_t *object, const mpix_ranks_loaded_t *loaded);
 
 #endif /* MPIX_RANKS_SHARE_H */

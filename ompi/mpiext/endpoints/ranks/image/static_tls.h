@@ -14,8 +14,8 @@
 
 #include "object.h"
 
-/** Start the process anew if the dynamic linker has too little room for copies of the set for so many
- * ranks; returns if it has enough. */
+/** Start the process anew if the dynamic linker has too little room for copies of the set for so
+ * many ranks; returns if it has enough. */
 void mpix_ranks_static_tls_provide(const mpix_ranks_set_t *set, int ranks, char **argv);
 
 #endif /* MPIX_RANKS_STATIC_TLS_H */

@@ -195,8 +195,8 @@ static int piped_spawn(piped_t *piped, const char *command, bool is_read)
     return rc;
 }
 
-/** The mode's "e" is of no use: the stream has O_CLOEXEC, as another rank may execute a program, which
- * would keep the pipe open. */
+/** The mode's "e" is of no use: the stream has O_CLOEXEC, as another rank may execute a program,
+ * which would keep the pipe open. */
 MPIX_RANKS_EXPORT FILE *popen(const char *command, const char *mode)
 {
     piped_t *piped;

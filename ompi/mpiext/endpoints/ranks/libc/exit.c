@@ -47,7 +47,8 @@ static int exit_add(function_t **list, function_t function)
     return 0;
 }
 
-/** A function may register another one, which is the next, or call exit, which goes on with the rest. */
+/** A function may register another one, which is the next, or call exit, which goes on with the
+ * rest. */
 static function_t *exit_take(function_t **list)
 {
     function_t *first;

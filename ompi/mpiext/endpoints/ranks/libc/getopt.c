@@ -363,7 +363,8 @@ void mpix_ranks_getopt_begin(mpix_rank_t *rank, mpix_ranks_libc_variable_t *vari
     state->optarg = NULL != state->optarg ? state->optarg : &state->own_optarg;
 }
 
-/** In a thread of a rank.  argv is const in POSIX's interface, and permuted all the same in glibc's. */
+/** In a thread of a rank.  argv is const in POSIX's interface, and permuted all the same in
+ * glibc's. */
 static int of_rank(int argc, char *const argv[], const char *letters, const struct option *names,
                    int *index, bool is_only, bool is_posix)
 {

@@ -33,8 +33,8 @@ int mpix_ranks_libc_begin(mpix_rank_t *rank, mpix_ranks_libc_variable_t *variabl
 /** The rank's environment, for main. */
 char **mpix_ranks_libc_environment(mpix_rank_t *rank);
 
-/** In the rank's thread, before constructors: what belongs to a thread, as its working directory, its
- * name, its alternative stack for signals. */
+/** In the rank's thread, before constructors: what belongs to a thread, as its working directory,
+ * its name, its alternative stack for signals. */
 void mpix_ranks_libc_enter(mpix_rank_t *rank);
 
 /** In a thread of the rank, before destructors: thread-local objects' destructors, and on_exit's

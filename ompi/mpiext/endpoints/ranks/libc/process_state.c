@@ -28,7 +28,8 @@
 
 static pid_t process;
 
-/** Whether each rank has a directory and a umask of its own: not where the system forbids unshare. */
+/** Whether each rank has a directory and a umask of its own: not where the system forbids
+ * unshare. */
 static _Atomic bool is_apart = true;
 
 bool mpix_ranks_libc_is_child(void)
@@ -40,8 +41,8 @@ bool mpix_ranks_libc_is_child(void)
 extern FILE *_IO_list_all;
 
 /** In the child of fork.  A stream with bytes that have not been written is another rank's as likely
- * as the caller's, and its owner will write them: drop them here, or exit would write them twice.  There
- * is no other thread, and fork has made libc's locks anew. */
+ * as the caller's, and its owner will write them: drop them here, or exit would write them twice.
+ * There is no other thread, and fork has made libc's locks anew. */
 static void on_child(void)
 {
     if (NULL == mpix_ranks_self) {

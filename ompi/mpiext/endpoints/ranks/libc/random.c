@@ -93,7 +93,8 @@ MPIX_RANKS_EXPORT void srand(unsigned seed)
     WITH_STATE_VOID(MPIX_RANKS_NEXT(srand)(seed), (void) srandom_r(seed, &state->data));
 }
 
-/* glibc's state is behind a word that says of which kind it is; random_data knows its numbers only. */
+/* glibc's state is behind a word that says of which kind it is; random_data knows its numbers
+ * only. */
 static char *state_of(const struct random_data *data)
 {
     return (char *) (data->state - 1);

@@ -133,8 +133,8 @@ static void signals_report(int number)
     }
 }
 
-/** What the kernel would do without dispatch.  A fault comes again, and abort sends its signal again,
- * so these find the default by themselves, in their own context. */
+/** What the kernel would do without dispatch.  A fault comes again, and abort sends its signal
+ * again, so these find the default by themselves, in their own context. */
 static void by_default(int number, bool is_again)
 {
     const struct sigaction action = {.sa_handler = SIG_DFL};

@@ -105,7 +105,8 @@ extern FILE _IO_2_1_stdin_, _IO_2_1_stdout_, _IO_2_1_stderr_;
 /** streams.c */
 void mpix_ranks_streams_begin(mpix_rank_t *rank, mpix_ranks_libc_variable_t *variable);
 void mpix_ranks_streams_flush(mpix_rank_t *rank);
-/** All streams of the process but those that a thread uses at this moment.  @return as fflush(NULL) */
+/** All streams of the process but those that a thread uses at this moment.  @return as
+ * fflush(NULL) */
 int mpix_ranks_streams_flush_all(void);
 void mpix_ranks_streams_drop(mpix_rank_t *rank); /* what is not written, as _exit does */
 

@@ -77,7 +77,8 @@ STREAM(fwrite_unlocked, size_t, (const void *p, size_t s, size_t n, FILE *f), (p
 IMPLICIT(putchar, int, (int c), stdout, putc, (int, FILE *), (c, f))
 IMPLICIT(putchar_unlocked, int, (int c), stdout, putc_unlocked, (int, FILE *), (c, f))
 
-/** A line of usual length is put together first: one call of libc's instead of several under a lock. */
+/** A line of usual length is put together first: one call of libc's instead of several under a
+ * lock. */
 CALLED(puts, int, (const char *s))
 {
     const size_t length = strlen(s);

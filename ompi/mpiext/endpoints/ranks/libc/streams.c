@@ -127,7 +127,8 @@ static bool hold_tagged(mpix_ranks_stream_t *stream, const char *bytes, size_t c
     return is_written;
 }
 
-/** Without tags.  A line whose beginning is held goes before the others, which need not be copied. */
+/** Without tags.  A line whose beginning is held goes before the others, which need not be
+ * copied. */
 static bool put_plain(mpix_ranks_stream_t *stream, const char *bytes, size_t count)
 {
     const char *end = 0 == stream->held_count ? NULL : memchr(bytes, '\n', count);
@@ -198,9 +199,9 @@ mpix_ranks_stream_t *mpix_ranks_stream_of(const FILE *file)
                                           : NULL;
 }
 
-/** A stream of fopencookie has no state for wide characters, and freopen crashes on it.  So it gets that
- * of a stream of fopen, which is not used otherwise.  Wide characters then go to the descriptor by
- * libc's own function, without on_write: without tags, and in pieces of a buffer. */
+/** A stream of fopencookie has no state for wide characters, and freopen crashes on it.  So it gets
+ * that of a stream of fopen, which is not used otherwise.  Wide characters then go to the
+ * descriptor by libc's own function, without on_write: without tags, and in pieces of a buffer. */
 static bool wide_give(FILE *file)
 {
     FILE *other = fopen("/dev/null", "w");
@@ -285,7 +286,8 @@ static void stream_flush(mpix_ranks_stream_t *stream)
     MPIX_RANKS_NEXT(funlockfile)(stream->file);
 }
 
-/* glibc's list of all streams, and the lock that opening and closing one take.  Exported, not declared. */
+/* glibc's list of all streams, and the lock that opening and closing one take.  Exported, not
+ * declared. */
 extern void _IO_list_lock(void) __attribute__((weak));
 extern void _IO_list_unlock(void) __attribute__((weak));
 extern void *_IO_iter_begin(void) __attribute__((weak));
@@ -293,8 +295,8 @@ extern void *_IO_iter_end(void) __attribute__((weak));
 extern void *_IO_iter_next(void *) __attribute__((weak));
 extern FILE *_IO_iter_file(void *) __attribute__((weak));
 
-/* libc's fflush(NULL) waits for the lock of each stream with the list's lock held, and for as long as a
- * rank reads from a terminal or a pipe; and freopen takes the two the other way round. */
+/* libc's fflush(NULL) waits for the lock of each stream with the list's lock held, and for as long
+ * as a rank reads from a terminal or a pipe; and freopen takes the two the other way round. */
 int mpix_ranks_streams_flush_all(void)
 {
     int rc = 0;

@@ -69,8 +69,8 @@ static int copy_handlers(const mpix_rank_t *ranks, int count)
     return rc;
 }
 
-/** An error is raised in a rank.  Before MPI_Init and after MPI_Finalize its handles are invalid, so calls
- * with one of them come here, and end the job. */
+/** An error is raised in a rank.  Before MPI_Init and after MPI_Finalize its handles are invalid, so
+ * calls with one of them come here, and end the job. */
 static void check_running(const char *function)
 {
     if (NULL != mpix_ranks_self) {
@@ -87,7 +87,8 @@ void mpix_ranks_mpi_begin(int *argc, char ***argv, mpix_rank_t *ranks, int count
     if (NULL == endpoints || NULL == states) {
         mpix_ranks_refuse("no memory for %d ranks", count);
     }
-    /* A number of endpoints is for programs that make some, and would be the most that there may be. */
+    /* A number of endpoints is for programs that make some, and would be the most that there may
+     * be. */
     (void) unsetenv("MPIX_ENDPOINTS");
     mpix_endpoints_call_world_begin(false, check_running);
     /* What it returns is an error where the user has said so (mpi_initial_errhandler). */

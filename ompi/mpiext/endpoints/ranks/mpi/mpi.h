@@ -26,8 +26,8 @@ void mpix_ranks_mpi_enter(mpix_rank_t *rank);
 /** Has the rank begun MPI without ending it?  Then it must not leave main. */
 bool mpix_ranks_mpi_is_running(const mpix_rank_t *rank);
 
-/** The rank ends.  Without MPI_Init it waits until each other rank of the job has called MPI_Init or has
- * ended as well.
+/** The rank ends.  Without MPI_Init it waits until each other rank of the job has called MPI_Init or
+ * has ended as well.
  * @return false: some ranks have called it; their collective calls would never return */
 bool mpix_ranks_mpi_leave(mpix_rank_t *rank);
 

@@ -30,7 +30,8 @@ static int set_attribute(ompi_communicator_t *comm, int key, int value)
     return ompi_attr_set_int(COMM_ATTR, comm, &comm->c_keyhash, key, value, true);
 }
 
-/** Of a job of several programs libmpi says how many processes of each there are: not how many ranks. */
+/** Of a job of several programs libmpi says how many processes of each there are: not how many
+ * ranks. */
 static void count_ranks(const mpix_rank_t *rank)
 {
     char text[16];

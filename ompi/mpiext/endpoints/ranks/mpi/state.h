@@ -70,19 +70,20 @@ struct mpix_rank_mpi_t {
         return NULL == tool ? PMPI_##name arguments : ((__typeof__(&PMPI_##name)) tool) arguments; \
     }
 
-/** MPI_COMM_WORLD and MPI_COMM_SELF of the rank are valid handles from now on, or are not: then a call
- * with one of them ends in libmpi's check of its arguments, which leads to mpix_ranks_mpi_must_run.
- * In a thread of the rank, or before there are ranks. */
+/** MPI_COMM_WORLD and MPI_COMM_SELF of the rank are valid handles from now on, or are not: then a
+ * call with one of them ends in libmpi's check of its arguments, which leads to
+ * mpix_ranks_mpi_must_run.  In a thread of the rank, or before there are ranks. */
 void mpix_ranks_mpi_set_valid(mpix_rank_t *rank, bool is_valid);
 
-/** MPI begins in a process of a program that was not found to need it: end it if it was to have several
- * ranks. */
+/** MPI begins in a process of a program that was not found to need it: end it if it was to have
+ * several ranks. */
 void mpix_ranks_mpi_begin_outside(void);
 
 /** End the job if the rank has not called MPI_Init, or has called MPI_Finalize. */
 void mpix_ranks_mpi_must_run(mpix_rank_t *rank, const char *function);
 
-/** The rank has called a function of MPI's that it must not call now: end the job, as libmpi does. */
+/** The rank has called a function of MPI's that it must not call now: end the job, as libmpi
+ * does. */
 _Noreturn void mpix_ranks_mpi_wrong(mpix_rank_t *rank, const char *function, const char *when);
 
 /** MPI_COMM_WORLD's attributes and MPI_INFO_ENV count ranks.  @return an MPI error code */

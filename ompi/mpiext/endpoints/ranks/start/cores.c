@@ -68,7 +68,8 @@ static bool read_line(const char *path, char *line, size_t size)
     return is_read;
 }
 
-/** The next range of a list as the kernel writes them, 0-3,8.  @return what is behind it, or NULL */
+/** The next range of a list as the kernel writes them, 0-3,8.  @return what is behind it, or
+ * NULL */
 static const char *next_range(const char *list, int *first, int *last)
 {
     int read;

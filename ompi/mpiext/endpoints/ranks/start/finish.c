@@ -112,7 +112,8 @@ static void finish_leave(mpix_rank_t *rank, bool may_join)
     (void) pthread_cond_broadcast(&changed);
     (void) pthread_mutex_unlock(&lock);
     if (is_last && !pthread_equal(mpix_ranks_all[0].thread, pthread_self())) {
-        /* The process's first thread is still in rank 0's program, which another thread has ended. */
+        /* The process's first thread is still in rank 0's program, which another thread has
+         * ended. */
         mpix_ranks_self = NULL;
         mpix_ranks_mpi_end();
         exit(0);

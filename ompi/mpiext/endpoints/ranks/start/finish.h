@@ -39,8 +39,8 @@ void mpix_ranks_finish_main(mpix_rank_t *rank, int status);
 /** For layer libc: mpix_ranks_libc_on_exit. */
 void mpix_ranks_finish_exit(int status, mpix_ranks_libc_end_t how);
 
-/** pthread_exit unwinds the rank's first thread: the rank goes on until its other threads have ended.
- * Of index 0 it ends the process, and does not return. */
+/** pthread_exit unwinds the rank's first thread: the rank goes on until its other threads have
+ * ended.  Of index 0 it ends the process, and does not return. */
 void mpix_ranks_finish_thread(void *rank);
 
 /** The first thread of the process, with its own rank at the end: wait for the others, end MPI. */

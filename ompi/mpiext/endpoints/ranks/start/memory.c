@@ -34,8 +34,8 @@
 /** Larger blocks are mapped, each for itself: the most that glibc takes. */
 #define MAPPED_BYTES (HEAP_BYTES / 2)
 
-/** Arenas for each core that there are at most: glibc's default, but for those from 2.34 to 2.38, which
- * count the cores that the first thread to ask is bound to. */
+/** Arenas for each core that there are at most: glibc's default, but for those from 2.34 to 2.38,
+ * which count the cores that the first thread to ask is bound to. */
 #define ARENAS_OF_CORE 8
 
 /** Of a huge page, on x86-64, and on aarch64 with pages of 4 KiB. */

@@ -84,8 +84,8 @@ static size_t limit_of(int resource)
                : SIZE_MAX;
 }
 
-/** What a process would have, or as much as nothing but addresses are taken for; all together no more
- * than a quarter of the addresses that there may be. */
+/** What a process would have, or as much as nothing but addresses are taken for; all together no
+ * more than a quarter of the addresses that there may be. */
 static size_t stack_size(void)
 {
     const size_t own = limit_of(RLIMIT_STACK), all = limit_of(RLIMIT_AS);

@@ -14,8 +14,8 @@
 
 #include "../base/base.h"
 
-/** Has the launcher asked for ranks in this process?  By MPIX_RANKS or MPIX_RANKS_TOTAL, which may be
- * empty: then it has not. */
+/** Has the launcher asked for ranks in this process?  By MPIX_RANKS or MPIX_RANKS_TOTAL, which may
+ * be empty: then it has not. */
 bool mpix_ranks_start_is_asked(void);
 
 /** How many ranks this process has, by MPIX_RANKS; or its share of MPIX_RANKS_TOTAL, which may be
@@ -29,8 +29,8 @@ void mpix_ranks_start_cores_begin(int count);
 /** In the rank's thread, before constructors: the thread is bound to the rank's cores. */
 void mpix_ranks_start_cores_enter(const mpix_rank_t *rank);
 
-/** Before MPI begins, in the first thread: how malloc works for so many ranks, unless the user has said
- * it. */
+/** Before MPI begins, in the first thread: how malloc works for so many ranks, unless the user has
+ * said it. */
 void mpix_ranks_start_memory_begin(int count);
 
 /** In the rank's thread, before it allocates: a rank that needs little takes no huge page. */

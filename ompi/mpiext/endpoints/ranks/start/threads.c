@@ -126,8 +126,8 @@ MPIX_RANKS_EXPORT int thrd_create(thrd_t *thread, int (*function)(void *), void 
     return rc;
 }
 
-/** A timer's function, which libc calls in a thread that it has started itself, and the value for it.
- * It is never freed: a timer may be deleted while its function is called. */
+/** A timer's function, which libc calls in a thread that it has started itself, and the value for
+ * it.  It is never freed: a timer may be deleted while its function is called. */
 typedef struct notice_t {
     mpix_rank_t *rank;
     void (*function)(union sigval value);

@@ -21,8 +21,8 @@
 
 /** Tries for the lock between two yields: the holder may be in a system call, ... */
 #define TRIES 64
-/** ... and so many yields until we sleep: if ours is a real-time thread on the packet thread's core, it
- * cannot go on otherwise. */
+/** ... and so many yields until we sleep: if ours is a real-time thread on the packet thread's core,
+ * it cannot go on otherwise. */
 #define YIELDS 64
 /** So long, ns. */
 #define NAP_NS 50000

@@ -53,8 +53,8 @@
 /** ... twice as many each time, up to so many. */
 #define DIRECT_MOST 1024
 
-/** A packet that was refused is tried again at the packet thread's second, fourth, ... look, and from
- * then on at every one of so many. */
+/** A packet that was refused is tried again at the packet thread's second, fourth, ... look, and
+ * from then on at every one of so many. */
 #define RETRY_LOOKS 64
 
 void mca_btl_epofi_packets_init(mca_btl_epofi_module_t *module)
@@ -95,8 +95,8 @@ static void take_out(mca_btl_epofi_packet_t *packet)
     packet->previous->next = packet->next;
 }
 
-/** There is one more, or one less.  Relaxed: a hint, which the lock or the packet thread's fence makes
- * good. */
+/** There is one more, or one less.  Relaxed: a hint, which the lock or the packet thread's fence
+ * makes good. */
 static void count_in(mca_btl_epofi_module_t *module)
 {
     atomic_fetch_add_explicit(&module->packet_count, 1, memory_order_relaxed);

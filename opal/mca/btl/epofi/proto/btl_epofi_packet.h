@@ -54,8 +54,8 @@ void mca_btl_epofi_packets_send(mca_btl_epofi_module_t *module);
 /** Likewise, if there are any. */
 static inline void mca_btl_epofi_packets_look(mca_btl_epofi_module_t *module)
 {
-    /* Relaxed: it is the caller that adds, and what the packet thread takes away meanwhile is not found
-     * under the lock. */
+    /* Relaxed: it is the caller that adds, and what the packet thread takes away meanwhile is not
+     * found under the lock. */
     if (OPAL_UNLIKELY(0 < atomic_load_explicit(&module->packet_count, memory_order_relaxed))) {
         mca_btl_epofi_packets_send(module);
     }

@@ -125,9 +125,9 @@ static bool packet_thread_start(void)
     return started;
 }
 
-/** The process ends without MPI_Finalize, and libfabric's destructors come next, as we depend on
- * it: the packet thread must not look any more.  In the child of a fork there is no packet thread, but perhaps
- * its lock: so the wait for it is short. */
+/** The process ends without MPI_Finalize, and libfabric's destructors come next, as we depend on it:
+ * the packet thread must not look any more.  In the child of a fork there is no packet thread, but
+ * perhaps its lock: so the wait for it is short. */
 static __attribute__((destructor)) void packet_thread_halt(void)
 {
     struct timespec until;

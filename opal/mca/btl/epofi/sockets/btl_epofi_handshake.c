@@ -52,8 +52,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-/** A acceptor holds so many connections at most, and so many however many others hold; the rest waits
- * in the kernel meanwhile. */
+/** A acceptor holds so many connections at most, and so many however many others hold; the rest
+ * waits in the kernel meanwhile. */
 #define HELD_MOST EPOFI_UNPROVEN_MOST
 #define HELD_LEAST 8
 
@@ -355,7 +355,8 @@ static bool acceptor_answer(const mca_btl_epofi_acceptor_t *acceptor, const held
            == send(held->fd, &words, sizeof(words), MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE);
 }
 
-/** Look at those that are held.  @return one that has authenticated, which is held no more; -1: none */
+/** Look at those that are held.  @return one that has authenticated, which is held no more; -1:
+ * none */
 static int look_at_all(mca_btl_epofi_acceptor_t *acceptor)
 {
     struct pollfd polls[HELD_MOST];

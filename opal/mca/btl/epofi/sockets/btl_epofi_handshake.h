@@ -97,8 +97,8 @@ struct epoll_event;
 struct sockaddr;
 
 /** How connections to a peer have ended before libfabric could use them.  Written within libfabric,
- * by the thread that connects: the module's owner or the packet thread.  Relaxed, everywhere: each field
- * is looked at by itself. */
+ * by the thread that connects: the module's owner or the packet thread.  Relaxed, everywhere: each
+ * field is looked at by itself. */
 typedef struct mca_btl_epofi_attempts_t {
     _Atomic int error;    /**< of the last one, an errno; 0: it stands, or none has ended yet */
     _Atomic bool reached; /**< the other host has said something to the last one, be it no */
@@ -184,8 +184,8 @@ typedef struct mca_btl_epofi_connector_t mca_btl_epofi_connector_t;
 /** @return NULL: no memory.  Freed with free. */
 mca_btl_epofi_connector_t *mca_btl_epofi_connector_new(const struct sockaddr *address);
 
-/** libfabric watches it from now on, by the epoll set of this acceptor's module; NULL: by another one.
- * The peer that it leads to is known now, and may be forgotten before it stands. */
+/** libfabric watches it from now on, by the epoll set of this acceptor's module; NULL: by another
+ * one.  The peer that it leads to is known now, and may be forgotten before it stands. */
 void mca_btl_epofi_connector_watched(mca_btl_epofi_connector_t *connector,
                                      mca_btl_epofi_acceptor_t *acceptor);
 

@@ -67,8 +67,8 @@ mca_btl_epofi_socket_t *mca_btl_epofi_socket_next(int *fd);
 /** The number is that of a new socket. */
 void mca_btl_epofi_socket_enter(int fd);
 
-/** Its set watches it no longer, and predictions it no longer: the number may be another module's soon.
- * Only by the thread that drives the set, or after the set has gone. */
+/** Its set watches it no longer, and predictions it no longer: the number may be another module's
+ * soon.  Only by the thread that drives the set, or after the set has gone. */
 void mca_btl_epofi_socket_unwatch(mca_btl_epofi_socket_t *entry);
 
 /** The inode of a socket, which is its own until it is closed; 0 if this is none. */
@@ -87,8 +87,8 @@ void mca_btl_epofi_socket_await(mca_btl_epofi_socket_t *entry);
 /** In the child of a fork.  Nothing but system calls: other threads may have held any lock. */
 void mca_btl_epofi_sockets_on_fork_child(void);
 
-/** Callers that have authenticated and wait for the answer.  Relaxed, everywhere: a thread that waits on
- * a descriptor has counted it, or has it from the thread that did. */
+/** Callers that have authenticated and wait for the answer.  Relaxed, everywhere: a thread that
+ * waits on a descriptor has counted it, or has it from the thread that did. */
 extern _Atomic uint32_t mca_btl_epofi_sockets_awaited;
 
 END_C_DECLS

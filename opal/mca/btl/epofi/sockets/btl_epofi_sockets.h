@@ -40,8 +40,8 @@ int mca_btl_epofi_sockets_close(int fd);
 /** A acceptor goes: its listener and its epoll set, if they are open still, have none any more. */
 void mca_btl_epofi_sockets_forget(struct mca_btl_epofi_acceptor_t *acceptor, int listener, int set);
 
-/** Connections that have not authenticated yet, of all acceptors of the process.  Relaxed, everywhere: a
- * count. */
+/** Connections that have not authenticated yet, of all acceptors of the process.  Relaxed,
+ * everywhere: a count. */
 extern _Atomic uint32_t mca_btl_epofi_sockets_held;
 
 /** Bytes for the text of a host. */

@@ -281,7 +281,8 @@ void mca_btl_epshm_node_lose_sender(epshm_node_module_t *module, epshm_peer_proc
                                     uint64_t sender, uint64_t doorbell, bool corrupt,
                                     const char *why);
 
-/** Likewise, to all modules: a doorbell has led nowhere.  The owner gets it as a result of progress. */
+/** Likewise, to all modules: a doorbell has led nowhere.  The owner gets it as a result of
+ * progress. */
 void mca_btl_epshm_node_break_doorbell(epshm_node_module_t *module);
 
 /** All senders are refused: tell the producers of the pipes that lead here.  Not while a message is
@@ -351,8 +352,8 @@ static inline void mca_btl_epshm_node_deliver(epshm_node_module_t *module, void 
 
 /* ---- btl_epshm_node_doorbell.c ------------------------------------------------------------------- */
 
-/** Take what is in the doorbell, in the order in which it came there.  Without memory for that nothing is
- * taken until there is some.  @return number of packets */
+/** Take what is in the doorbell, in the order in which it came there.  Without memory for that
+ * nothing is taken until there is some.  @return number of packets */
 int mca_btl_epshm_node_answer_doorbell(epshm_node_module_t *module);
 
 /** Leave what is in the doorbell of a module that goes. */

@@ -36,8 +36,9 @@ static void condemn_pipes(epshm_node_module_t *module, uint64_t sender)
     }
 }
 
-/** Nothing is received any more, neither from senders that have left word in the doorbell nor from new
- * ones.  The others are told by the next ep_progress: one of their messages may be in delivery. */
+/** Nothing is received any more, neither from senders that have left word in the doorbell nor from
+ * new ones.  The others are told by the next ep_progress: one of their messages may be in
+ * delivery. */
 static void refuse_all(epshm_node_module_t *module)
 {
     module->broken = true;

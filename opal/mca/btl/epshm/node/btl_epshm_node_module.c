@@ -47,8 +47,8 @@ void mca_btl_epshm_node_address_write(epshm_node_address_t *address, uint64_t si
                                       .addressee = addressee};
 }
 
-/** What a module has found in its doorbell and whose pipes it has: at once as many as mostly do, so that
- * messages arrive where there is no memory later.  @return false: no memory */
+/** What a module has found in its doorbell and whose pipes it has: at once as many as mostly do, so
+ * that messages arrive where there is no memory later.  @return false: no memory */
 static bool lists_make(epshm_node_module_t *module)
 {
     module->in_capacity = NODE_IN_FIRST;

@@ -26,7 +26,8 @@
 /** Packets to a peer without a pipe between two thoughts of one. */
 #define NODE_PIPE_PAUSE 64
 
-/** Pipes that are looked at for one that is idle, and progress calls without a message after which it is. */
+/** Pipes that are looked at for one that is idle, and progress calls without a message after which
+ * it is. */
 #define NODE_LOOKS 16
 #define NODE_IDLE_CALLS 1024
 
@@ -91,8 +92,8 @@ static bool close_idle(epshm_node_module_t *module)
     return false;
 }
 
-/** Push it into the consumer's doorbell.  If the doorbell is broken the pipe counts as refused; if its
- * consumer has gone, as left. */
+/** Push it into the consumer's doorbell.  If the doorbell is broken the pipe counts as refused; if
+ * its consumer has gone, as left. */
 static void node_pipe_announce(epshm_node_peer_t *peer)
 {
     const uint64_t word = peer->own_word | peer->memory->block.offset / EPSHM_PIPE_LINE;

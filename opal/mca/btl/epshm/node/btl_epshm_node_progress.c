@@ -23,12 +23,12 @@
 #define NODE_HOT 8
 #define NODE_COLD_PER_TURN 4
 
-/** Messages of one pipe handled in one progress call, so that a flood does not keep out the others, or the
- * caller from its own work. */
+/** Messages of one pipe handled in one progress call, so that a flood does not keep out the others,
+ * or the caller from its own work. */
 #define NODE_BATCH 16
 
-/** At each so many calls one pipe is asked whether its sender has gone, one peer whether it has given
- * us up, and so many packets whether they have been read. */
+/** At each so many calls one pipe is asked whether its sender has gone, one peer whether it has
+ * given us up, and so many packets whether they have been read. */
 #define NODE_CHECK_CALLS 64
 #define NODE_RECLAIM 4
 

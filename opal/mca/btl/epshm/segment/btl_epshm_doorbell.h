@@ -29,8 +29,8 @@
 
 #include "btl_epshm_pipe.h"
 
-/** A word is the process (its number + 1) in the upper 24 bits and the element's offset in its segment,
- * in lines, below; 0 is none. */
+/** A word is the process (its number + 1) in the upper 24 bits and the element's offset in its
+ * segment, in lines, below; 0 is none. */
 #define EPSHM_DOORBELL_OFFSET_BITS 40
 
 /** In a doorbell whose list has led nowhere: nothing that is or will be pushed is read. */
@@ -119,8 +119,8 @@ static inline void epshm_packet_set(epshm_packet_t *packet, uint8_t kind, uint8_
 /** Has the endpoint of a number left its doorbell? */
 static inline bool epshm_doorbell_is_left(const epshm_doorbell_t *doorbell, uint64_t number)
 {
-    /* Acquire pairs with the release in epshm_doorbell_leave: all that the endpoint has done is ordered
-     * before. */
+    /* Acquire pairs with the release in epshm_doorbell_leave: all that the endpoint has done is
+     * ordered before. */
     return number != atomic_load_explicit(&doorbell->owner, memory_order_acquire);
 }
 

@@ -87,8 +87,8 @@ static inline int epshm_coop_copy_work(epshm_coop_copy_t *share, int most)
     int copied = 0;
 
     while (copied < most) {
-        /* Acquire pairs with the release in epshm_coop_copy_take: what is to be copied, and the target
-         * as the taker left it, are ordered before our reads and writes. */
+        /* Acquire pairs with the release in epshm_coop_copy_take: what is to be copied, and the
+         * target as the taker left it, are ordered before our reads and writes. */
         uint64_t ticket = atomic_load_explicit(&share->ticket, memory_order_acquire);
         const uint32_t piece = (uint32_t) ticket;
         /* Acquire pairs with the release in epshm_coop_copy_take: a thread that sees the number of
@@ -125,7 +125,8 @@ static inline bool epshm_coop_copy_take(epshm_coop_copy_t *share, void *target, 
 {
     uint64_t generation;
 
-    /* Acquire pairs with the release in epshm_coop_copy_finish: the last copy is over before ours. */
+    /* Acquire pairs with the release in epshm_coop_copy_finish: the last copy is over before
+     * ours. */
     if (atomic_load_explicit(&share->taken, memory_order_relaxed)
         || atomic_exchange_explicit(&share->taken, true, memory_order_acquire)) {
         return false;

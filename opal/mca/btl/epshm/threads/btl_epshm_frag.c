@@ -118,8 +118,8 @@ static __attribute__((noinline)) void return_late(struct mca_btl_epshm_pool_t *p
     }
 }
 
-/** A receive queue's place among the counts.  By its id, which follow each other: a hash of the address
- * let receive queues at some distances of each other share one, over and over. */
+/** A receive queue's place among the counts.  By its id, which follow each other: a hash of the
+ * address let receive queues at some distances of each other share one, over and over. */
 static inline unsigned int account_of(const struct mca_btl_base_endpoint_t *recv_queue)
 {
     return (unsigned int) (recv_queue->id % EPSHM_FRAG_ACCOUNTS);

@@ -205,8 +205,8 @@ int mca_btl_epshm_progress(mca_btl_ep_module_t *ep_module)
             return count;
         }
     }
-    /* Before the SPSC rings, as the announcement of an SPSC ring is in it, and only the messages behind that
-     * are in the SPSC ring. */
+    /* Before the SPSC rings, as the announcement of an SPSC ring is in it, and only the messages
+     * behind that are in the SPSC ring. */
     count = take_shared(module);
     module->burst = 0;
 
@@ -237,7 +237,8 @@ bool mca_btl_epshm_pending(const mca_btl_ep_module_t *ep_module)
     const struct mca_btl_base_endpoint_t *recv_queue = module->recv_queue;
     uint32_t closed;
 
-    /* Acquire pairs with the release in mca_btl_epshm_spsc_opened: an SPSC ring's ring before its bit. */
+    /* Acquire pairs with the release in mca_btl_epshm_spsc_opened: an SPSC ring's ring before its
+     * bit. */
     for (uint32_t spsc_rings = atomic_load_explicit(&recv_queue->spsc_rings, memory_order_acquire);
          0 != spsc_rings; spsc_rings &= spsc_rings - 1) {
         const epshm_spsc_ring_t *ring = spsc_ring(recv_queue,

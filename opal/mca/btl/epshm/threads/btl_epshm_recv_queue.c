@@ -23,8 +23,8 @@
 
 #define EPSHM_BUCKETS_MIN 64
 
-/** All receive queues that can be connected to: a hash table by id, chained through the receive queues.  Ids are
- * given out one after the other, so their low bits spread them. */
+/** All receive queues that can be connected to: a hash table by id, chained through the receive
+ * queues.  Ids are given out one after the other, so their low bits spread them. */
 static struct {
     opal_mutex_t lock;
     struct mca_btl_base_endpoint_t *
@@ -40,8 +40,8 @@ static struct mca_btl_base_endpoint_t **bucket_of(uint64_t id)
     return &registry.bucket[id & (registry.size - 1)];
 }
 
-/** A bucket for each receive queue, and for one more.  Under the lock.  @return false: there are none, for
- * want of memory; with too few of them chains are long, no more. */
+/** A bucket for each receive queue, and for one more.  Under the lock.  @return false: there are
+ * none, for want of memory; with too few of them chains are long, no more. */
 static bool make_buckets(void)
 {
     struct mca_btl_base_endpoint_t **old = registry.bucket, **grown;

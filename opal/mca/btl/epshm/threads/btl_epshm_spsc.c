@@ -30,8 +30,9 @@
 
 #include "btl_epshm_types.h"
 
-/** Messages in a row from one sender to one receive queue, as seen from the place of the SPSC ring, after which
- * there should be one: enough to pay for opening it, which costs as much as some ten messages. */
+/** Messages in a row from one sender to one receive queue, as seen from the place of the SPSC ring,
+ * after which there should be one: enough to pay for opening it, which costs as much as some ten
+ * messages. */
 #define EPSHM_SPSC_AFTER 32
 
 /** Reserve an SPSC ring of a receive queue.  @return NULL if all are in use, or without memory */
@@ -76,14 +77,15 @@ static void spsc_leave(mca_btl_epshm_module_t *module, epshm_place_t *place)
     place->recv_queue = NULL;
 }
 
-/** Make the place of an SPSC ring empty.  @return false if the receiver has not taken everything yet */
+/** Make the place of an SPSC ring empty.  @return false if the receiver has not taken everything
+ * yet */
 static bool spsc_vacate(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
     if (NULL == place->recv_queue) {
         return true;
     }
-    /* Acquire pairs with the release in mca_btl_epshm_recv_queue_close: what the receiver has read of
-     * ours before what we write next.  If it is seen later, it is the next message's turn. */
+    /* Acquire pairs with the release in mca_btl_epshm_recv_queue_close: what the receiver has read
+     * of ours before what we write next.  If it is seen later, it is the next message's turn. */
     if (!epshm_spsc_is_drained(&place->writer)
         && !atomic_load_explicit(&place->recv_queue->closed, memory_order_acquire)) {
         return false;

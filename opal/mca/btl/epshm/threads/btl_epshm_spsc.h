@@ -77,8 +77,8 @@ typedef struct epshm_spsc_ring_t {
     _Atomic uint64_t expected, expected_at;
 
     /* Line 1: constant after epshm_spsc_create, but for the tail, which waits here while the ring
-     * has no producer, for the area, and for what the producer does when it takes zero-copy sends back
-     * (btl_epshm_zcopy_cell.h). */
+     * has no producer, for the area, and for what the producer does when it takes zero-copy sends
+     * back (btl_epshm_zcopy_cell.h). */
     alignas(64) uint64_t mask; /**< number of cells - 1 */
     uint64_t tail;
     _Atomic uint64_t

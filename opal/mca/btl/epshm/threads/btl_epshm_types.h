@@ -167,8 +167,8 @@ typedef struct mca_btl_epshm_module_t {
 
 /* ---- btl_epshm_recv_queue.c: life and registry of receive queues --------------------------------------- */
 
-/** How many receive queues of this process have been closed, modulo 2^32: when it changes, there may be
- * SPSC rings to give up. */
+/** How many receive queues of this process have been closed, modulo 2^32: when it changes, there may
+ * be SPSC rings to give up. */
 extern _Atomic uint32_t mca_btl_epshm_recv_queues_closed;
 
 /** @return a registered receive queue with one reference, or NULL (no memory) */
@@ -179,8 +179,8 @@ struct mca_btl_base_endpoint_t *mca_btl_epshm_recv_queue_create(unsigned int cel
  * Only the module's thread. */
 void mca_btl_epshm_recv_queue_close(struct mca_btl_base_endpoint_t *recv_queue);
 
-/** Find by address and take a reference; NULL if the address is of no live receive queue of this process.
- * Any thread. */
+/** Find by address and take a reference; NULL if the address is of no live receive queue of this
+ * process.  Any thread. */
 struct mca_btl_base_endpoint_t *mca_btl_epshm_recv_queue_find(
     const mca_btl_epshm_address_t *address);
 
@@ -198,8 +198,8 @@ void mca_btl_epshm_recv_queue_release(struct mca_btl_base_endpoint_t *recv_queue
 bool mca_btl_epshm_spsc_consider(mca_btl_epshm_module_t *module,
                                  struct mca_btl_base_endpoint_t *recv_queue);
 
-/** Give up the SPSC rings to receive queues that have been closed: their memory would otherwise be kept until
- * another SPSC ring needs the place.  Sender only.
+/** Give up the SPSC rings to receive queues that have been closed: their memory would otherwise be
+ * kept until another SPSC ring needs the place.  Sender only.
  * @param[in] closed  mca_btl_epshm_recv_queues_closed, read with acquire */
 void mca_btl_epshm_spsc_rings_forget(mca_btl_epshm_module_t *module, uint32_t closed);
 
@@ -221,7 +221,8 @@ static inline epshm_place_t *mca_btl_epshm_place(mca_btl_epshm_module_t *module,
 
 /* ---- btl_epshm_zcopy.c: messages that stay where they are ------------------------------------- */
 
-/** See which zero-copy sends have come back; take back what has been out too long.  Under the owner's lock.
+/** See which zero-copy sends have come back; take back what has been out too long.  Under the
+ * owner's lock.
  * @return number of zero-copy sends that are over */
 int mca_btl_epshm_zcopy_progress(mca_btl_epshm_module_t *module);
 
@@ -239,7 +240,8 @@ struct mca_btl_epshm_pool_t *mca_btl_epshm_pool_create(void);
 void mca_btl_epshm_pool_abandon(struct mca_btl_epshm_pool_t *pool);
 
 /** A buffer for a message to receive queue.  Owner only.
- * @return NULL if all buffers that the parameters allow are in use, or three quarters by receive queue */
+ * @return NULL if all buffers that the parameters allow are in use, or three quarters by receive
+ * queue */
 mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool,
                                              const struct mca_btl_base_endpoint_t *recv_queue,
                                              size_t size);

@@ -19,8 +19,8 @@
 
 #include "btl_epshm_types.h"
 
-/** Turns without a zero-copy send coming back after which the sender wants its memory: some microseconds,
- * several times as long as a receiver that is there takes. */
+/** Turns without a zero-copy send coming back after which the sender wants its memory: some
+ * microseconds, several times as long as a receiver that is there takes. */
 #define EPSHM_ZCOPY_TURNS 64
 
 /** A thread that only tests, and so progresses the endpoint rarely, does it after so many ticks of
@@ -28,8 +28,8 @@
 #define EPSHM_ZCOPY_TICKS 16384
 #define EPSHM_ZCOPY_LOOK 4
 
-/** Messages that are copied after a zero-copy send that was taken back: at first, and at most, as powers of
- * two.  A zero-copy send in vain costs some microseconds, as much as some copies. */
+/** Messages that are copied after a zero-copy send that was taken back: at first, and at most, as
+ * powers of two.  A zero-copy send in vain costs some microseconds, as much as some copies. */
 #define EPSHM_ZCOPY_SHY_FIRST 3
 #define EPSHM_ZCOPY_SHY_MOST 10
 
@@ -98,8 +98,9 @@ static int zcopy_collect(mca_btl_epshm_module_t *module, epshm_place_t *place)
     return count;
 }
 
-/** Copy the first zero-copy send into a buffer, for the receiver to find that instead.  Also where all the
- * buffers that there may be are out: they may be behind it in the SPSC ring, and would never come back.
+/** Copy the first zero-copy send into a buffer, for the receiver to find that instead.  Also where
+ * all the buffers that there may be are out: they may be behind it in the SPSC ring, and would
+ * never come back.
  * @return false: no memory at present */
 static bool zcopy_replace(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
@@ -116,7 +117,8 @@ static bool zcopy_replace(mca_btl_epshm_module_t *module, epshm_place_t *place)
     return true;
 }
 
-/** Take all zero-copy sends of a place back, or go on with that.  @return number of zero-copy sends that are back */
+/** Take all zero-copy sends of a place back, or go on with that.  @return number of zero-copy sends
+ * that are back */
 static int zcopy_recall(mca_btl_epshm_module_t *module, epshm_place_t *place)
 {
     epshm_zcopy_sends_t *zcopy_sends = &place->zcopy_sends;
@@ -161,8 +163,8 @@ int mca_btl_epshm_zcopy_progress(mca_btl_epshm_module_t *module)
     for (uint32_t places = zcopy_count(module); 0 != places; places &= places - 1) {
         epshm_place_t *place = &module->place[__builtin_ctz(places)];
 
-        /* Acquire pairs with the release in mca_btl_epshm_recv_queue_close: what the receiver has read
-         * before what we write next. */
+        /* Acquire pairs with the release in mca_btl_epshm_recv_queue_close: what the receiver has
+         * read before what we write next. */
         if (OPAL_UNLIKELY(atomic_load_explicit(&place->recv_queue->closed, memory_order_acquire))) {
             count += mca_btl_epshm_zcopy_end(module, place);
         } else if (place->zcopy_sends.recalling || impatient) {

@@ -53,7 +53,8 @@ typedef struct epshm_zcopy_cell_t {
 
 _Static_assert(EPSHM_SPSC_PAYLOAD == sizeof(epshm_zcopy_cell_t), "one cell");
 
-/** Ask the kernel once for the right to use its barrier.  @return whether there can be zero-copy sends */
+/** Ask the kernel once for the right to use its barrier.  @return whether there can be zero-copy
+ * sends */
 static inline bool epshm_zcopy_setup(void)
 {
 #if defined(__linux__)
@@ -93,8 +94,8 @@ static inline epshm_zcopy_state_t epshm_zcopy_borrow(epshm_spsc_ring_t *ring)
         return epshm_zcopy_recalled(ring, head);
     }
     EPSHM_ZCOPY_STEP();
-    /* Relaxed, with only the compiler held back: the membarrier in epshm_zcopy_recall stands for the
-     * fence between this store and the load below. */
+    /* Relaxed, with only the compiler held back: the membarrier in epshm_zcopy_recall stands for
+     * the fence between this store and the load below. */
     atomic_store_explicit(&ring->borrowed, head + 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     /* Acquire: the reading stays behind this look. */
@@ -129,8 +130,8 @@ static inline void epshm_zcopy_recall(const epshm_spsc_writer_t *writer)
 #endif
 }
 
-/** Zero-copy sends have been taken back: is the receiver through with the one that it was reading?  Then
- * those that epshm_zcopy_is_over does not know of have not been read, and will not be. */
+/** Zero-copy sends have been taken back: is the receiver through with the one that it was reading?
+ * Then those that epshm_zcopy_is_over does not know of have not been read, and will not be. */
 static inline bool epshm_zcopy_is_settled(const epshm_spsc_ring_t *ring)
 {
     /* Acquire pairs with the releases of borrowed and of the head: what the receiver read before
@@ -141,7 +142,8 @@ static inline bool epshm_zcopy_is_settled(const epshm_spsc_ring_t *ring)
     return 0 == borrowed || epshm_zcopy_is_over(ring, borrowed - 1);
 }
 
-/** The zero-copy send at position has been copied: this is where the receiver finds it.  In order. */
+/** The zero-copy send at position has been copied: this is where the receiver finds it.  In
+ * order. */
 static inline void epshm_zcopy_replace(epshm_spsc_ring_t *ring, uint64_t position, void *address)
 {
     epshm_zcopy_cell_t *cell = (epshm_zcopy_cell_t *) ring->cell[position & ring->mask].data;
