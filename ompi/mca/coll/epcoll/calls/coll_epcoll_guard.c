@@ -8,7 +8,7 @@
  *
  * Device memory (GPUs) in collectives: a call gets host memory in place of it
  * (coll_epcoll_staging.c), whichever component serves the call.  Used only where an accelerator
- * component has been selected, so that nobody else pays.
+ * component has been selected, so that other jobs pay nothing.
  *
  * Only buffers that the call uses are looked at: what is significant at this member, and has
  * elements.  Where there is no host memory, the other members must not wait for this one.  What is

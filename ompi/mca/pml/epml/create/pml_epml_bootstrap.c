@@ -67,7 +67,7 @@ static int send_excuse(const mca_pml_epml_bootstrap_t *bootstrap)
 /** There was no memory to receive with.  @return why */
 static int excuse_oneself(const mca_pml_epml_bootstrap_t *bootstrap, int why)
 {
-    excuse_t rest; /* nobody looks at it; what is longer is cut off */
+    excuse_t rest; /* never read; what is longer is cut off */
 
     if (OMPI_SUCCESS == send_excuse(bootstrap)) {
         (void) MCA_PML_CALL(recv(&rest, sizeof(rest), MPI_BYTE, bootstrap->remote_leader,
@@ -90,7 +90,7 @@ int mca_pml_epml_bootstrap_exchange(mca_pml_epml_bootstrap_t *bootstrap, int own
     if (OMPI_SUCCESS != own_rc) {
         mine = &excuse;
         my_size = sizeof(excuse);
-        theirs = &rest; /* nobody looks at it; what is longer is cut off */
+        theirs = &rest; /* never read; what is longer is cut off */
         their_size = sizeof(rest);
     }
     rc = MCA_PML_CALL(irecv(theirs, their_size, MPI_BYTE, bootstrap->remote_leader, bootstrap->tag,

@@ -85,7 +85,7 @@ typedef struct epml_graph_t {
 typedef enum epml_graph_state_t {
     EPML_GRAPH_OPEN,     /**< a participant is missing */
     EPML_GRAPH_COMPLETE, /**< all connected ones are known */
-    EPML_GRAPH_TWICE     /**< likewise, and somebody has called twice */
+    EPML_GRAPH_TWICE     /**< likewise, and one participant has called twice */
 } epml_graph_state_t;
 
 /** Room for so many participants, some of them known twice over for a while, and for all that comes
@@ -94,12 +94,12 @@ bool epml_graph_reserve(epml_graph_t *graph, int room);
 
 void epml_graph_end(epml_graph_t *graph);
 
-/** Somebody is known, perhaps not for the first time; there has to be room.
+/** Add a participant, which may be known already; there has to be room.
  *
  * @param[in] told  own communicator whose members all have heard of it just now, or -1 */
 void epml_graph_learn(epml_graph_t *graph, const epml_graph_participant_t *participant, int told);
 
-/** Whoever was learned twice is known once.  After learning, before all that follows. */
+/** Remove participants that were learned twice.  After learning, before all that follows. */
 void epml_graph_settle(epml_graph_t *graph);
 
 /** What own communicator has not been told yet.
@@ -117,8 +117,8 @@ epml_graph_state_t epml_graph_look(epml_graph_t *graph, int own);
 typedef struct epml_graph_view_t {
     int size, rank;
     int stops;                  /**< its communicators */
-    int stop[EPML_GRAPH_EDGES]; /**< which of its edges, in the order of all; nobody comes to two in
-                               * the opposite order */
+    int stop[EPML_GRAPH_EDGES]; /**< which of its edges, in the order of all: no member uses two
+                               * of them in the opposite order */
     int parent[EPML_GRAPH_EDGES]; /**< by stop: rank of the member that leads to the tree's root */
 } epml_graph_view_t;
 

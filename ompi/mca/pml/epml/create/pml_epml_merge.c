@@ -108,9 +108,9 @@ static const mca_pml_epml_creation_ops_t merge_ops = {.fit = merge_check_address
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/** Which communicators this member goes to, in the order of all; where discovery has failed nobody
- * comes. */
-static void plan_tour(merge_t *merge, const epml_graph_view_t *view)
+/** Which communicators this member traverses, in the order of all; none where discovery has
+ * failed. */
+static void plan_traversal(merge_t *merge, const epml_graph_view_t *view)
 {
     mca_pml_epml_traversal_t *traversal = &merge->traversal;
 
@@ -135,7 +135,7 @@ static int merge_create(merge_t *merge, ompi_communicator_t *const comms[],
     epml_graph_view_t view;
 
     epml_graph_lay_out(&merge->discovery.graph, &merge->discovery.self, &view);
-    plan_tour(merge, &view);
+    plan_traversal(merge, &view);
     *creation = (mca_pml_epml_creation_t){.ops = &merge_ops,
                                           .parent = comms[0],
                                           .rank = view.rank,

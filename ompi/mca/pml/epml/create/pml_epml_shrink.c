@@ -126,7 +126,7 @@ static int make(shrink_t *shrink)
 
     if (NULL != local && comm->is_inter == (NULL != remote)) {
         if (NULL != remote && 0 == remote->count) {
-            rc = OMPI_SUCCESS; /* of nobody */
+            rc = OMPI_SUCCESS; /* an empty remote group: no communicator */
         } else {
             mca_pml_epml_shared_peers_find(shrink->first.id, &local,
                                            NULL == remote ? NULL : &remote);

@@ -346,7 +346,7 @@ typedef struct mca_pml_epml_ep_t {
     (offsetof(mca_pml_epml_ep_t, a) / EPML_CACHE_LINE \
      == offsetof(mca_pml_epml_ep_t, b) / EPML_CACHE_LINE)
 _Static_assert(EPML_SAME_LINE(transports, match.recent),
-               "whom to send to, and where to look first");
+               "the transports, and the queue that is searched first");
 _Static_assert(EPML_SAME_LINE(requests, wire.backlogs.first),
                "what each call and progress looks at");
 _Static_assert(EPML_SAME_LINE(flow.bytes, flow.exhausted), "what a kept message looks at");

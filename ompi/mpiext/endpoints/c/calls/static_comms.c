@@ -7,7 +7,7 @@
  * @file
  *
  * The communicators that are there from the beginning: which ones the calling thread's are, that
- * with its parents included, and that nobody frees the others.
+ * with its parents included, and that a program cannot free the others.
  *
  * MPI_Comm_free is no hook: as comm_disconnect.c.  In a program that loaded libmpi first, Open
  * MPI's is in force, and frees them.

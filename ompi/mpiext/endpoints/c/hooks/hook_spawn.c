@@ -16,7 +16,7 @@
  * message.  So the keys add no message and no wait.  Members of a process without these functions,
  * because libmpi was loaded first there, see an error as well.
  *
- * Another key, mpix_remote_group, says whom the parents will have in the remote group of their
+ * Another key, mpix_remote_group, selects the members of the remote group of the parents'
  * intercommunicator: "processes", a child's first endpoint each, or "endpoints", all of them.  It is
  * for hook_connect.c.
  *

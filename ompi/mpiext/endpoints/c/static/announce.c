@@ -11,7 +11,7 @@
  *
  * Endpoints of a static job are made by all its processes together, right after libmpi has begun in
  * each.  So each must know, without a message, whether any of them wants endpoints, and whether all
- * will come to make them: else a process could wait for ever for one that never comes.  Before
+ * will take part in making them; otherwise a process could wait for ever.  Before
  * anything can be sent all processes exchange what they have to say (PMIx), and wait for that; this
  * is one number more in it.  It also has what is wrong with a process's arguments, so that all get
  * the same error, and no endpoint is made.

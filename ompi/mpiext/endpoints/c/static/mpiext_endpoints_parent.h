@@ -31,7 +31,7 @@ void mpix_endpoints_parent_keep(ompi_communicator_t *bridge);
  * @param[in]     own   MPIX_COMM_ENDPOINTS of each endpoint
  * @param[in,out] room  for as many handles, NULL before
  *
- * @return MPI_SUCCESS; or an MPI error code, in all processes: nobody has parents then
+ * @return MPI_SUCCESS; or an MPI error code, in all processes: no endpoint has parents then
  */
 int mpix_endpoints_parent_meet(ompi_communicator_t *const own[], ompi_communicator_t *room[],
                                int count);
