@@ -137,7 +137,7 @@ static void read_to_end(epshm_pipe_in_t *in, uint64_t number)
 }
 
 #    if !defined(MODEL_BEHIND)
-/** As mca_btl_epshm_node_answer_door. */
+/** As mca_btl_epshm_node_answer_doorbell. */
 static void consume(void)
 {
     for (int found = 0; found < PRODUCERS;) {
@@ -227,7 +227,7 @@ static void take_element(uint64_t word)
     read_to_end(&in, 0);
 }
 
-/** As mca_btl_epshm_node_answer_door: the oldest first. */
+/** As mca_btl_epshm_node_answer_doorbell: the oldest first. */
 static void consume_behind(void)
 {
     come = 0;

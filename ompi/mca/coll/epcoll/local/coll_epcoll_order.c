@@ -156,7 +156,7 @@ static void put_all(work_t *work, char *result)
     memcpy(result, work->value[0], work->bytes);
 }
 
-/** mca_coll_epcoll_party_reduce: a tree, of which the root's process is the first if the op
+/** mca_coll_epcoll_phase_reduce: a tree, of which the root's process is the first if the op
  * commutes. */
 static void put_root(work_t *work, char *result)
 {

@@ -44,7 +44,7 @@ mca_coll_epcoll_pool_t *mca_coll_epcoll_pool_get(mca_coll_epcoll_handle_t *handl
 /** Do all members have it?  After the first start. */
 bool mca_coll_epcoll_pool_is_complete(const mca_coll_epcoll_pool_t *pool);
 
-/** Let go of one.  Any thread.  @param group  NULL: nothing */
+/** Let go of one.  Any thread.  @param pool  NULL: nothing */
 void mca_coll_epcoll_pool_put(mca_coll_epcoll_pool_t *pool);
 
 END_C_DECLS

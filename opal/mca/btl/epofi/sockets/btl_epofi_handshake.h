@@ -127,12 +127,12 @@ typedef struct mca_btl_epofi_acceptor_t mca_btl_epofi_acceptor_t;
 
 /**
  * Before a module's endpoint is enabled, where hellos can be had
- * (mca_btl_epofi_calls_can_authenticate): the next socket that this thread listens on within libfabric is
- * the acceptor's listener.
+ * (mca_btl_epofi_calls_can_authenticate): the next socket on which this thread listens within
+ * libfabric is the acceptor's listener.
  *
- * @param[in]  own     the module's address, which outlives the acceptor; its secret may come later, but
- *                     before the module is driven
- * @param[out] gate_p  NULL: there are no hellos here
+ * @param[in]  own         the module's address, which outlives the acceptor; its secret may come
+ *                         later, but before the module is driven
+ * @param[out] acceptor_p  NULL: there are no hellos here
  * @return OPAL_SUCCESS or OPAL_ERR_OUT_OF_RESOURCE
  */
 int mca_btl_epofi_acceptor_open(const mca_btl_epofi_address_t *own,

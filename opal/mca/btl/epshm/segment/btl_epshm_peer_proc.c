@@ -69,7 +69,7 @@ static void find_single_copy(epshm_peer_proc_t *peer_proc)
 }
 
 /** Map a file that has been opened.
- * @param[out] neighbour_p  set on success
+ * @param[out] peer_proc_p  set on success
  * @return 0 or an error number; EINVAL: it is not what it should be */
 static int peer_proc_new(int fd, const opal_process_name_t *name, uint64_t stamp, uint64_t size,
                          epshm_peer_proc_t **peer_proc_p)
