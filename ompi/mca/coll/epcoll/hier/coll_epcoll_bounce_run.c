@@ -408,8 +408,9 @@ static int run_within(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t
     mca_coll_epcoll_call_t part = *call;
 
     part.ranks = layout->member + layout->first[layout->own];
-    return 1 == hier->super.view.member.count ? MPI_SUCCESS
-                                              : mca_coll_epcoll_chunks_run(&hier->super, &part);
+    return 1 == hier->super.view.member.count
+               ? MPI_SUCCESS
+               : mca_coll_epcoll_local_execute(&hier->super, &part, true);
 }
 
 int mca_coll_epcoll_bounce_run(mca_coll_epcoll_hier_t *hier, const mca_coll_epcoll_call_t *call)

@@ -95,38 +95,6 @@ void mca_coll_epcoll_immediate_wait(mca_coll_epcoll_schedule_t *schedule)
 
 /* ---- among the members of the process -------------------------------------------------------- */
 
-/** A part in slots.  The steps are those of nonblocking calls, as a part has a root by index, and
- * the signature of the whole call. */
-static int immediate_slots(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
-{
-    epcoll_member_t *member = &handle->view.member;
-    mca_coll_epcoll_running_t running;
-    uint32_t polls = 0;
-    int rc = epcoll_begin(member);
-
-    if (OPAL_UNLIKELY(0 != rc)) {
-        return mca_coll_epcoll_ended(&handle->view, rc);
-    }
-    mca_coll_epcoll_local_publish(&running, member, call);
-    while (EPCOLL_NOTHING == (rc = mca_coll_epcoll_local_step(&running, UINT32_MAX))
-           || EPCOLL_SOME == rc) {
-        rc = EPCOLL_SOME == rc ? 0 : epcoll_backoff(member, &polls);
-        if (0 != rc) {
-            break;
-        }
-    }
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        rc = mca_coll_epcoll_ended(&handle->view, rc);
-        mca_coll_epcoll_local_close(&running, rc);
-        return rc;
-    }
-    if (running.seen == member->count) {
-        epcoll_all_arrived(member);
-    }
-    epcoll_end(member);
-    return mca_coll_epcoll_ended(&handle->view, MPI_SUCCESS);
-}
-
 void mca_coll_epcoll_immediate_local(mca_coll_epcoll_schedule_t *schedule,
                                      const mca_coll_epcoll_call_t *call,
                                      const mca_coll_epcoll_plan_t *plan)
@@ -138,10 +106,11 @@ void mca_coll_epcoll_immediate_local(mca_coll_epcoll_schedule_t *schedule,
     }
     part.signature = mca_coll_epcoll_signature_of(schedule->call);
     part.plan = plan;
-    schedule->error = NULL == plan
-                              && mca_coll_epcoll_local_fits(&schedule->handle->view.member, &part)
-                          ? immediate_slots(schedule->handle, &part)
-                          : mca_coll_epcoll_chunks_run(schedule->handle, &part);
+    /* A part has a root by index, and the signature of the whole call, so slots are written by the
+     * steps of nonblocking calls. */
+    schedule->error = mca_coll_epcoll_local_execute(
+        schedule->handle, &part,
+        NULL != plan || !mca_coll_epcoll_local_fits(&schedule->handle->view.member, &part));
 }
 
 /* ---- what is done alone ---------------------------------------------------------------------- */

@@ -233,36 +233,3 @@ void mca_coll_epcoll_chunks_close(mca_coll_epcoll_running_t *running, int why)
         epcoll_work_close(running->member, i);
     }
 }
-
-int mca_coll_epcoll_chunks_run(mca_coll_epcoll_handle_t *handle, const mca_coll_epcoll_call_t *call)
-{
-    epcoll_member_t *member = &handle->view.member;
-    mca_coll_epcoll_running_t running;
-    uint32_t polls = 0;
-    int rc = epcoll_begin(member);
-
-    if (OPAL_UNLIKELY(0 != rc)) {
-        return mca_coll_epcoll_ended(&handle->view, rc);
-    }
-    mca_coll_epcoll_chunks_publish(&running, member, call);
-    while (EPCOLL_NOTHING == (rc = mca_coll_epcoll_chunks_step(&running, UINT32_MAX))
-           || EPCOLL_SOME == rc) {
-        rc = EPCOLL_SOME == rc ? 0 : epcoll_backoff(member, &polls);
-        if (0 != rc) {
-            break;
-        }
-    }
-    if (OPAL_UNLIKELY(MPI_SUCCESS != rc)) {
-        rc = mca_coll_epcoll_ended(&handle->view, rc);
-        mca_coll_epcoll_chunks_close(&running, rc);
-        return rc;
-    }
-    if (running.seen == member->count) {
-        epcoll_all_arrived(member);
-    }
-    epcoll_end(member);
-    if (running.seen < member->count) {
-        (void) epcoll_end_leader(member); /* an error is that of the next operation */
-    }
-    return mca_coll_epcoll_ended(&handle->view, MPI_SUCCESS);
-}

@@ -128,10 +128,6 @@ int mca_coll_epcoll_chunks_step(mca_coll_epcoll_running_t *running, uint32_t mos
 /** The operation fails: break the segment, and wait until no member works for us any more. */
 void mca_coll_epcoll_chunks_close(mca_coll_epcoll_running_t *running, int why);
 
-/** All of it, by the thread of the member.  @return MPI_SUCCESS or an error code */
-int mca_coll_epcoll_chunks_run(mca_coll_epcoll_handle_t *handle,
-                               const mca_coll_epcoll_call_t *call);
-
 /** The call of a member that has arrived. */
 static inline const mca_coll_epcoll_call_t *mca_coll_epcoll_call_of(
     const mca_coll_epcoll_running_t *running, uint32_t index)

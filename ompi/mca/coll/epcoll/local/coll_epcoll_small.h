@@ -117,6 +117,16 @@ void mca_coll_epcoll_local_publish(mca_coll_epcoll_running_t *running, epcoll_me
 int mca_coll_epcoll_local_step(mca_coll_epcoll_running_t *running, uint32_t most);
 void mca_coll_epcoll_local_close(mca_coll_epcoll_running_t *running, int why);
 
+/**
+ * All of an operation, by the thread of the member, in slots or in chunks.
+ *
+ * @param[in] in_chunks  the same at all members; slots: mca_coll_epcoll_local_fits
+ *
+ * @return MPI_SUCCESS or an error code
+ */
+int mca_coll_epcoll_local_execute(mca_coll_epcoll_handle_t *handle,
+                                  const mca_coll_epcoll_call_t *call, bool in_chunks);
+
 END_C_DECLS
 
 #endif /* MCA_COLL_EPCOLL_SMALL_H */
