@@ -25,29 +25,11 @@
  * Guards: epcoll/hier, coll_epcoll_wait.c
  */
 
-#include <mpi.h>
-#if defined(HAVE_EP)
-#    include <mpi-ext.h>
-#endif
+#include "death_rounds.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-enum {
-    MOST_EP = 8,
-    MOST_PROCESSES = 16,
-    MOST_RANKS = 64,
-    DIE_MS = 30,
-    LATE_MS = 60,
-    WARM_BYTES = 8192
-};
+enum { MOST_PROCESSES = 16, MOST_RANKS = 64, DIE_MS = 30, LATE_MS = 60, WARM_BYTES = 8192 };
 
 enum kind {
     BARRIER,
@@ -95,19 +77,10 @@ typedef struct member_t {
     MPI_Request request;
 } member_t;
 
-static int endpoints = 2, first;
-static int processes, process, local_count;
+static int local_count;                    /**< members of this process */
 static atomic_int came[MOST_PROCESSES];    /**< members of this process in a round */
 static atomic_int through[MOST_PROCESSES]; /**< likewise, whose call is over */
 static atomic_int failures;
-static const char *_Atomic doing = "begins"; /**< of process's last round, for the time-out */
-
-static void sleep_ms(int ms)
-{
-    const struct timespec nap = {ms / 1000, ms % 1000 * 1000000L};
-
-    (void) nanosleep(&nap, NULL);
-}
 
 /** The n-th of a list in which neighbours differ in everything. */
 static call_t call_number(int n)
@@ -311,14 +284,6 @@ static MPI_Comm make(MPI_Comm world, int round, int victim)
     return comm;
 }
 
-static int class_of(int rc)
-{
-    int class = MPI_SUCCESS;
-
-    MPI_Error_class(rc, &class);
-    return class;
-}
-
 static void fail(const member_t *m, const call_t *call, const char *what, int class)
 {
     atomic_fetch_add(&failures, 1);
@@ -451,42 +416,10 @@ static void die(int round)
     (void) kill(getpid(), SIGKILL);
 }
 
-static void on_alarm(int number)
-{
-    (void) number;
-    printf("not ok - process %d waits in round of %s\n", process, atomic_load(&doing));
-    fflush(stdout);
-    _exit(1);
-}
-
 int main(int argc, char **argv)
 {
-    MPI_Comm comms[MOST_EP];
-    pthread_t threads[MOST_EP];
-    int provided;
-
-    for (int i = 1; i < argc - 1; i += 2) {
-        endpoints = 0 == strcmp(argv[i], "--ep") ? atoi(argv[i + 1]) : endpoints;
-        first = 0 == strcmp(argv[i], "--first") ? atoi(argv[i + 1]) : first;
-    }
-    (void) signal(SIGALRM, on_alarm);
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &process);
-    MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    rounds_begin(argc, argv);
     local_count = endpoints + (process + 1) % 2;
-#if defined(HAVE_EP)
-    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, local_count, MPI_INFO_NULL, comms);
-#endif
-    for (int i = 0; i < local_count; ++i) {
-        pthread_create(&threads[i], NULL, endpoint, &comms[i]);
-    }
-    if (0 < process) {
-        die(processes - 1 - process);
-    }
-    for (int i = 0; i < local_count; ++i) {
-        pthread_join(threads[i], NULL);
-    }
-    printf("1..%d\n", processes - 1);
-    fflush(stdout);
-    _exit(0);
+    rounds_run(local_count, endpoint, die);
+    rounds_end();
 }

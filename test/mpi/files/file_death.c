@@ -23,23 +23,12 @@
  * Guards: local_group.c, two_phase.c, fcoll_module.c, collective_calls.c, messages.c, shuffle.c
  */
 
-#include <mpi.h>
-#if defined(HAVE_EP)
-#    include <mpi-ext.h>
-#endif
+#include "faults/death_rounds.h"
 
 #include <dirent.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { MOST_EP = 8, BLOCK = 4096, BLOCKS = 48, BYTES = BLOCK * BLOCKS };
+enum { BLOCK = 4096, BLOCKS = 48, BYTES = BLOCK * BLOCKS };
 enum { WRITES, READS, ORDERED, WAYS };
 
 static const char *const way_names[] = {"write_at_all", "read_at_all", "write_ordered"};
@@ -51,8 +40,6 @@ typedef struct member_t {
     unsigned char *data;
 } member_t;
 
-static int endpoints = 2, first;
-static int processes, process;
 static atomic_int begun; /**< rounds of this process's members */
 static atomic_int failures;
 static char name[256]; /**< of the round's file; of process 0 */
@@ -65,40 +52,12 @@ static int way_of(int round)
     return (round + first) % WAYS;
 }
 
-static int class_of(int rc)
-{
-    int class = MPI_SUCCESS;
-
-    MPI_Error_class(rc, &class);
-    return class;
-}
-
 static void fail(int round, const member_t *m, const char *what, int number)
 {
     atomic_fetch_add(&failures, 1);
     printf("not ok - %s, rank %d of %d (process %d): %s: %d\n", way_names[way_of(round)], m->rank,
            m->size, process, what, number);
     fflush(stdout);
-}
-
-/** A communicator of the processes that are left. */
-static MPI_Comm make(MPI_Comm world, int round)
-{
-    MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Group all, group;
-    int range[] = {0, (processes - round) * endpoints - 1, 1};
-
-    MPI_Comm_group(world, &all);
-    MPI_Group_range_incl(all, 1, &range, &group);
-    if (MPI_SUCCESS != MPI_Comm_create_group(world, group, 40 + round, &comm)) {
-        printf("not ok - process %d, round %d: no communicator of those that are left\n", process,
-               round);
-        exit(1);
-    }
-    MPI_Group_free(&group);
-    MPI_Group_free(&all);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    return comm;
 }
 
 /** With a view that interleaves the members; but a shared pointer wants one that all have. */
@@ -234,7 +193,7 @@ static void *endpoint(void *argument)
 
     MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
     for (int round = 0; round < processes; ++round) {
-        m.comm = make(world, round);
+        m.comm = rounds_comm(world, (processes - round) * endpoints, round);
         MPI_Comm_rank(m.comm, &m.rank);
         MPI_Comm_size(m.comm, &m.size);
         if (0 < round) {
@@ -244,6 +203,7 @@ static void *endpoint(void *argument)
             }
         }
         if (round < processes - 1) {
+            atomic_store(&doing, way_names[way_of(round)]);
             MPI_Comm_set_attr(m.comm, key, &m);
             MPI_Barrier(m.comm);
             open_file(&m, way_of(round));
@@ -292,41 +252,11 @@ static int files_open(void)
     return count;
 }
 
-static void on_alarm(int number)
-{
-    (void) number;
-    printf("not ok - process %d waits\n", process);
-    fflush(stdout);
-    _exit(1);
-}
-
 int main(int argc, char **argv)
 {
-    MPI_Comm comms[MOST_EP];
-    pthread_t threads[MOST_EP];
-    int provided;
-
-    for (int i = 1; i < argc - 1; i += 2) {
-        endpoints = 0 == strcmp(argv[i], "--ep") ? atoi(argv[i + 1]) : endpoints;
-        first = 0 == strcmp(argv[i], "--first") ? atoi(argv[i + 1]) : first;
-    }
-    (void) signal(SIGALRM, on_alarm);
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &process);
-    MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    rounds_begin(argc, argv);
     MPI_Comm_create_keyval(copy_attribute, delete_attribute, &key, NULL);
-#if defined(HAVE_EP)
-    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, endpoints, MPI_INFO_NULL, comms);
-#endif
-    for (int i = 0; i < endpoints; ++i) {
-        pthread_create(&threads[i], NULL, endpoint, &comms[i]);
-    }
-    if (0 < process) {
-        die(processes - 1 - process);
-    }
-    for (int i = 0; i < endpoints; ++i) {
-        pthread_join(threads[i], NULL);
-    }
+    rounds_run(endpoints, endpoint, die);
     if (0 != files_open()) {
         printf("not ok - files that are still open: %d\n", files_open());
     }
@@ -335,7 +265,5 @@ int main(int argc, char **argv)
         printf("not ok - communicators of files that are left: %d\n",
                atomic_load(&copies) + (processes - 1) * endpoints);
     }
-    printf("1..%d\n", processes - 1);
-    fflush(stdout);
-    _exit(0);
+    rounds_end();
 }

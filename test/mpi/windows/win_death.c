@@ -27,21 +27,14 @@
  * osc_epwin_accumulate_lock.c
  */
 
+#include "faults/death_rounds.h"
 #include "win_death.h"
 #include "word.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <time.h>
+enum { DIE_MS = 30 };
 
-enum { MOST_EP = 8, DIE_MS = 30 };
-
-static int endpoints = 2, first;
-static int processes, process;
 static atomic_int begun; /**< members of this process that are to die */
 static atomic_int failures;
-static const char *_Atomic doing = "begins"; /**< for the time-out */
 
 static _Thread_local int heard, heard_class; /**< errors of the round's window */
 
@@ -50,21 +43,6 @@ static void on_error(MPI_Win *win, int *code, ...)
     (void) win;
     ++heard;
     MPI_Error_class(*code, &heard_class);
-}
-
-static void sleep_ms(int ms)
-{
-    const struct timespec nap = {ms / 1000, ms % 1000 * 1000000L};
-
-    (void) nanosleep(&nap, NULL);
-}
-
-static int class_of(int rc)
-{
-    int class = MPI_SUCCESS;
-
-    MPI_Error_class(rc, &class);
-    return class;
 }
 
 /** That all members which die have left MPI, or are in the call in which they die. */
@@ -85,26 +63,6 @@ static void fail(const member_t *m, int round, const char *what, int class)
     printf("not ok - %s, rank %d of %d (process %d): %s, class %d\n", way_of(round)->name, m->rank,
            m->size, process, what, class);
     fflush(stdout);
-}
-
-/** A communicator of the processes that are left. */
-static MPI_Comm make(MPI_Comm world, int round)
-{
-    MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Group all, group;
-    int range[] = {0, (processes - round) * endpoints - 1, 1};
-
-    MPI_Comm_group(world, &all);
-    MPI_Group_range_incl(all, 1, &range, &group);
-    if (MPI_SUCCESS != MPI_Comm_create_group(world, group, 40 + round, &comm)) {
-        printf("not ok - process %d, round %d: no communicator of those that are left\n", process,
-               round);
-        exit(1);
-    }
-    MPI_Group_free(&group);
-    MPI_Group_free(&all);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    return comm;
 }
 
 /** The round's window. */
@@ -176,7 +134,7 @@ static void one_round(MPI_Comm world, member_t *m, int round)
     const win_way_t *way = way_of(round);
     const int dies = processes - 1 - round;
 
-    m->comm = make(world, round);
+    m->comm = rounds_comm(world, (processes - round) * endpoints, round);
     MPI_Comm_rank(m->comm, &m->rank);
     MPI_Comm_size(m->comm, &m->size);
     m->local = m->rank % endpoints;
@@ -232,41 +190,9 @@ static void die(int round)
     (void) kill(getpid(), SIGKILL);
 }
 
-static void on_alarm(int number)
-{
-    (void) number;
-    printf("not ok - process %d waits in round of %s\n", process, atomic_load(&doing));
-    fflush(stdout);
-    _exit(1);
-}
-
 int main(int argc, char **argv)
 {
-    MPI_Comm comms[MOST_EP];
-    pthread_t threads[MOST_EP];
-    int provided;
-
-    for (int i = 1; i < argc - 1; i += 2) {
-        endpoints = 0 == strcmp(argv[i], "--ep") ? atoi(argv[i + 1]) : endpoints;
-        first = 0 == strcmp(argv[i], "--first") ? atoi(argv[i + 1]) : first;
-    }
-    (void) signal(SIGALRM, on_alarm);
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &process);
-    MPI_Comm_size(MPI_COMM_WORLD, &processes);
-#if defined(HAVE_EP)
-    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, endpoints, MPI_INFO_NULL, comms);
-#endif
-    for (int i = 0; i < endpoints; ++i) {
-        pthread_create(&threads[i], NULL, endpoint, &comms[i]);
-    }
-    if (0 < process) {
-        die(processes - 1 - process);
-    }
-    for (int i = 0; i < endpoints; ++i) {
-        pthread_join(threads[i], NULL);
-    }
-    printf("1..%d\n", processes - 1);
-    fflush(stdout);
-    _exit(0);
+    rounds_begin(argc, argv);
+    rounds_run(endpoints, endpoint, die);
+    rounds_end();
 }
