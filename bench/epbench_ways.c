@@ -10,13 +10,15 @@
  *
  * proc           one process per worker, one communicator over all, MPI_THREAD_SINGLE
  * proc-multiple  the same with MPI_THREAD_MULTIPLE
- * thread         one process (or two), a communicator per pair of threads, MPI_THREAD_MULTIPLE
- * hybrid         one process (or two), one thread of which calls MPI for all, MPI_THREAD_FUNNELED
- * ep             one process (or two), an endpoint per thread         (built with -DHAVE_EP)
- * threadcomm     one process (or two), MPICH's thread communicator    (-DHAVE_THREADCOMM)
+ * thread         a communicator per pair of threads, MPI_THREAD_MULTIPLE
+ * shared         one communicator: the threads of a process share its rank, MPI_THREAD_MULTIPLE
+ * hybrid         one thread of each process calls MPI for all, MPI_THREAD_FUNNELED
+ * ep             an endpoint per thread                    (built with -DHAVE_EP)
+ * threadcomm     MPICH's thread communicator               (-DHAVE_THREADCOMM)
  *
+ * All but the first two take one process or an even number of them, with as many workers each.
  * Workers are numbered the same in every way: 0 .. pairs-1 are the first of their pairs, worker
- * pairs + i is the other one of pair i; with two processes, each holds one half.
+ * pairs + i is the other one of pair i; with several processes, each half of them holds one half.
  */
 
 #include <pthread.h>
@@ -124,31 +126,50 @@ static void proc_destroy(job_t *job)
 /* thread: the two threads of a pair are the same rank where they share a process, and tell their
  * messages apart by the tag. */
 
+/** Communicators of the pairs that a process has threads of. */
+static int thread_comms(const job_t *job)
+{
+    return (1 == job->team->procs) ? job->workers / 2 : job->team->threads;
+}
+
 static void thread_create(job_t *job)
 {
-    MPI_Comm parent = (1 == job->team->procs) ? MPI_COMM_SELF : MPI_COMM_WORLD;
+    for (int i = 0; i < thread_comms(job); ++i) {
+        MPI_Comm_dup((1 == job->team->procs) ? MPI_COMM_SELF : MPI_COMM_WORLD, &job->comm[i]);
+    }
+}
 
-    if (2 < job->team->procs) {
-        epbench_fail("way thread takes one process or two");
-    }
-    for (int i = 0; i < job->workers / 2; ++i) {
-        MPI_Comm_dup(parent, &job->comm[i]);
-    }
+/** The worker's number, and the rank of the process that has the other one of its pair. */
+static void set_of_process(job_t *job, epbench_worker_t *worker)
+{
+    const epbench_team_t *team = job->team;
+
+    set_rank(worker, team->proc * team->threads + worker->thread, job->workers);
+    worker->can = job->way->can;
+    worker->peer = (1 == team->procs) ? 0 : (team->proc + team->procs / 2) % team->procs;
 }
 
 static void thread_enter(job_t *job, epbench_worker_t *worker)
 {
-    set_rank(worker, job->team->proc * job->team->threads + worker->thread, job->workers);
-    worker->comm = job->comm[worker->pair];
-    worker->can = job->way->can;
-    worker->peer = (1 == job->team->procs) ? 0 : 1 - job->team->proc;
+    set_of_process(job, worker);
+    worker->comm = job->comm[worker->pair % thread_comms(job)];
 }
 
 static void thread_destroy(job_t *job)
 {
-    for (int i = 0; i < job->workers / 2; ++i) {
+    for (int i = 0; i < thread_comms(job); ++i) {
         MPI_Comm_free(&job->comm[i]);
     }
+}
+
+/* shared: the pairs of a process tell their messages apart by the tag, too. */
+
+static void shared_enter(job_t *job, epbench_worker_t *worker)
+{
+    set_of_process(job, worker);
+    worker->comm = job->comm[0];
+    worker->tag_out += 2 * worker->pair;
+    worker->tag_in += 2 * worker->pair;
 }
 
 /** Without endpoints, n threads have matching of their own by one communicator each. */
@@ -333,6 +354,13 @@ static const way_t ways[] = {
      .destroy = thread_destroy,
      .many = thread_many,
      .many_free = many_free_each},
+    {.name = "shared",
+     .thread_level = MPI_THREAD_MULTIPLE,
+     .threaded = true,
+     .create = proc_create,
+     .enter = shared_enter,
+     .leave = leave_nothing,
+     .destroy = proc_destroy},
     {.name = "hybrid",
      .thread_level = MPI_THREAD_FUNNELED,
      .threaded = true,
@@ -480,7 +508,8 @@ static void run_way(const way_t *way, const epbench_options_t *options)
     MPI_Comm_rank(MPI_COMM_WORLD, &team->proc);
     team->threads = job.workers / team->procs;
     team->options = options;
-    if (job.workers % team->procs || (!way->threaded && 1 != team->threads)) {
+    if (job.workers % team->procs || (1 < team->procs && team->procs % 2)
+        || (!way->threaded && 1 != team->threads)) {
         epbench_fail("way %s cannot put %d workers on %d processes", way->name, job.workers,
                      team->procs);
     }

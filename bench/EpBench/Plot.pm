@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Plots: one figure of four panels per scenario and, with several pair counts, one of the totals;
-# one of all at a glance; or those of FigurePlot.pm.
+# one of all at a glance; or those of CostPlot.pm, Paper.pm.
 # Every figure as SVG and as PNG, by gnuplot.
 
 package EpBench::Plot;
@@ -23,13 +23,14 @@ my %STYLE = (
     'ep'         => { color => '#D55E00', mark => 7,  width => 3 },
     'proc'       => { color => '#0072B2', mark => 5,  width => 2 },
     'thread'     => { color => '#009E73', mark => 9,  width => 2 },
+    'shared'     => { color => '#E69F00', mark => 13, width => 2 },
     'threadcomm' => { color => '#CC79A7', mark => 11, width => 2 },
     'rdma'       => { color => '#56B4E9', mark => 13, width => 2 },
     'mpich'      => { color => '#CC79A7', mark => 11, width => 2 },
     'mpich-new'  => { color => '#E69F00', mark => 15, width => 2 },
     'floor'      => { color => '#888888', mark => 0,  width => 1.5 },
 );
-our @ORDER = qw(ep proc thread threadcomm rdma mpich mpich-new floor);
+our @ORDER = qw(ep proc thread shared threadcomm rdma mpich mpich-new floor);
 
 our $SETUP = <<'GNUPLOT';
 set encoding utf8
@@ -42,7 +43,7 @@ GNUPLOT
 
 # Of a figure, in pixels; panels in one row take less.
 my $WIDTH = 1200;
-sub height { return 1 == $_[0] ? 500 : 900; }
+sub height { return 1 == $_[0] ? 500 : 450 * $_[0]; }
 
 # What the floor is called on a plot: of times it is the least that can be, of bandwidth the most.
 my $LIMIT = 'limit of the machine';
@@ -382,7 +383,7 @@ sub figure {
     my $text    = join('', @panels);
     return $SETUP . qq(set multiplot layout $rows,$columns title "$about_it->{title}" font ',16' )
         . 'margins 0.06,0.815,' . 122 / $height . ',' . (1 - 90 / $height)
-        . ' spacing ' . (3 == $columns ? 0.06 : 0.075) . ",0.13\n"
+        . ' spacing ' . (3 == $columns ? 0.06 : 0.075) . ',' . 117 / $height . "\n"
         . 'set label 2 "' . escape(caption($data, $scenario, $text, $about_it))
         . '" at screen 0.02,' . 40 / $height . " left font ',9'\n"
         . $panels[0] . "unset label 2\n" . join('', @panels[1 .. $#panels])

@@ -35,6 +35,8 @@ our @WAYS = (
     { name => 'proc-multiple', title => 'ob1, processes, multiple', program => 'ompi', each => 1,
       optional => 1 },
     { name => 'thread', title => 'ob1, threads', program => 'ompi' },
+    { name => 'shared', title => 'ob1, threads of one communicator', program => 'ompi',
+      optional => 1 },
     { name => 'hybrid', title => 'ob1, one thread of each process', program => 'ompi',
       optional => 1 },
     { name => 'threadcomm', title => 'MPICH threadcomm', program => 'mpich' },

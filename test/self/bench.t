@@ -4,10 +4,10 @@
 #
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# bench.t BUILD-FOLDER: what run-bench makes of figures of collectives, files and windows that are given
-# to it: table, goals, the page's rows; which points are run where; and whose goals they are.
+# bench.t BUILD-FOLDER: what run-bench makes of figures of collectives, files, windows and the paper's
+# experiments that are given to it: table, goals, the page's rows; which points are run where; and whose goals they are.
 #
-# Guards: bench/EpBench/Coll.pm, bench/EpBench/CollGoals.pm, bench/EpBench/Files.pm,
+# Guards: bench/EpBench/Paper.pm, bench/EpBench/Costs.pm, bench/EpBench/Coll.pm, bench/EpBench/CollGoals.pm, bench/EpBench/Files.pm,
 # bench/EpBench/Rma.pm, bench/EpBench/RmaGoals.pm
 
 use strict;
@@ -21,8 +21,10 @@ BEGIN { $bench = dirname(__FILE__) . '/../../bench'; unshift(@INC, $bench); }
 
 use EpBench::Coll;
 use EpBench::CollGoals;
+use EpBench::Costs;
 use EpBench::Data;
 use EpBench::Files;
+use EpBench::Paper;
 use EpBench::Rma;
 use EpBench::RmaGoals;
 use EpBench::Table;
@@ -146,6 +148,43 @@ is(EpBench::Files::table(data([in => 2, proc => mwriteall => 0, 2]), 'in'), '',
    'no table without endpoints');
 my $folders = EpBench::Files::environment();
 is(scalar(grep { -d } values %$folders), 2, 'two folders, while this process lives');
+
+# The figures of the paper.
+sub layouts_of
+{
+    my ($way, $pairs, $cores) = @_;
+
+    return [map { "$_->{processes} $_->{arguments}[1]" }
+            EpBench::Paper::parts($EpBench::Ways::WAY{$way}, 'shm', $pairs, 1, $cores)];
+}
+
+is_deeply([EpBench::Paper::pairs(2)], [1, 2], 'no more workers on a side than cores');
+is_deeply([EpBench::Paper::pairs(12)], [1, 2, 4, 8], 'however many cores there are');
+is_deeply(layouts_of('ep', 4, 16), ['2 shm-1x4', '4 shm-2x2', '8 shm-4x1'],
+          'processes and threads of four workers on a side');
+is_deeply(layouts_of('shared', 16, 16), ['2 shm-1x16', '8 shm-4x4', '16 shm-8x2', '32 shm-16x1'],
+          'one process alone has more than four threads');
+is_deeply(layouts_of('threadcomm', 4, 16), ['2 shm-1x4'], 'thread communicators of one process');
+is_deeply(layouts_of('proc', 4, 16), ['8 shm-4x1'], 'as many processes as workers');
+my @paper = (['shm-1x2', 2, ep => birate => 65536, 4], ['shm-1x2', 2, shared => birate => 65536, 1],
+             ['shm-2x1', 2, proc => birate => 65536, 2], ['shm-1x2', 2, ep => posted => 1, 8],
+             ['shm-1x2', 2, thread => posted => 1, 2]);
+$table = EpBench::Paper::table(data(@paper), 'shm');
+is_deeply([map { s/ +/ /gr } grep { /1 x 2/ } split /\n/, $table],
+          [' 1 x 2 64 KiB 6.00 33 - - 1.50 4.00 3.00 2.00', ' 1 x 2 1 12.0 33 3.00 4.00 - - - -'],
+          'a layout beside threads of it, and beside as many processes');
+my $view = EpBench::Paper::view(data(@paper));
+is($view->figure('shm-1x2', 2, 'bandwidth', 65536, 'ep')->{median}, 6 * 65.536,
+   'bandwidth is that of the messages, GB/s');
+my %plots = EpBench::Paper::figures(data(@paper));
+is_deeply([grep { length $plots{$_} } sort keys %plots],
+          [qw(figure3 figure4 figure5 figure6 figure7 senders)], 'a plot of what was measured');
+
+# What endpoints cost.
+is_deeply([map { $_->{name} } EpBench::Costs::parts($EpBench::Ways::WAY{ep}, 'in', 1, 1)],
+          [qw(make idle pair)], 'creation, memory, and what a thread level is compared with');
+is_deeply([map { $_->{name} } EpBench::Costs::parts($EpBench::Ways::WAY{proc}, 'tcp', 4, 1)],
+          [qw(peerheap peerresident)], 'processes have peers alone');
 
 # Windows.
 sub window_points

@@ -2,15 +2,15 @@
 #
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The plots of what Figures.pm has measured.
+# The plots of what Costs.pm has measured.
 
-package EpBench::FigurePlot;
+package EpBench::CostPlot;
 
 use strict;
 use warnings;
 
 use EpBench::Data;
-use EpBench::Figures;
+use EpBench::Costs;
 use EpBench::Plot;
 use EpBench::Table;
 use EpBench::Ways;
@@ -31,43 +31,6 @@ sub panel {
             my $tic = $x->{tics} ? $x->{tics}{$_} : $_;
             "'" . (defined $tic ? $tic : $_) . "' $_"
         } @values) . ")\nset format y '%g'\nplot " . EpBench::Plot::curves(@with) . "\n";
-}
-
-sub scaled {
-    my ($data, $scenario) = @_;
-    my @panels;
-    for my $entry (@EpBench::Figures::SCALED) {
-        my ($measure, $size) = @$entry;
-        my $about = $EpBench::Data::MEASURE{$measure};
-        my %pairs = map { EpBench::Figures::per_process($scenario, $_) => $_ }
-            $data->distinct('pairs', scenario => $scenario, measure => $measure, size => $size);
-        next unless %pairs;
-        my $x = { values => [sort { $a <=> $b } keys %pairs],
-                  at => sub { ($scenario, $pairs{ $_[0] }, $measure, $size) } };
-        push(@panels, panel($data, "$measure$size",
-                            "$about->{title}, " . EpBench::Data::bytes($size)
-                                . ' (more is better)', $about->{unit},
-                            'endpoints per process', $x, ''));
-    }
-    return @panels ? whole($data, $scenario, ', by endpoints per process', @panels) : '';
-}
-
-sub queues {
-    my ($data) = @_;
-    my @panels;
-    for my $measure ('posted', 'unexpected') {
-        my @sizes = $data->sizes(scenario => 'in', pairs => 1, measure => $measure);
-        next if 2 > @sizes;
-        # A logarithm has no place for none: it stands left of the least.
-        my $none = $sizes[1] / 4;
-        my $x = { values => [map { $_ || $none } @sizes], tics => { $none => 'none' },
-                  at => sub { ('in', 1, $measure, $_[0] == $none ? 0 : $_[0]) } };
-        push(@panels, panel($data, $measure,
-                            'posted' eq $measure ? 'Other receives posted (more is better)'
-                                                 : 'Other messages unexpected (more is better)',
-                            '8 B, million messages/s', 'number that wait', $x, 'log'));
-    }
-    return @panels ? whole($data, 'in', ', 8 B rate by what waits', @panels) : '';
 }
 
 sub sets {
@@ -110,7 +73,7 @@ sub peers {
 
 sub level {
     my ($data) = @_;
-    my @lines = EpBench::Figures::levels($data) or return '';
+    my @lines = EpBench::Costs::levels($data) or return '';
     my $text = "\$level << END\n";
     my ($greatest) = sort { $b <=> $a } map { @$_[2, 3] } @lines;
     for my $i (0 .. $#lines) {
@@ -146,10 +109,9 @@ sub whole {
 # Name of the file without its ending => what gnuplot is told; empty where nothing was measured.
 sub figures {
     my ($data) = @_;
-    my %figure = (queues => queues($data), levels => level($data));
+    my %figure = (levels => level($data));
     my %name   = (in => 'in-process', tcp => 'across-tcp', shm => 'across-shm');
     for my $scenario (keys %name) {
-        $figure{"endpoints-$name{$scenario}"} = scaled($data, $scenario);
         $figure{"creation-$name{$scenario}"}  = sets($data, $scenario);
         $figure{"memory-$name{$scenario}"}    = peers($data, $scenario);
     }

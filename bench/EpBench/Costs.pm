@@ -2,10 +2,10 @@
 #
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The experiments of the endpoints paper (Dinan et al., 2014, Figures 3 to 8) and what this project
-# promises beside them: what is run, and the tables.  The plots are in FigurePlot.pm.
+# What endpoints cost (--costs): creation, memory, thread levels: what is run, and the tables.  The
+# plots are in CostPlot.pm.
 
-package EpBench::Figures;
+package EpBench::Costs;
 
 use strict;
 use warnings;
@@ -14,23 +14,14 @@ use EpBench::Data;
 use EpBench::Table;
 use EpBench::Ways;
 
-our @PEERS = qw(proc thread threadcomm);
-
-# [measure, size] over endpoints per process.
-our @SCALED = (['birate', 8], ['bibw', 65536], ['bibw', 1048576]);
-
 # Sizes of each experiment, of the full run and of the quick one.
 my %FULL = (
-    pairs => [1, 2, 4, 8, 16],          # in one process a pair is two of its endpoints
-    queue => [0, 16, 64, 256, 1024, 4096],
     set   => [1, 2, 4, 8, 16, 32, 64, 128, 256],
     more  => [512, 1024],               # sets of ours only
     net   => [1, 4, 16, 64],            # sets of ours, with a network
     peers => 8,                         # pairs that talk to each other
 );
 my %QUICK = (
-    pairs => [1, 2, 4],
-    queue => [0, 64, 4096],
     set   => [1, 16, 256],
     more  => [1024],
     net   => [1, 16],
@@ -42,34 +33,28 @@ sub sizes {
     return $quick ? \%QUICK : \%FULL;
 }
 
-# How many endpoints a process has.
-sub per_process {
-    my ($scenario, $pairs) = @_;
-    return 'in' eq $scenario ? 2 * $pairs : $pairs;
-}
-
 sub at {
     my ($measure, @sizes) = @_;
     return map { "$measure:$_" } @sizes;
 }
 
-sub pair_parts {
+# The jobs of one pair: what it takes to make a set of endpoints.
+sub set_parts {
     my ($way, $scenario, $sizes) = @_;
     my $in = 'in' eq $scenario;
-    my @parts;
-    push(@parts, { name => 'pair', points => [at('lat', 8), at('rate', 8),
-                                              at('bw', 65536, 1048576)] });
-    push(@parts, { name => 'queues', points => [map { at($_, @{ $sizes->{queue} }) }
-                                                qw(posted unexpected)] }) if $in;
     my @set = $in ? @{ $sizes->{set} } : ();
     push(@set, @{ $in ? $sizes->{more} : $sizes->{net} })
         if 'ep' eq $way->{name} && 'shm' ne $scenario;
-    if (@set && 'proc' ne $way->{name}) {
-        push(@parts, { name => 'make', points => [at('make', @set)], slow => 1 },
-             { name => 'idle', points => [at('heap', @set), at('resident', @set)], once => 1,
-               slow => 1 });
-    }
-    return @parts;
+    return () if !@set || 'proc' eq $way->{name};
+    return ({ name => 'make', points => [at('make', @set)], slow => 1 },
+            { name => 'idle', points => [at('heap', @set), at('resident', @set)], once => 1,
+              slow => 1 });
+}
+
+# One pair, and as many as talk to each other.
+sub pairs {
+    my ($quick) = @_;
+    return (1, sizes($quick)->{peers});
 }
 
 # What is run of one way, in one scenario, with a number of pairs: each part is a job of its own,
@@ -78,17 +63,13 @@ sub parts {
     my ($way, $scenario, $pairs, $quick) = @_;
     my $sizes = sizes($quick);
     return () if $way->{ordinary};
-    if ('floor' eq $way->{name}) {
-        return 1 != $pairs || 'in' ne $scenario ? ()
-            : { name => 'floor', points => [at('lat', 8), at('bw', 65536, 1048576)] };
-    }
     if ('ep-funneled' eq $way->{name}) {
         return 1 != $pairs || 'in' ne $scenario ? ()
             : { name => 'level', points => [at('lat', 8), at('rate', 8)] };
     }
-    my @parts = 1 == $pairs ? pair_parts($way, $scenario, $sizes) : ();
-    push(@parts, { name => 'scaled', points => [map { at(@$_) } @SCALED] })
-        if per_process($scenario, $pairs) <= $sizes->{pairs}[-1];
+    my @parts = 1 == $pairs ? set_parts($way, $scenario, $sizes) : ();
+    push(@parts, { name => 'pair', points => [at('lat', 8), at('rate', 8)] })
+        if 1 == $pairs && 'in' eq $scenario && 'ep' eq $way->{name};
     if ($pairs == $sizes->{peers} && 'thread' ne $way->{name}) {
         push(@parts, { name => 'peerheap', points => ['peerheap:8:1'], once => 1 },
              { name => 'peerresident', points => ['peerresident:65536:1', 'job:0'], once => 1 });
@@ -114,68 +95,6 @@ sub value {
 sub cell {
     my ($text, $width) = @_;
     return sprintf("%${width}s", defined $text ? $text : '-');
-}
-
-# "1.62 x", of the first figure that is there.
-sub against_first {
-    my ($value, $first) = @_;
-    return undef unless defined $value && $first;
-    return sprintf('%.2f x', $value / $first);
-}
-
-sub scaled_table {
-    my ($data, $scenario) = @_;
-    my $text = '';
-    for my $entry (@SCALED) {
-        my ($measure, $size) = @$entry;
-        my @pairs = sort { $a <=> $b }
-            $data->distinct('pairs', scenario => $scenario, measure => $measure, size => $size);
-        next unless @pairs;
-        my $about = $EpBench::Data::MEASURE{$measure};
-        $text .= sprintf("%s of %s, %s\n", $about->{title}, EpBench::Data::bytes($size),
-                         $about->{unit});
-        my %first;
-        for my $pairs (@pairs) {
-            $text .= sprintf('%9d', per_process($scenario, $pairs));
-            for my $way ('ep', @PEERS) {
-                my $value = value($data, $scenario, $pairs, $measure, $size, $way);
-                $first{$way} = $value unless defined $first{$way};
-                $text .= cell(defined $value ? EpBench::Table::number($value) : undef, 8)
-                    . cell(against_first($value, $first{$way}), 9);
-            }
-            $text .= "\n";
-        }
-    }
-    return '' unless length($text);
-    my $where = $EpBench::Ways::SCENARIO{$scenario}{plot};
-    return heading("Totals by endpoints per process, $where")
-        . sprintf('%9s', 'per proc.') . join('', map { cell($HEAD{$_}, 8) . cell('to first', 9) }
-                                             ('ep', @PEERS)) . "\n" . $text;
-}
-
-sub queue_table {
-    my ($data) = @_;
-    my $text = '';
-    for my $measure ('posted', 'unexpected') {
-        my @sizes = $data->sizes(scenario => 'in', pairs => 1, measure => $measure);
-        next unless @sizes;
-        $text .= "$EpBench::Data::MEASURE{$measure}{title}, M/s\n";
-        for my $size (@sizes) {
-            $text .= sprintf('%9d', $size);
-            for my $way ('ep', @PEERS) {
-                my $value = value($data, 'in', 1, $measure, $size, $way);
-                my $none  = value($data, 'in', 1, $measure, 0, $way);
-                $text .= cell(defined $value ? EpBench::Table::number($value) : undef, 8)
-                    . cell(defined $value && $none ? sprintf('%.0f %%', 100 * $value / $none)
-                                                   : undef, 9);
-            }
-            $text .= "\n";
-        }
-    }
-    return '' unless length($text);
-    return heading('8 B rate by what waits and does not match; share of the rate with none')
-        . sprintf('%9s', 'wait') . join('', map { cell($HEAD{$_}, 8) . cell('share', 9) }
-                                        ('ep', @PEERS)) . "\n" . $text;
 }
 
 # Creation and idle memory; the first three ways that can make any number.
@@ -253,8 +172,7 @@ sub level_table {
 sub tables {
     my ($data) = @_;
     my @scenarios = map { $_->{name} } @EpBench::Ways::SCENARIOS;
-    return ((map { scaled_table($data, $_) } @scenarios), queue_table($data),
-            (map { set_table($data, $_) } @scenarios), peer_table($data), level_table($data));
+    return ((map { set_table($data, $_) } @scenarios), peer_table($data), level_table($data));
 }
 
 1;
