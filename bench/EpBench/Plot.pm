@@ -28,9 +28,10 @@ my %STYLE = (
     'rdma'       => { color => '#56B4E9', mark => 13, width => 2 },
     'mpich'      => { color => '#CC79A7', mark => 11, width => 2 },
     'mpich-new'  => { color => '#E69F00', mark => 15, width => 2 },
+    'fi'         => { color => '#56B4E9', mark => 13, width => 2 },
     'floor'      => { color => '#888888', mark => 0,  width => 1.5 },
 );
-our @ORDER = qw(ep proc thread shared threadcomm rdma mpich mpich-new floor);
+our @ORDER = qw(ep proc thread shared threadcomm rdma mpich mpich-new fi floor);
 
 our $SETUP = <<'GNUPLOT';
 set encoding utf8

@@ -52,6 +52,7 @@ our @WAYS = (
       way => 'proc', each => 1, optional => 1, mca => \@ACOLL },
     { name => 'proc-epml', title => 'processes under epml', program => 'ompi', way => 'proc',
       each => 1, ordinary => 1 },
+    { name => 'fi', title => 'libfabric, fi_pingpong', program => 'fabric', optional => 1 },
     { name => 'floor', title => 'floor of the machine', program => 'ompi' },
 );
 our %WAY = map { $_->{name} => $_ } @WAYS;
@@ -62,6 +63,8 @@ our @SCENARIOS = (
       plot => 'across two processes over TCP', processes => 2 },
     { name => 'shm', title => 'Across two processes, shared memory',
       plot => 'across two processes over shared memory', processes => 2 },
+    { name => 'net', title => 'Between two nodes, which are network namespaces, TCP',
+      plot => 'between two network namespaces over TCP', processes => 2 },
     { name => 'created', title => 'Across two processes, windows of MPI_Win_create',
       plot => 'across two processes over shared memory', processes => 2 },
 );
@@ -139,6 +142,9 @@ sub tools {
         : { missing => 'there is none without --against' };
     my $mpich_cc  = on_path($ENV{MPICH_MPICC}  || 'mpicc.mpich');
     my $mpich_run = on_path($ENV{MPICH_MPIRUN} || 'mpirun.mpich');
+    $tools{fabric} = on_path('fi_pingpong')
+        ? { binary => dirname(__FILE__) . '/../fabric-pingpong' }
+        : { missing => 'no fi_pingpong on PATH (package libfabric-bin)' };
     $tools{mpich} = $mpich_cc && $mpich_run
         ? { compiler => $mpich_cc, launcher => $mpich_run, flags => ['-DHAVE_THREADCOMM'] }
         : { missing => 'MPICH is not installed (package libmpich-dev)' };
@@ -160,7 +166,7 @@ sub newer {
 # Compiles one program where it is missing or old.  Sets $tool->{binary} or $tool->{missing}.
 sub build {
     my ($name, $tool, $source, $folder) = @_;
-    return if $tool->{missing};
+    return if $tool->{missing} || $tool->{binary};
     my @sources = glob("$source/epbench*.c");
     my $binary  = "$folder/epbench-$name";
     my @command = (@{ $tool->{enter} || [] }, $tool->{compiler}, '-std=gnu11', '-O2',
@@ -201,6 +207,17 @@ sub num_processes {
     return $way->{each} ? 2 * $pairs : $scenario->{processes};
 }
 
+# On two nodes of test/lib/cluster, which are network namespaces: what the command begins with, and
+# what mpirun is told.
+sub on_nodes {
+    my $lib = abs_path(dirname(__FILE__) . '/../../test/lib');
+    return ([qw(env -u OMPI_MCA_btl_tcp_if_include OMPI_MCA_mca_base_param_files=/dev/null),
+             "$lib/cluster", 'one'],
+            ['--prtemca', 'plm_ssh_agent', "$lib/cluster-ssh", qw(--prtemca plm_ssh_no_tree_spawn 1),
+             '--leave-session-attached', '--host', 'ept-a:64,ept-b:64', '--map-by', 'node'],
+            ['--other', "$lib/cluster-ssh", 'ept-b']);
+}
+
 # The command and environment of one run.
 sub command {
     my ($tools, $way, $scenario, $pairs, $cores, @arguments) = @_;
@@ -210,6 +227,8 @@ sub command {
                 '--pairs', $pairs, @arguments);
     push(@run, '--info', $way->{info}) if $way->{info};
     return (\@run, {}) if 'floor' eq $way->{name};
+    my ($nodes, $mapping, $other) = 'net' eq $name ? on_nodes() : ([], [], []);
+    return ([@$nodes, @run, @$other], {}) if 'fi' eq $way->{name};
 
     my @processes = ('-np', num_processes($way, $scenario, $pairs));
     my %env;
@@ -228,16 +247,18 @@ sub command {
     }
     my $endpoints  = 'ep' eq ($way->{way} || $way->{name});
     my $under_epml = $endpoints || $way->{ordinary};
-    my @options    = (@processes, '--bind-to', 'none', '--oversubscribe');
+    my @options    = (@processes, '--bind-to', 'none', '--oversubscribe', @$mapping);
     push(@options, '--mca', 'mpi_yield_when_idle', 2 * $pairs > $cores ? 1 : 0);
     push(@options, '--mca', 'pml', 'ob1') unless $under_epml;
     if ($endpoints) {
         # What ob1 below may use; btl/tcp complains on machines with nothing but a loopback.
-        push(@options, '--mca', 'btl', '^tcp');
+        push(@options, '--mca', 'btl', '^tcp') unless 'net' eq $name;
         push(@options, '--mca', 'btl_epshm_processes',
              $name =~ /^(?:shm|created)$/ ? 1 : 0);
         push(@options, '--mca', 'btl_epofi_provider', 'tcp', '--mca', 'btl_epofi_interface', 'lo')
             if 'tcp' eq $name;
+    } elsif ('net' eq $name) {
+        push(@options, '--mca', 'btl', 'self,tcp');
     } elsif ('tcp' eq $name) {
         push(@options, '--mca', 'btl', 'self,tcp', '--mca', 'btl_tcp_if_include', 'lo');
     } else {
@@ -245,7 +266,7 @@ sub command {
     }
     push(@options, @{ $way->{mca} || [] });
     @launch = ($tools->{ep}{launcher}) if $way->{ordinary};
-    return ([@launch, @options, @run], \%env);
+    return ([@$nodes, @launch, @options, @run], \%env);
 }
 
 # Why a way cannot run at all, or undef.

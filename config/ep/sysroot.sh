@@ -17,7 +17,7 @@ packages=(
 # Installed as well when they are first needed: to test, and to compare with.
 packages_for_tests=(
     clang cmake g++ gdb libclang-rt-dev libtbb-dev python3-mpi4py valgrind
-    libmpich-dev mpich gnuplot-nox
+    libfabric-bin libmpich-dev mpich gnuplot-nox
 )
 
 # choose_debian: which one, and in which folder.
