@@ -574,7 +574,7 @@ static void own_messages(MPI_Comm comm, struct ept *t)
     const int next = (t->rank + 1) % t->size, before = (t->rank + t->size - 1) % t->size;
     static const int tags[] = {0, 1, MPIX_ENDPOINTS_TAG_MAX};
     enum { TAGS = sizeof(tags) / sizeof(tags[0]) };
-    const size_t size = 100000;
+    const size_t size = 200000;
     struct ept_buffer in[TAGS], out[TAGS];
     MPI_Request requests[2 * TAGS], any;
     int user = -1, sent = 1000 + t->rank;

@@ -141,7 +141,7 @@ static void use_parts(MPI_Comm comm, struct ept *t, mpix_endpoints_memory_t *mem
 
 static void reserved(MPI_Comm comm, struct ept *t)
 {
-    static const size_t parts[] = {1, 4000, 3 * 4096 + 100, 100000};
+    static const size_t parts[] = {1, 4000, 3 * 4096 + 100, 200000};
 
     for (size_t i = 0; i < 2 * sizeof(parts) / sizeof(parts[0]); ++i) {
         const mpix_endpoints_scope_t scope = 0 == i % 2 ? MPIX_ENDPOINTS_SCOPE_PROCESS

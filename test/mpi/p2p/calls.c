@@ -34,7 +34,7 @@ enum {
     TAG_FLOOD = 2,
     TAG_OTHER = 3,
     WAITING = 200,  /* messages of a flood that are there already: fewer than an SPSC ring holds */
-    LARGE = 100000, /* bytes: fetched by the receiver */
+    LARGE = 200000, /* bytes: fetched by the receiver */
     CALLS_MOST = 4,
     CALLS_ROUNDS = 16, /* where the peer must answer, several times, while calls are counted */
     GIVE_UP = 10000

@@ -139,7 +139,7 @@ static void case_creation(MPI_Comm comm, struct ept *t)
 /* A ring on comm, expected and unexpected, small and large, without wildcards. */
 static void ring(MPI_Comm comm, struct ept *t, int rounds)
 {
-    static const int sizes[] = {0, 8, 300, 5000, 70000};
+    static const int sizes[] = {0, 8, 300, 5000, 150000};
     int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;
 
     for (int round = 0; round < rounds; ++round) {

@@ -19,7 +19,7 @@ enum { TAG_END = 500, TAG_UNUSED = 999 };
 /* Size of message number i of a stream: some below, some above the eager limits. */
 static int size_of(int i)
 {
-    static const int sizes[] = {4, 100, 4000, 17, 20000, 64, 70000, 9};
+    static const int sizes[] = {4, 100, 4000, 17, 20000, 64, 150000, 9};
 
     return sizes[i % 8];
 }
@@ -60,13 +60,13 @@ static void check_message(struct ept *t, struct ept_buffer *in, const MPI_Status
 
 static void take_any_any(MPI_Comm comm, struct ept *t, int many)
 {
-    struct ept_buffer in = ept_buffer(70000, 3);
+    struct ept_buffer in = ept_buffer(150000, 3);
     int *next = calloc((size_t) t->size, sizeof(int));
 
     for (int n = 0; n < many * (t->size - 1); ++n) {
         MPI_Status status;
 
-        EPT_OK(t, MPI_Recv(in.data, 70000, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status));
+        EPT_OK(t, MPI_Recv(in.data, 150000, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status));
         EPT_CHECK(t, 1 <= status.MPI_SOURCE && t->size > status.MPI_SOURCE, "source %d",
                   status.MPI_SOURCE);
         EPT_EQ(t, next[status.MPI_SOURCE], status.MPI_TAG);
@@ -79,7 +79,7 @@ static void take_any_any(MPI_Comm comm, struct ept *t, int many)
 
 static void take_any_source(MPI_Comm comm, struct ept *t, int many)
 {
-    struct ept_buffer in = ept_buffer(70000, 5);
+    struct ept_buffer in = ept_buffer(150000, 5);
     bool *seen = calloc((size_t) t->size, sizeof(bool));
 
     /* By tag, the last tag first: each tag comes once from each source. */
@@ -102,13 +102,13 @@ static void take_any_source(MPI_Comm comm, struct ept *t, int many)
 
 static void take_any_tag(MPI_Comm comm, struct ept *t, int many)
 {
-    struct ept_buffer in = ept_buffer(70000, 0);
+    struct ept_buffer in = ept_buffer(150000, 0);
 
     for (int source = t->size - 1; source > 0; --source) {
         for (int n = 0; n < many; ++n) {
             MPI_Status status;
 
-            EPT_OK(t, MPI_Recv(in.data, 70000, MPI_BYTE, source, MPI_ANY_TAG, comm, &status));
+            EPT_OK(t, MPI_Recv(in.data, 150000, MPI_BYTE, source, MPI_ANY_TAG, comm, &status));
             EPT_EQ(t, source, status.MPI_SOURCE);
             EPT_EQ(t, n, status.MPI_TAG);
             check_message(t, &in, &status);

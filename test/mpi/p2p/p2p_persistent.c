@@ -71,7 +71,7 @@ enum { LISTS = 3, NUM = LISTS * 3 };
 /* Three sizes on each of three communicators, receives and sends alternating in one list. */
 static void case_mixed_start(MPI_Comm comm, struct ept *t)
 {
-    static const int sizes[] = {4, 600, 70000};
+    static const int sizes[] = {4, 600, 150000};
     int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;
     int to_proc = (t->proc + 1) % t->nprocs, from_proc = (t->proc - 1 + t->nprocs) % t->nprocs;
     struct ept_buffer in[NUM], out[NUM];

@@ -220,7 +220,7 @@ static void case_ranges(MPI_Comm comm, struct ept *t)
     struct line l;
 
     for (int k = 0; k < 4; ++k) {
-        const size_t unit = (size_t[]){3, 100, 3000, 70000}[k];
+        const size_t unit = (size_t[]){3, 100, 3000, 150000}[k];
 
         line_open(comm, t, &l, 1 % t->size, TAG, 24, 12, 24 * unit);
         for (int round = 0; round < ROUNDS; ++round) {

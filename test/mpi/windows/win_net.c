@@ -133,7 +133,7 @@ static void case_sizes_dynamic(MPI_Comm comm, struct ept *t)
  * flush, and operations on the same memory are executed in their order. */
 static void case_long(MPI_Comm comm, struct ept *t)
 {
-    enum { LONG = 100000, COUNT = 20 };
+    enum { LONG = 200000, COUNT = 20 };
     struct area area = area_new(comm, t, COUNT * LONG, false);
     unsigned char *data = malloc((size_t) COUNT * LONG), *back = malloc((size_t) COUNT * LONG);
 

@@ -46,12 +46,13 @@ static const ep_parameter_t parameters[] = {
     {.name = "eager_limit", STORAGE(eager_limit), .preset = 0, .low = 512, .high = 1 << 20,
      .automatic = true, .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_4,
      .help = "Largest message, in bytes and with its header, that is sent without asking the "
-             "receiver; by itself 65536 over tcp, what the provider copies at once over shm, "
+             "receiver; by itself 132096 over tcp, what the provider copies at once over shm, "
              "16384 over others"},
-    {.name = "max_send_size", STORAGE(max_send_size), .preset = 65536, .low = 512, .high = 1 << 24,
-     .floor = "eager_limit", .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_5,
+    {.name = "max_send_size", STORAGE(max_send_size), .preset = 0, .low = 512, .high = 1 << 24,
+     .floor = "eager_limit", .automatic = true, .unit = "bytes", FIXED, .level = OPAL_INFO_LVL_5,
      .help = "Largest fragment of a long message, in bytes and with its header, where the data "
-             "cannot be fetched by RMA; at least eager_limit"},
+             "cannot be fetched by RMA, and bytes of a receive buffer; at least eager_limit; by "
+             "itself 132096 over tcp, 65536 over others"},
     {.name = "send_buffers", STORAGE(send_buffers), .preset = 512, .low = 4, .high = 65536,
      .unit = "buffers", FIXED, .level = OPAL_INFO_LVL_5,
      .help = "Buffers of eager_limit bytes that an endpoint may have on their way; made as needed"},

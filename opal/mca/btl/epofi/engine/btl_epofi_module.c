@@ -272,7 +272,7 @@ static mca_btl_epofi_module_t *module_new(const mca_btl_epofi_fabric_t *fabric)
     module->inject_buffer = malloc(INJECT_MAX);
     mca_btl_epofi_pool_init(&module->eager_pool, limit_to_message(info, fabric->eager_limit),
                             component->send_buffers);
-    mca_btl_epofi_pool_init(&module->max_pool, limit_to_message(info, component->max_send_size),
+    mca_btl_epofi_pool_init(&module->max_pool, limit_to_message(info, fabric->max_send_size),
                             component->max_send_buffers);
     mca_btl_epofi_packets_init(module);
     if (NULL == module->inject_buffer) {

@@ -24,7 +24,8 @@ typedef struct mca_btl_epofi_fabric_t {
     struct fi_info *info; /**< the chosen provider and interface */
     struct fid_fabric *fabric;
     uint32_t provider_hash;
-    size_t eager_limit; /**< header and payload, bytes */
+    size_t max_send_size; /**< header and payload, bytes */
+    size_t eager_limit;   /**< likewise; at most max_send_size */
     size_t get_chunk;   /**< most bytes of one read */
     bool rma;           /**< RMA reads are there, so btl_get is */
     bool mr_local;      /**< local buffers must be registered, too */
