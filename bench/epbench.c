@@ -30,7 +30,7 @@ static const char usage_text[]
     = "usage: epbench --way WAY --points MEASURE:SIZE[:WINDOW],... [options]\n"
       "  --way WAY         %s\n"
       "  --pairs N         pairs of workers (1)\n"
-      "  --points LIST     lat rate birate bw bibw barrier allreduce bcast reduce allgather\n"
+      "  --points LIST     lat rate birate bw bibw halo barrier allreduce bcast reduce allgather\n"
       "                    alltoall rsblock rscatter gather scatter scan, ibarrier iallreduce\n"
       "                    pbarrier pallreduce, dup split create free posted unexpected,\n"
       "                    make heap resident, peerheap peerresident, job,\n"
@@ -74,7 +74,7 @@ static const epbench_measure_t *find_measure(const char *name)
     static const epbench_measure_t *const tables[] = {
         epbench_p2p_measures,  epbench_coll_measures,  epbench_later_measures,
         epbench_comm_measures, epbench_queue_measures, epbench_memory_measures,
-        epbench_file_measures, epbench_rma_measures};
+        epbench_file_measures, epbench_rma_measures,   epbench_halo_measures};
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); ++i) {
         for (const epbench_measure_t *measure = tables[i]; NULL != measure->name; ++measure) {

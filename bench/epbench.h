@@ -87,12 +87,14 @@ typedef enum epbench_can_t {
     EPBENCH_MANY = 8,         /**< any number of its kind can be made (epbench_ways_many) */
     EPBENCH_NONBLOCKING = 16, /**< serves nonblocking and persistent collectives */
     EPBENCH_HYBRID = 32,      /**< holds a rank for all workers of each process, for thread 0 */
-    EPBENCH_WINDOWS = 64      /**< windows can be made of it */
+    EPBENCH_WINDOWS = 64,     /**< windows can be made of it */
+    EPBENCH_REACH = 128       /**< there is one that reaches all workers */
 } epbench_can_t;
 
 /** One communicating party. */
 typedef struct epbench_worker_t {
     MPI_Comm comm; /**< carries everything that is timed */
+    MPI_Comm reach; /**< reaches all workers, by their ranks or by those of their processes */
     unsigned can;  /**< of epbench_can_t */
     int rank;      /**< 0 .. size-1, the same numbering in every way */
     int size;      /**< workers of the job */
@@ -134,6 +136,7 @@ struct epbench_measure_t {
     bool windowed;  /**< has a window */
     bool origin_only; /**< the time is that of worker 0 */
     size_t fixed;   /**< bytes per message where size means something else, or 0 */
+    int messages;   /**< received at a time where there is no window, or 0: one */
     const epbench_moves_t *moves; /**< of a collective with buffers (epbench_ring.h), or NULL */
 
     /** Before the timed blocks: fill and clear buffers, queue what shall wait; or NULL. */
@@ -232,7 +235,7 @@ void epbench_cores_unpin(void);
 /** Pins the calling thread to the core of worker rank of size, the same in every way. */
 void epbench_cores_pin(int rank, int size);
 
-/* epbench_p2p.c, _coll.c, _later.c, _comm.c, _queue.c, _memory.c, _file.c, _rma.c: tables that end
+/* epbench_p2p.c, _coll.c, _later.c, _comm.c, _queue.c, _memory.c, _file.c, _rma.c, _halo.c: tables that end
  * with a NULL name */
 
 extern const epbench_measure_t epbench_p2p_measures[];
@@ -243,6 +246,7 @@ extern const epbench_measure_t epbench_queue_measures[];
 extern const epbench_measure_t epbench_memory_measures[];
 extern const epbench_measure_t epbench_file_measures[];
 extern const epbench_measure_t epbench_rma_measures[];
+extern const epbench_measure_t epbench_halo_measures[];
 
 /** Bytes between messages in a receive buffer: the size rounded up to whole lines. */
 size_t epbench_stride(size_t size);

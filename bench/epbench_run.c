@@ -133,7 +133,9 @@ static void allocate_buffers(epbench_worker_t *worker)
         const epbench_moves_t *moves = point->measure->moves;
         size_t bytes = (0 != point->measure->fixed) ? point->measure->fixed : point->size;
         size_t out = epbench_stride(bytes);
-        size_t in = epbench_stride(bytes) * (size_t) point->window;
+        const int messages = point->window > point->measure->messages ? point->window
+                                                                      : point->measure->messages;
+        size_t in = epbench_stride(bytes) * (size_t) messages;
 
         if (NULL != moves) {
             out = epbench_ring_out(moves, bytes, worker->size) * (size_t) point->window;
@@ -141,7 +143,7 @@ static void allocate_buffers(epbench_worker_t *worker)
         }
         worker->send_bytes = (out > worker->send_bytes) ? out : worker->send_bytes;
         worker->recv_bytes = (in > worker->recv_bytes) ? in : worker->recv_bytes;
-        window = (point->window > window) ? point->window : window;
+        window = (messages > window) ? messages : window;
         if (0 != point->measure->fixed && point->size > queued) {
             queued = point->size;
         }

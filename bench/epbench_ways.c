@@ -96,6 +96,7 @@ static void set_from_comm(job_t *job, epbench_worker_t *worker, MPI_Comm comm)
         epbench_fail("way %s has %d workers instead of %d", job->way->name, size, job->workers);
     }
     worker->comm = comm;
+    worker->reach = comm;
     worker->can = job->way->can;
     set_rank(worker, rank, size);
 }
@@ -146,6 +147,7 @@ static void set_of_process(job_t *job, epbench_worker_t *worker)
 
     set_rank(worker, team->proc * team->threads + worker->thread, job->workers);
     worker->can = job->way->can;
+    worker->reach = job->comm[0];
     worker->peer = (1 == team->procs) ? 0 : (team->proc + team->procs / 2) % team->procs;
 }
 
@@ -332,14 +334,16 @@ static void threadcomm_many_free(job_t *job, int n)
 static const way_t ways[] = {
     {.name = "proc",
      .thread_level = MPI_THREAD_SINGLE,
-     .can = EPBENCH_COLLECTIVE | EPBENCH_SPLIT | EPBENCH_NONBLOCKING | EPBENCH_WINDOWS,
+     .can = EPBENCH_COLLECTIVE | EPBENCH_REACH | EPBENCH_SPLIT | EPBENCH_NONBLOCKING
+            | EPBENCH_WINDOWS,
      .create = proc_create,
      .enter = proc_enter,
      .leave = leave_nothing,
      .destroy = proc_destroy},
     {.name = "proc-multiple",
      .thread_level = MPI_THREAD_MULTIPLE,
-     .can = EPBENCH_COLLECTIVE | EPBENCH_SPLIT | EPBENCH_NONBLOCKING | EPBENCH_WINDOWS,
+     .can = EPBENCH_COLLECTIVE | EPBENCH_REACH | EPBENCH_SPLIT | EPBENCH_NONBLOCKING
+            | EPBENCH_WINDOWS,
      .create = proc_create,
      .enter = proc_enter,
      .leave = leave_nothing,
@@ -347,7 +351,7 @@ static const way_t ways[] = {
     {.name = "thread",
      .thread_level = MPI_THREAD_MULTIPLE,
      .threaded = true,
-     .can = EPBENCH_MANY,
+     .can = EPBENCH_MANY | EPBENCH_REACH,
      .create = thread_create,
      .enter = thread_enter,
      .leave = leave_nothing,
@@ -357,6 +361,7 @@ static const way_t ways[] = {
     {.name = "shared",
      .thread_level = MPI_THREAD_MULTIPLE,
      .threaded = true,
+     .can = EPBENCH_REACH,
      .create = proc_create,
      .enter = shared_enter,
      .leave = leave_nothing,
@@ -373,8 +378,8 @@ static const way_t ways[] = {
     {.name = "ep",
      .thread_level = MPI_THREAD_MULTIPLE,
      .threaded = true,
-     .can = EPBENCH_COLLECTIVE | EPBENCH_SPLIT | EPBENCH_MAKE | EPBENCH_MANY | EPBENCH_NONBLOCKING
-            | EPBENCH_WINDOWS,
+     .can = EPBENCH_COLLECTIVE | EPBENCH_REACH | EPBENCH_SPLIT | EPBENCH_MAKE | EPBENCH_MANY
+            | EPBENCH_NONBLOCKING | EPBENCH_WINDOWS,
      .create = ep_create,
      .enter = ep_enter,
      .leave = ep_leave,
@@ -388,7 +393,7 @@ static const way_t ways[] = {
     {.name = "threadcomm",
      .thread_level = MPI_THREAD_MULTIPLE,
      .threaded = true,
-     .can = EPBENCH_COLLECTIVE | EPBENCH_MAKE | EPBENCH_MANY,
+     .can = EPBENCH_COLLECTIVE | EPBENCH_REACH | EPBENCH_MAKE | EPBENCH_MANY,
      .create = threadcomm_create,
      .enter = threadcomm_enter,
      .leave = threadcomm_leave,

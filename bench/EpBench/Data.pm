@@ -21,6 +21,8 @@ our @MEASURES = (
     { name => 'bw', title => 'Bandwidth', unit => 'GB/s', higher => 1 },
     { name => 'bibw', title => 'Bandwidth both ways', short => 'Both ways', unit => 'GB/s',
       higher => 1 },
+    { name => 'halo', title => 'Halo exchange with four neighbours', short => 'Halo exchange',
+      unit => 'us', higher => 0 },
     { name => 'barrier', title => 'Barrier', unit => 'us', higher => 0, bare => 1 },
     { name => 'allreduce', title => 'Allreduce', unit => 'us', higher => 0 },
     { name => 'hybrid', title => 'Allreduce by one thread between barriers',

@@ -270,6 +270,7 @@ my @TOTALS = (
     ['rate', 8, '8 B message rate, all pairs', 'million messages/s'],
     ['bw', 65536, '64 KiB bandwidth, all pairs', 'GB/s'],
     ['lat', 8, '8 B one way', 'µs'],
+    ['halo', 4096, 'Halo exchange of 4 KiB, four neighbours', 'µs'],
     ['barrier', 0, 'Barrier of all workers', 'µs'],
 );
 # Gnuplot takes a bare _ for the beginning of an index.

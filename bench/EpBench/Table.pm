@@ -24,6 +24,7 @@ my %SHOWN = (
     birate     => [8],
     bw         => [4096, 65536, 1048576, 4194304],
     bibw       => [65536, 1048576],
+    halo       => [8, 4096, 65536],
     barrier    => [0],
     (map { $_ => [8, 4096, 65536, 1048576] } qw(allreduce bcast reduce allgather alltoall rsblock
                                                 rscatter gather scatter scan)),
