@@ -12,7 +12,7 @@ dnl
 # A mpi-ext.h that a package of the system has brought is left alone, though: ours goes into a
 # folder of its own, which epmpicc, pkg-config and CMake know.
 #
-# Needs EP_CHECK_OMPI, EP_CHECK_FORTRAN.  Sets componentdir, headerdir, fortrandir (modules),
+# Needs EP_CHECK_OMPI, EP_CHECK_FORTRAN.  Sets componentdir, headerdir, fortrandir (modules), pythondir (empty: none),
 # OMPI_MPI_EXT_H and OMPI_MPIF_EXT_H (the files that ours extend), EP_RPATH (what a program needs to
 # find our library) and the conditional EP_EXTEND_MPI_EXT_H: in place.
 AC_DEFUN([EP_INSTALL_DIRS], [
@@ -50,6 +50,15 @@ AC_DEFUN([EP_INSTALL_DIRS], [
         [fortrandir='${includedir}/openmpi-endpoints'])
     EP_FORTRAN_INCLUDE=
     AS_IF([test "$fortrandir" != "$headerdir"], [EP_FORTRAN_INCLUDE='-I$(fortrandir) '])
+    AC_ARG_WITH([python-dir],
+        [AS_HELP_STRING([--with-python-dir=DIR],
+            [folder of the Python module; default: that of the Python in PATH, below the prefix;
+             --without-python-dir: no module])])
+    AS_CASE([$with_python_dir],
+        ['' | yes], [AM_PATH_PYTHON([3.8], [], [pythondir=])],
+        [no], [pythondir=],
+        [pythondir=$with_python_dir])
+    AC_SUBST([pythondir])
     AC_SUBST([fortrandir])
     AC_SUBST([EP_FORTRAN_INCLUDE])
     AC_SUBST([OMPI_MPIF_EXT_H])
@@ -64,6 +73,7 @@ AC_DEFUN([EP_INSTALL_DIRS], [
     ep_show_libdir=`ep_expand "$libdir"`
     ep_show_componentdir=`ep_expand "$componentdir"`
     ep_show_headerdir=`ep_expand "$headerdir"`
+    ep_show_pythondir=`ep_expand "${pythondir:-none}"`
     ep_show_fortran=none
     AS_IF([test -n "$MPIFORT"], [ep_show_fortran="$MPIFORT, mpif.h"])
     AS_IF([test "$ep_have_usempi" = yes], [ep_show_fortran="$ep_show_fortran, mpi"])

@@ -52,6 +52,7 @@ in_env_at() {
     # EP_BUILD: where tests and benchmarks keep the programs that they compile.
     export EP_INSIDE EP_BUILD=$inner/programs EP_OMPI
     export PKG_CONFIG_PATH=$inner/install/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+    export PYTHONPATH=$inner/install/lib/python${PYTHONPATH:+:$PYTHONPATH}
     if [ "$(id -u)" -eq 0 ]; then
         # Open MPI asks root to be sure; running ./ep as root is the answer.
         export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -75,9 +76,10 @@ has_newer() {
 }
 
 build_and_install() {
-    local inner jobs made_for generated force
+    local inner jobs options made_for generated force
     inner=$(inner_top) || exit
-    made_for="$mode $inner $(cat "$sysroot/etc/ep-packages" 2>/dev/null)"
+    options="--prefix=$(inner_state)/install --with-python-dir=$(inner_state)/install/lib/python"
+    made_for="$mode $inner $options $(cat "$sysroot/etc/ep-packages" 2>/dev/null)"
     if [ "$(cat "$state/installed" 2>/dev/null)" = "$made_for" ] && ! has_newer "$state/installed"
     then
         return
@@ -102,7 +104,8 @@ build_and_install() {
     # Older than what is about to be read, so that a change in the meantime is not missed.
     printf '%s' "$made_for" >"$state/installed.new"
     if [ ! -f "$state/configured" ] || [ ! -x "$state/build/config.status" ]; then
-        step "configuring" in_build "$inner/configure" -q --prefix="$(inner_state)/install" || exit
+        # shellcheck disable=SC2086 # words
+        step "configuring" in_build "$inner/configure" -q $options || exit
         printf '%s' "$made_for" >"$state/configured"
     fi
     jobs=$(nproc 2>/dev/null || echo 2)

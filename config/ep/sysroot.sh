@@ -19,6 +19,7 @@ packages_for_tests=(
     clang cmake g++ gdb libclang-rt-dev libtbb-dev python3-mpi4py valgrind
     libfabric-bin libmpich-dev mpich gnuplot-nox
 )
+packages_for_html=(python3-sphinx python3-myst-parser mandoc)
 
 # choose_debian: which one, and in which folder.
 choose_debian() {

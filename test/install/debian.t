@@ -80,7 +80,7 @@ works('what it says that it needs can be had', "cd / && $apt build-dep '$source'
 works('dpkg-buildpackage',
       "cd '$source' && $clean DEB_BUILD_OPTIONS=nocheck dpkg-buildpackage -us -uc");
 my @packages = grep { !/-dbgsym_/ } glob "$folder/*.deb";
-is(scalar(@packages), 3, 'three packages');
+is(scalar(@packages), 4, 'four packages');
 is(works('lintian', "$clean lintian --allow-root --fail-on error,warning '$folder'/*.changes"), '',
    'has nothing to say');
 SKIP: {

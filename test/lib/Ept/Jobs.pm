@@ -98,7 +98,7 @@ my @MODELS = qw(completion coop_copy handle lock pipe places pool ring spsc zcop
 sub install_jobs
 {
     my ($top, $options) = @_;
-    my %long = (clang => 2400, debian => 1200, no_fortran => 600, tree => 7200); # seconds
+    my %long = (clang => 2400, debian => 1200, html => 300, no_fortran => 600, tree => 7200); # seconds
     my @jobs;
 
     for my $source (sort glob "$top/test/install/*.t") {

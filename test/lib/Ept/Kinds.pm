@@ -174,7 +174,7 @@ sub run_tool
     return $failed ? 1 : 0;
 }
 
-# Likewise, where there is a Python with mpi4py.
+# An example, or what a program prints, where there is a Python with mpi4py.
 sub run_python
 {
     my ($build, $job) = @_;
@@ -184,7 +184,7 @@ sub run_python
         print "1..0 # SKIP no Python with mpi4py 4 (Debian: python3-mpi4py)\n";
         return 0;
     }
-    return run_example($build, $job);
+    return defined $job->{says} ? run_tool($build, $job) : run_example($build, $job);
 }
 
 # What a program prints, line by line: lines of ranks come in any order.

@@ -9,20 +9,14 @@
 #
 # Guards: comm_world.c
 
-import ctypes
 import sys
-import threading
 from array import array
 
-import mpi4py
-
-mpi4py.rc.fast_reduce = False   # docs/python.md
+from mpix_endpoints import Pool
 from mpi4py import MPI
 
-ours = ctypes.CDLL(None)
 
-
-def plain():
+def plain(_):
     """Plain mpi4py: what is wrong, as a list of words."""
     world, wrong = MPI.COMM_WORLD, []
     rank, size = world.Get_rank(), world.Get_size()
@@ -52,35 +46,15 @@ def plain():
     return rank, size, wrong
 
 
-def be_a_rank(handle, said):
-    if ours.MPIX_Comm_world_set(ctypes.c_void_p(handle)) != MPI.SUCCESS:
-        sys.exit("world_python.py: MPIX_Comm_world_set")
-    # mpi4py keeps only one thread's: docs/python.md.
-    locks = MPI._comm_lock_table(MPI.COMM_WORLD)
-    said.append(plain())
-    del locks
-    MPI.COMM_WORLD.Barrier()
-    ours.MPIX_Comm_world_set(ctypes.c_void_p(MPI.COMM_NULL.handle))
-
-
 def main():
     count = int(sys.argv[1])
-    handles = (ctypes.c_void_p * count)()
-    ours.MPIX_Comm_create_endpoints.argtypes = [ctypes.c_void_p, ctypes.c_int] + 2 * [ctypes.c_void_p]
-    if ours.MPIX_Comm_create_endpoints(MPI.COMM_WORLD.handle, count, MPI.INFO_NULL.handle,
-                                       handles) != MPI.SUCCESS:
-        sys.exit("world_python.py: no endpoints")
-    said = []
-    threads = [threading.Thread(target=be_a_rank, args=(handle, said)) for handle in handles]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with Pool(MPI.COMM_WORLD, count, world=True) as pool:
+        said = pool.run(plain)
 
     world = MPI.COMM_WORLD              # the process's again
     size = world.Get_size()
     first = world.Get_rank() * count
-    right = (sorted(s[0] for s in said) == list(range(first, first + count))
+    right = ([s[0] for s in said] == list(range(first, first + count))
              and all(s[1] == size * count for s in said) and not any(s[2] for s in said))
     for rank, _, wrong in said:
         for words in wrong:

@@ -10,21 +10,17 @@
 #
 # Guards: docs/python.md
 
-import os
 import sys
-import threading
 from array import array
 
 import mpi4py
 
 FAST = sys.argv[2:] == ["fast"]
-mpi4py.rc.fast_reduce = FAST
+if FAST:
+    from mpi4py import MPI  # before the next line could change the default
+from mpix_endpoints import Pool
 from mpi4py import MPI
 from mpi4py.util import pkl5
-
-# What it sets for itself comes too late to count.
-sys.path.append(os.path.join(os.path.dirname(__file__), "../../../examples"))
-from endpoints import create_endpoints
 
 
 def expect(wanted, got):
@@ -208,31 +204,17 @@ def errors(comm, rank, size):
         raise AssertionError("no exception")
 
 
-def be_a_rank(comm, failures):
-    rank, size = comm.Get_rank(), comm.Get_size()
-    what = None
-
-    try:
-        for what in ((reductions, large_objects) if FAST
-                     else (messages, collectives, reductions, communicators, windows, errors)):
-            what(comm, rank, size)
-            comm.Barrier()
-    except BaseException as e:
-        failures.append("rank %d of %d, %s: %r" % (rank, size, what.__name__, e))
-        print(failures[-1], file=sys.stderr, flush=True)
-        MPI.COMM_WORLD.Abort(1)     # the others wait for it
-    comm.Free()
+def be_a_rank(comm):
+    for what in ((reductions, large_objects) if FAST
+                 else (messages, collectives, reductions, communicators, windows, errors)):
+        what(comm, comm.Get_rank(), comm.Get_size())
+        comm.Barrier()
 
 
 def main():
-    failures = []
-    comms = create_endpoints(MPI.COMM_WORLD, int(sys.argv[1]))
-    threads = [threading.Thread(target=be_a_rank, args=(comm, failures)) for comm in comms]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if MPI.COMM_WORLD.allreduce(len(failures)) == 0 and MPI.COMM_WORLD.Get_rank() == 0:
+    with Pool(MPI.COMM_WORLD, int(sys.argv[1])) as pool:
+        pool.run(be_a_rank)
+    if MPI.COMM_WORLD.Get_rank() == 0:
         print("objects.py: right", flush=True)
 
 
