@@ -10,6 +10,8 @@ package EpBench::Network;
 use strict;
 use warnings;
 
+use File::Copy qw(copy);
+
 use EpBench::Data;
 use EpBench::Plot;
 use EpBench::Table;
@@ -97,6 +99,13 @@ sub figures {
     return @panels ? (network => EpBench::Plot::figure(
         $data, 'tcp', \@WAYS, { title => 'Two processes over TCP: MPI endpoints and their peers' },
         @panels)) : ();
+}
+
+# The page docs/comparison.md has the plot of a whole run.
+sub renew {
+    my ($docs, $out) = @_;
+    copy("$out/network.svg", "$docs/comparison-network.svg") or die "$out/network.svg: $!\n";
+    return;
 }
 
 1;
