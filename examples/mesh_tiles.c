@@ -287,7 +287,7 @@ int main(int argc, char **argv)
     }
     if (0 == process) {
         printf("       tiles  work of the busiest process\n"
-               "phase  moved      now    ideal    fixed     who has which tile, row by row\n");
+               "phase  moved      now    ideal    fixed     which rank has a tile, row by row\n");
     }
     for (int phase = 0; phase < PHASES; ++phase) {
         run_phase(phase);

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The lines that threads share, who has a copy of them, and what accesses take: machine.h.
+ * The lines that threads share, which core has a copy of them, and what accesses take: machine.h.
  */
 
 #include "state.h"

@@ -89,7 +89,7 @@ enum { ALL, FROM, TO, UP, BESIDE };
                                                                              NEIGHBOR_OUT_W COMMA)
 #define COMMA ,
 
-/* Who reads whose table behind a collective. */
+/* Which member reads whose table behind a collective. */
 static bool is_behind(const rank_t *rank, int shape, int other)
 {
     switch (shape) {

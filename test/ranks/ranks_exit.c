@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Ranks that end, or fail, in all ways: ranks_exit HOW WHO WHEN.  WHO is a rank, N+ for N and all behind
+ * Ranks that end, or fail, in all ways: ranks_exit HOW RANK WHEN.  RANK is a rank, N+ for N and all behind
  * it, or -1 for all; WHEN is
  * before, in or after MPI, or last, when all have come to MPI_Finalize; HOW is a name of deeds[], or with "t:" before it, what another thread of the
  * rank does.  What must be said, and the launcher's status, are in lib/Ept/Table/Ranks.pm.
@@ -221,12 +221,12 @@ static void *perform(void *how)
 
 static void maybe(char **arguments, const char *when)
 {
-    const int who = atoi(arguments[2]);
+    const int which = atoi(arguments[2]);
     const bool is_more = NULL != strchr(arguments[2], '+');
     char *how = arguments[1];
     pthread_t other;
 
-    if (0 != strcmp(arguments[3], when) || (is_more ? who > rank : who >= 0 && who != rank)) {
+    if (0 != strcmp(arguments[3], when) || (is_more ? which > rank : which >= 0 && which != rank)) {
         return;
     }
     if (0 != strncmp(how, "t:", 2)) {

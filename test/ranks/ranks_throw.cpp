@@ -7,7 +7,7 @@
  * @file
  *
  * The end of a rank in C++: objects are destroyed by exit in the order of a process, in the thread that
- * calls it; an exception that nobody catches names the rank.  ranks_throw HOW WHO, HOW being throw, thread,
+ * calls it; an exception that nobody catches names the rank.  ranks_throw HOW RANK, HOW being throw, thread,
  * exit or return.
  *
  * Guards: finish.c, exit.c, signals.c
@@ -66,16 +66,16 @@ void deep(int depth)
 int main(int argc, char **argv)
 {
     const std::string how = argv[1];
-    const int who = std::atoi(argv[2]);
+    const int which = std::atoi(argv[2]);
 
     MPI_Init(&argc, &argv);
     rank = ranks_rank();
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     std::atexit(last_call);
-    if ("throw" == how && who == rank) {
+    if ("throw" == how && which == rank) {
         throw std::runtime_error("of rank " + std::to_string(rank));
     }
-    if ("thread" == how && who == rank) {
+    if ("thread" == how && which == rank) {
         std::thread([] { throw std::runtime_error("of rank " + std::to_string(rank)); }).join();
     }
     MPI_Barrier(MPI_COMM_WORLD);

@@ -93,5 +93,5 @@ like(choice(0, $folder, 'x86_64', 'false'),
 like(choice(0, $folder, 'ppc64le', 'false'), qr/$fallback mode sysroot$/,
      'likewise where there is none');
 like(choice(1000, $folder, 'ppc64le', 'false'), qr/no remedy on ppc64le.*run .\/ep as root/,
-     'another user is told who can');
+     'another user is told which user can');
 done_testing();

@@ -23,11 +23,11 @@ static void on_alarm(int signum)
     (void) !write(STDERR_FILENO, text, sizeof(text) - 1);
 }
 
-static __attribute__((noinline)) void hangs_on_purpose(const char *who)
+static __attribute__((noinline)) void hangs_on_purpose(const char *name)
 {
     for (;;) {
         pause();
-        (void) who;
+        (void) name;
     }
 }
 

@@ -51,7 +51,7 @@ my %INCLUDES = (
     'ompi/mca/osc/epwin' => \@SHARED,
     'ompi/mpiext/endpoints' => \@SHARED,
 );
-# Who writes which part of mca_pml_epml_ep_t, or of a communicator's state.
+# Which file writes which part of mca_pml_epml_ep_t, or of a communicator's state.
 my %PARTS = (
     'ompi/mca/pml/epml' => {
         signs => 'object', requests => 'object', comms => 'object',

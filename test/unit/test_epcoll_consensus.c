@@ -57,11 +57,11 @@ static uint32_t draw(uint32_t below)
 }
 
 /** It dies; of what it has sent some arrives, up to a point. */
-static void die(uint32_t who)
+static void die(uint32_t number)
 {
-    participant[who].dead = true;
+    participant[number].dead = true;
     for (uint32_t to = 0; to < participants; ++to) {
-        sent_t **at = &first[who][to];
+        sent_t **at = &first[number][to];
 
         while (NULL != *at && 0 != draw(3)) {
             at = &(*at)->next;
@@ -72,9 +72,9 @@ static void die(uint32_t who)
             *at = lost->next;
             free(lost);
         }
-        last[who][to] = first[who][to];
-        while (NULL != last[who][to] && NULL != last[who][to]->next) {
-            last[who][to] = last[who][to]->next;
+        last[number][to] = first[number][to];
+        while (NULL != last[number][to] && NULL != last[number][to]->next) {
+            last[number][to] = last[number][to]->next;
         }
     }
 }
@@ -82,32 +82,32 @@ static void die(uint32_t who)
 static void send_one(void *context, uint32_t to, const epcoll_consensus_message_t *message,
                      size_t bytes)
 {
-    const uint32_t who = (uint32_t) ((party_t *) context - participant);
+    const uint32_t number = (uint32_t) ((party_t *) context - participant);
     sent_t *sent;
 
-    if (participant[who].dead) {
+    if (participant[number].dead) {
         return; /* it is still in the function in which it has died */
     }
-    if (0 == participant[who].dies_at) {
-        die(who);
+    if (0 == participant[number].dies_at) {
+        die(number);
         return;
     }
-    participant[who].dies_at -= 0 < participant[who].dies_at;
+    participant[number].dies_at -= 0 < participant[number].dies_at;
     sent = malloc(sizeof(*sent) + bytes);
     sent->next = NULL;
     memcpy(&sent->message, message, bytes);
-    if (NULL == first[who][to]) {
-        first[who][to] = sent;
+    if (NULL == first[number][to]) {
+        first[number][to] = sent;
     } else {
-        last[who][to]->next = sent;
+        last[number][to]->next = sent;
     }
-    last[who][to] = sent;
+    last[number][to] = sent;
 }
 
 /** Note what has been decided, if it has not died in the function. */
-static void see_end(uint32_t who)
+static void see_end(uint32_t number)
 {
-    party_t *p = &participant[who];
+    party_t *p = &participant[number];
     const epcoll_consensus_t *c = p->consensus;
 
     if (!p->dead && p->ended < p->begun && EPCOLL_CONSENSUS_ENDED == c->phase) {
@@ -120,9 +120,9 @@ static void see_end(uint32_t who)
 }
 
 /** One thing happens at a participant that lives.  @return false: nothing could */
-static bool happen(uint32_t who)
+static bool happen(uint32_t number)
 {
-    party_t *p = &participant[who];
+    party_t *p = &participant[number];
     const uint32_t other = draw(participants);
 
     if (p->dead || p->gone) {
@@ -130,7 +130,7 @@ static bool happen(uint32_t who)
     }
     if (p->begun == p->ended && 0 == draw(4)) {
         p->flag[p->begun] = draw(UINT32_MAX);
-        p->id[p->begun] = (uint64_t) draw(UINT32_MAX) * MOST + who;
+        p->id[p->begun] = (uint64_t) draw(UINT32_MAX) * MOST + number;
         epcoll_consensus_begin(p->consensus, p->flag[p->begun], p->id[p->begun], p->told);
         ++p->begun;
         return true;
@@ -140,10 +140,10 @@ static bool happen(uint32_t who)
         epcoll_consensus_died(p->consensus, other);
         return true;
     }
-    if (NULL != first[other][who]) {
-        sent_t *sent = first[other][who];
+    if (NULL != first[other][number]) {
+        sent_t *sent = first[other][number];
 
-        first[other][who] = sent->next;
+        first[other][number] = sent->next;
         TAP_CHECK(epcoll_consensus_arrived(p->consensus, other, &sent->message,
                                            epcoll_consensus_bytes(participants)),
                   "a message makes no sense");
@@ -226,10 +226,10 @@ static void run(uint64_t seed)
     state = seed;
     begin();
     while (idle < 4000 * participants) {
-        const uint32_t who = draw(participants);
+        const uint32_t number = draw(participants);
 
-        idle = happen(who) ? 0 : idle + 1;
-        see_end(who);
+        idle = happen(number) ? 0 : idle + 1;
+        see_end(number);
     }
     for (uint32_t round = 0; round < ROUNDS; ++round) {
         check_round(round);

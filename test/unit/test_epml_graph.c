@@ -221,7 +221,7 @@ static void check_ranks(const made_t *made, const epml_graph_view_t views[], int
     for (int rank = 0; rank < views[participant].size; ++rank) {
         const int other = 1000 - (int) epml_graph_participant(&webs[participant], rank)->name;
 
-        TAP_CHECK(0 != (bits >> other & 1), "who does not hang together");
+        TAP_CHECK(0 != (bits >> other & 1), "members that are not connected");
         TAP_EQ(rank, views[other].rank);
         if (left != made->process[other]) {
             left = made->process[other];

@@ -72,7 +72,7 @@ static void case_streak(void)
     epml_lock_t lock;
     pthread_t other;
 
-    tap_case("the bias goes to who came in a row, and to nobody else");
+    tap_case("the bias goes to the thread that came in a row, and to no other");
     epml_lock_init(&lock, EPML_LOCK_BIAS_AFTER);
     acquire(&lock, EPML_LOCK_BIAS_AFTER - 1);
     start(&other, streak_main, &lock);

@@ -221,7 +221,7 @@ static void case_visits(void)
     uint64_t begun, ended, bound, before;
     int came_in = 0;
 
-    tap_case("visitors who find that the owner was quicker end a bias so often, and no more");
+    tap_case("visitors that find that the owner was quicker end a bias so often, and no more");
     atomic_store(&epml_lock_endings_until, 0);
     epml_lock_init(&lock, EPML_LOCK_BIAS_AFTER);
     take(&lock, EPML_LOCK_BIAS_AFTER);

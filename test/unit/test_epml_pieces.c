@@ -51,30 +51,30 @@ int mca_btl_ep_show_help(const char *file, const char *topic, int want_error_hea
 }
 #endif
 
-bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *where, const mca_pml_epml_peer_t *who)
+bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *where, const mca_pml_epml_peer_t *peer)
 {
     (void) where;
-    (void) who;
+    (void) peer;
     return false;
 }
 
-bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *where, const mca_pml_epml_peer_t *who)
+bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *where, const mca_pml_epml_peer_t *peer)
 {
-    return mca_pml_epml_lost_is(where, who);
+    return mca_pml_epml_lost_is(where, peer);
 }
 
-void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *where, mca_pml_epml_peer_t *who)
+void mca_pml_epml_connection_give_up(mca_pml_epml_ep_t *where, mca_pml_epml_peer_t *peer)
 {
     (void) where;
-    (void) who;
+    (void) peer;
     TAP_CHECK(false, "the peer is given up");
 }
 
-int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *where, mca_pml_epml_peer_t *who,
+int mca_pml_epml_peer_connect(mca_pml_epml_ep_t *where, mca_pml_epml_peer_t *peer,
                               mca_pml_epml_connection_t **connection_p)
 {
     (void) where;
-    (void) who;
+    (void) peer;
     (void) connection_p;
     return OMPI_ERR_UNREACH;
 }
@@ -85,14 +85,14 @@ mca_pml_epml_job_t *mca_pml_epml_job_find(opal_jobid_t id)
     return NULL;
 }
 
-void mca_pml_epml_peer_retain(mca_pml_epml_peer_t *who)
+void mca_pml_epml_peer_retain(mca_pml_epml_peer_t *peer)
 {
-    atomic_fetch_add(&who->references, 1);
+    atomic_fetch_add(&peer->references, 1);
 }
 
-void mca_pml_epml_peer_release(mca_pml_epml_peer_t *who)
+void mca_pml_epml_peer_release(mca_pml_epml_peer_t *peer)
 {
-    atomic_fetch_sub(&who->references, 1);
+    atomic_fetch_sub(&peer->references, 1);
 }
 
 static unsigned char byte_of(size_t size, size_t at)

@@ -60,7 +60,7 @@ typedef struct handle_t {
     struct member_t *member;
 } handle_t;
 
-/** Who fails in a run, and at which of its points. */
+/** Which member fails in a run, and at which of its points. */
 typedef struct run_t {
     int members;
     int comm[MEMBERS_MAX][2]; /**< -1: none */
@@ -263,7 +263,7 @@ static void *member_run(void *work)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/** Who calls, by the web; each with handles of its own. */
+/** Which member calls, by the web; each with handles of its own. */
 static void meet(const run_t *run, member_t members[])
 {
     epml_graph_participant_t participants[MEMBERS_MAX] = {{0}};

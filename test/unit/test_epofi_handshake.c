@@ -614,7 +614,7 @@ int main(int argc, char **argv)
     run_single("an impostor", case_impostor);
     run_single("a peer forgotten while it is connected to", case_forgotten);
     run_single("two peers at one port", case_same_port);
-    run_single("others who use libfabric", case_others);
+    run_single("other users of libfabric", case_others);
     run_single("modules of several threads", case_threads);
     provider = "tcp;ofi_rxm";
     seconds_per_case = 10;

@@ -141,7 +141,7 @@ static void case_rounds(const pair_t *pair)
     /* One module that stays, connected to all those that come and go on the other side. */
     side_open(&keeper);
     if (0 != strcmp(provider, "tcp")) {
-        /* Who asks a peer that closes may crash in libfabric's shm: docs/limits.md. */
+        /* A question to a peer that closes may crash in libfabric's shm: docs/limits.md. */
         mca_btl_epofi_component.confirm = 0;
     }
     for (int round = 0; round < ROUNDS; ++round) {

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Who may send to a module of btl/epofi, and which message is the next: forged, repeated and
+ * Which peer may send to a module of btl/epofi, and which message is the next: forged, repeated and
  * missing messages, questions and answers, buffers that are held.  Two processes over tcp on the
  * loopback interface.  What a stranger could send is sent by the other process past btl/epofi.
  *
@@ -522,14 +522,14 @@ int main(int argc, char **argv)
     run_pair("the name of another one", case_mistaken);
     run_pair("repeated messages", case_repeated);
     run_pair("a missing message", case_missing);
-    run_pair("a missing message to one who only listens", case_missing_unmet);
+    run_pair("a missing message to a peer that only listens", case_missing_unmet);
     run_pair("the last message is missing", case_last_missing);
     run_pair("the last message is missing, its sender gone", case_last_forgotten);
     run_pair("given up, and forgotten", case_given_up);
     run_pair("given up, forgotten, and answered", case_given_up_answered);
     run_pair("questions of the sender", case_confirmed);
     run_pair("questions that are not answered", case_unanswered);
-    run_single("questions to many who are silent", case_many_quiet);
+    run_single("questions to many that are silent", case_many_quiet);
     run_pair("receive buffers held", case_held);
     return tap_end();
 }

@@ -289,7 +289,7 @@ static void run_turns(const pair_t *pair)
         side_close(&client);
     }
     side_wait(&mesh.side[2], TURNS);
-    TAP_CHECK(NULL == module_of(&mesh.side[0])->fi.member->share->gone, "who left stays");
+    TAP_CHECK(NULL == module_of(&mesh.side[0])->fi.member->share->gone, "a module that left stays");
     mesh_close(pair);
 }
 
@@ -548,8 +548,8 @@ static void run_all(void)
     run_pair("one context", run_one);
     run_pair("two, one of them shared", run_two);
     run_pair("three, all shared", run_three);
-    run_pair("with one who does not share", run_mixed);
-    run_pair("an owner who is elsewhere", run_elsewhere);
+    run_pair("with a module that does not share", run_mixed);
+    run_pair("an owner that is elsewhere", run_elsewhere);
     run_pair("modules come and go", run_turns);
     if (0 == strcmp(provider, "tcp")) { /* over shm a packet may be in front, and numbers differ */
         run_pair("messages to nobody", run_strange);

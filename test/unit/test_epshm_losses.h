@@ -26,10 +26,10 @@ static inline bool on_lost(mca_btl_ep_module_t *module, struct mca_btl_base_endp
 }
 
 static inline bool on_lost_sender(mca_btl_ep_module_t *module, const void *address, size_t length,
-                                  char *who, size_t size)
+                                  char *text, size_t size)
 {
     (void) module;
-    (void) who;
+    (void) text;
     (void) size;
     memset(&lost_sender, 0, sizeof(lost_sender));
     lost_sender.length = length;

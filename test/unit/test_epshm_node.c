@@ -377,7 +377,7 @@ static void case_left(const pair_t *pair)
     side_close(&side);
 }
 
-/** Where there is no memory for areas but for those who need them, messages that would only be
+/** Where there is no memory for areas but for those that need them, messages that would only be
  * faster there go in cells, and their sender does not ask for it again and again. */
 static void case_wanted_area(const pair_t *pair)
 {

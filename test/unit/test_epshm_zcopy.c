@@ -266,7 +266,7 @@ static int refused_then(void)
 
 static void case_again(void)
 {
-    begin("who lends in vain does so ever more rarely");
+    begin("a sender that lends in vain does so ever more rarely");
     zcopy_many(1);
     for (int failures = 0; failures < 4; ++failures) {
         TAP_EQ(1 << (EPSHM_ZCOPY_SHY_FIRST + failures), refused_then());

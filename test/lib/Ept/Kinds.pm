@@ -90,7 +90,7 @@ sub _files_left
 }
 
 # A process of the job dies (test/mpi/faults/death.c).  What its survivors print is checked here:
-# "rank R: CLASS after MS ms", what comes later, and that those who have nothing to do with the dead
+# "rank R: CLASS after MS ms", what comes later, and that those that have nothing to do with the dead
 # go on.
 sub _check_survivors
 {

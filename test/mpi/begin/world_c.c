@@ -68,7 +68,7 @@ static void is_named(struct ept *t, MPI_Comm comm, const char *name)
     EPT_CHECK(t, 0 == strcmp(name, text), "\"%s\", not \"%s\"", text, name);
 }
 
-static void who(struct ept *t, int index, void *context)
+static void check_member(struct ept *t, int index, void *context)
 {
     MPI_Comm parent = MPI_COMM_WORLD;
     MPI_Group own, all;
@@ -99,7 +99,7 @@ static void who(struct ept *t, int index, void *context)
 static void case_who(MPI_Comm comm, struct ept *t)
 {
     (void) comm;
-    static_on_each(t, who, NULL);
+    static_on_each(t, check_member, NULL);
 }
 
 static void *not_attached(void *arg)

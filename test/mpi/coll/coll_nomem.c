@@ -503,7 +503,7 @@ static void all_rounds(MPI_Comm comm, struct ept *t, calls_fn_t calls, bool some
     const int victims[] = {0, 1, t->size - 1};
     long failed = 0;
 
-    /* Who does a share that needs memory is not the same each time, and may be no victim. */
+    /* The member that does a share that needs memory is not the same each time, and may be no victim. */
     for (int tries = 0; tries < 10 && (0 == tries || (some && 0 == failed)); ++tries) {
         for (int i = 0; i < (t->size < 3 ? t->size : 3); ++i) {
             long n = 1;
@@ -638,7 +638,7 @@ static void case_offered(MPI_Comm comm, struct ept *t)
     }
 }
 
-/** Who has failed frees the communicator, the only one that it has with the root's endpoint, before
+/** The member that has failed frees the communicator, the only one that it has with the root's endpoint, before
  * or after the root's offer comes; its endpoint lives on. */
 static void survive(MPI_Comm comm, struct ept *t, int order)
 {

@@ -11,7 +11,7 @@
  * and their identities: MPIX_ALIASED, MPIX_COMM_TYPE_ADDRESS_SPACE. --limit 1:
  * pml_epml_max_endpoints is what the run has.
  *
- * Each member is known by its rank in the run's communicator, its id.  Whoever is to be reached on
+ * Each member is known by its rank in the run's communicator, its id.  A member that is to be reached on
  * a communicator is told by the ids that come back.
  *
  * EPT-PARTS: comm_bridge_check.c comm_bridge_who.c

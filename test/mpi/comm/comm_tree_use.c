@@ -61,7 +61,7 @@ static void receive_one(struct world *w, struct node *n, int from, int words, in
     } else {
         EPT_OK(w->t, MPI_Recv(in, words, MPI_UINT64_T, source, tag, n->comm, &status));
     }
-    /* Who sends is not known beforehand when several may: the key tells. */
+    /* The sender is not known beforehand when several may: the key tells. */
     for (int r = 0; status.MPI_SOURCE != address && r < 2 * MODEL_RANKS_MAX; ++r) {
         int g = r % MODEL_RANKS_MAX;
 

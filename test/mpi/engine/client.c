@@ -91,7 +91,7 @@ static void check_members(MPI_Comm comm, struct ept *t, mpix_endpoints_scope_t r
 }
 
 /** Against what the members say of themselves. */
-static void who(MPI_Comm comm, struct ept *t)
+static void members(MPI_Comm comm, struct ept *t)
 {
     said_t *said = calloc((size_t) t->size, sizeof(*said)), own = {.proc = t->proc};
     sharing_t process = {0}, node = {0};
@@ -656,7 +656,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
         EPT_CASE(t, no_memory);
         return 0;
     }
-    EPT_CASE(t, who);
+    EPT_CASE(t, members);
     EPT_CASE(t, barriers);
     EPT_CASE(t, nonblocking);
     EPT_CASE(t, persistent);

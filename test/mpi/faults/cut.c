@@ -410,15 +410,15 @@ static void give_back(rlim_t limit)
     setrlimit(RLIMIT_NOFILE, &now);
 }
 
-/** @param[in] who  rank 0 sends first, before there is any connection; which rank has no
+/** @param[in] sender  rank 0 sends first, before there is any connection; which rank has no
  * descriptors? */
-static void no_files(int who, bool recover)
+static void no_files(int sender, bool recover)
 {
     const double start = MPI_Wtime();
     rlim_t limit = 0;
     int flag;
 
-    if (who == rank) {
+    if (sender == rank) {
         limit = use_up();
         while (recover && 0 == atomic_load(&not_accepted)) {
             TRY(MPI_Iprobe(0, NEVER, comm, &flag, MPI_STATUS_IGNORE));
@@ -436,8 +436,8 @@ static void no_files(int who, bool recover)
         }
     }
     tell_time(start);
-    if (1 == who) {
-        /* Both have noticed while there were none.  (Who connects has noticed by itself, and the
+    if (1 == sender) {
+        /* Both have noticed while there were none.  (The side that connects has noticed by itself, and the
          * third one, which wants to reach it meanwhile, would lose it as well.) */
         MPI_Barrier(MPI_COMM_WORLD);
     }

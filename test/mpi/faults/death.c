@@ -20,13 +20,13 @@
  *                            them, and corrupts its heap or hangs; apart: the second process
  *                            finalizes when the first one has come out of it, and waits for it no
  *                            longer than it must
- *   --child fork | spawn   the one who dies leaves a child behind, which runs on: a copy of it, or
+ *   --child fork | spawn   the process that dies leaves a child behind, which runs on: a copy of it, or
  *                          another program
  *   --after MS    from the start of the traffic to the death
  *
  * The process with the highest rank dies.  Endpoint e of every other process talks with endpoint e
  * of it, but for the last endpoint of the first two processes, if there are three and more: those
- * two are bystanders who talk with each other, before, during and after the death.
+ * two are bystanders that talk with each other, before, during and after the death.
  *
  * A survivor prints one line, "rank R: CLASS after MS ms", and another one for what comes later:
  * sends and receives towards the dead must fail at once, those among survivors must go on.
@@ -298,8 +298,7 @@ static int way_late(survivor_t *s)
 }
 
 /** The second process has left a collective, and freed its endpoint, when the first one comes to
- * it,
- * who offers it something large.  It is in MPI_Finalize, and goes nowhere before the first one is
+ * it, which offers it something large.  It is in MPI_Finalize, and goes nowhere before the first one is
  * through: if it has gone, that was what has ended the collective. */
 static int way_offer(survivor_t *s)
 {

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What the survivors of death try afterwards, and those who have nothing to do with the dead.
+ * What the survivors of death try afterwards, and those that have nothing to do with the dead.
  */
 
 #define _GNU_SOURCE /* RTLD_NEXT */
@@ -93,7 +93,7 @@ static int made(int rc, MPI_Comm *comm)
 }
 
 /** What takes all members of the communicator fails.  How soon is a matter of
- * who hears of it from whom; one that waited for the dead itself would never end. */
+ * which member hears of it from which; one that waited for the dead itself would never end. */
 void create_again(survivor_t *s)
 {
     MPI_Comm comm = MPI_COMM_NULL;

@@ -229,7 +229,7 @@ static int once(member_t *m, const call_t *call)
     return rc;
 }
 
-/** Again and again, until it fails.  Who only gives need not notice a loss: all meet now and
+/** Again and again, until it fails.  A member that only gives need not notice a loss: all meet now and
  * then. */
 static int again(member_t *m, const call_t *call, int calls)
 {

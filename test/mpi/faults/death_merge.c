@@ -11,7 +11,7 @@
 
 #include "death.h"
 
-/** A chain of pairs, the last of which has all who die.  They do not call, so that all others wait,
+/** A chain of pairs, the last of which has all that die.  They do not call, so that all others wait,
  * near and far, until they are dead. */
 int way_merge(survivor_t *s)
 {

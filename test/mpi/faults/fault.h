@@ -121,11 +121,12 @@ __attribute__((unused)) static void look_at(int other)
 }
 
 /** Rank 1 is lost to rank 0 and the other way round. */
-__attribute__((unused)) static void expect_lost(int who)
+__attribute__((unused)) static void expect_lost(int peer)
 {
-    EXPECT(MPI_ERR_PROC_FAILED, MPI_Recv(buffer, 8, MPI_CHAR, who, NEVER, comm, MPI_STATUS_IGNORE));
-    EXPECT(MPI_ERR_PROC_FAILED, MPI_Send(buffer, 8, MPI_CHAR, who, NEVER, comm));
-    EXPECT(MPI_ERR_PROC_FAILED, MPI_Send(buffer, LARGE, MPI_CHAR, who, NEVER, comm));
+    EXPECT(MPI_ERR_PROC_FAILED,
+           MPI_Recv(buffer, 8, MPI_CHAR, peer, NEVER, comm, MPI_STATUS_IGNORE));
+    EXPECT(MPI_ERR_PROC_FAILED, MPI_Send(buffer, 8, MPI_CHAR, peer, NEVER, comm));
+    EXPECT(MPI_ERR_PROC_FAILED, MPI_Send(buffer, LARGE, MPI_CHAR, peer, NEVER, comm));
 }
 
 /** A fault, and what the ranks do about it. */

@@ -73,7 +73,7 @@ void recover(MPI_Comm ordinary)
                   == class_of(MPI_Recv(&byte, 1, MPI_INT, 0, NEVER, ordinary, MPI_STATUS_IGNORE)));
     }
     CHECK(ORDINARY, MPI_SUCCESS == MPIX_Comm_is_revoked(ordinary, &flag) && 0 != flag);
-    /* Whoever has heard of the revocation only may not know of the death yet. */
+    /* A member that has heard of the revocation only may not know of the death yet. */
     CHECK(ORDINARY, MPI_ERR_PROC_FAILED
                         == class_of(MPI_Recv(&byte, 1, MPI_INT, victim, NEVER, MPI_COMM_WORLD,
                                              MPI_STATUS_IGNORE)));

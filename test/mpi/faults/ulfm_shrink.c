@@ -50,7 +50,7 @@ static void begin_to_die(member_t *m, int victim)
     }
 }
 
-/** All that are left say who they are, by old ranks. */
+/** All that are left say their old ranks. */
 static void check_members(const member_t *m, MPI_Comm comm, int first)
 {
     int rank, size, from = -1, all[4 * KIT_MOST_EP] = {0};

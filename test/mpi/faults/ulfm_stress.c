@@ -320,7 +320,7 @@ static void *die_soon(void *argument)
     return NULL;
 }
 
-/** Choose who dies in this round, and when. */
+/** Choose which process dies in this round, and when. */
 static void choose(part_t *p, int living)
 {
     static const int ranges[] = {300, 3000, 30000};

@@ -268,9 +268,9 @@ static void case_errors(MPI_Comm comm, struct ept *t)
     MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
     MPI_Comm made = MPI_COMM_WORLD;
 
-    for (int who = 0; who < t->size; ++who) {
-        const int bad_root = t->rank == who ? t->size : 0;
-        const int other_root = t->rank == who ? 1 : 0;
+    for (int member = 0; member < t->size; ++member) {
+        const int bad_root = t->rank == member ? t->size : 0;
+        const int other_root = t->rank == member ? 1 : 0;
 
         EPT_CLASS(t, MPI_ERR_ROOT,
                   MPI_Comm_spawn(jobs_path, MPI_ARGV_NULL, 1, MPI_INFO_NULL, bad_root, comm, &made,
@@ -283,19 +283,19 @@ static void case_errors(MPI_Comm comm, struct ept *t)
                   MPI_Comm_accept("a:port", MPI_INFO_NULL, other_root, comm, &made));
         EPT_CLASS(t, MPI_ERR_ARG,
                   MPI_Comm_connect("a:port", MPI_INFO_NULL, 0, comm,
-                                   t->rank == who ? NULL : &made));
+                                   t->rank == member ? NULL : &made));
         EPT_CLASS(t, MPI_ERR_ARG,
-                  MPI_Comm_spawn(t->rank == who ? NULL : jobs_path, MPI_ARGV_NULL, 1, MPI_INFO_NULL,
-                                 who, comm, &made, MPI_ERRCODES_IGNORE));
+                  MPI_Comm_spawn(t->rank == member ? NULL : jobs_path, MPI_ARGV_NULL, 1,
+                                 MPI_INFO_NULL, member, comm, &made, MPI_ERRCODES_IGNORE));
         EPT_CLASS(t, MPI_ERR_ARG,
-                  MPI_Comm_spawn(jobs_path, MPI_ARGV_NULL, t->rank == who ? -1 : 1, MPI_INFO_NULL,
-                                 who, comm, &made, MPI_ERRCODES_IGNORE));
+                  MPI_Comm_spawn(jobs_path, MPI_ARGV_NULL, t->rank == member ? -1 : 1,
+                                 MPI_INFO_NULL, member, comm, &made, MPI_ERRCODES_IGNORE));
         EPT_CLASS(t, MPI_ERR_ARG,
-                  MPI_Comm_spawn_multiple(2, commands, MPI_ARGVS_NULL, maxprocs, infos, who, comm,
-                                          &made, MPI_ERRCODES_IGNORE));
+                  MPI_Comm_spawn_multiple(2, commands, MPI_ARGVS_NULL, maxprocs, infos, member,
+                                          comm, &made, MPI_ERRCODES_IGNORE));
         EPT_CLASS(t, MPI_ERR_PORT,
-                  MPI_Comm_connect(t->rank == who ? no_port : "a:port", MPI_INFO_NULL, who, comm,
-                                   &made));
+                  MPI_Comm_connect(t->rank == member ? no_port : "a:port", MPI_INFO_NULL, member,
+                                   comm, &made));
         check_usable(comm, t);
     }
 }

@@ -123,7 +123,7 @@ static void derive(MPI_Comm comm, int rank, int size, int mine)
     MPI_Group_free(&group);
     MPI_Group_free(&other);
     OK(MPI_Comm_free(&part));
-    /* Whoever has an even rank: of all jobs. */
+    /* The members of even rank, of all jobs. */
     OK(MPI_Comm_split(dup, rank % 2, rank, &part));
     OK(MPI_Comm_size(part, &part_size));
     collectives(part, rank / 2, part_size);
@@ -283,7 +283,7 @@ static void endpoint(int index)
     pthread_barrier_wait(&here.barrier);
 }
 
-/* Processes of both jobs; who they are. */
+/* Processes of both jobs; which they are. */
 static void meet(int number, MPI_Comm inter)
 {
     const char *processes = getenv("OMPI_MCA_btl_epshm_processes");

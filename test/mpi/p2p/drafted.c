@@ -14,7 +14,7 @@
  * memory of that receive: as soon as its first byte comes it sends the few bytes, or creates an
  * endpoint, and then its last byte must not have come.  The last rank sends the large message.
  *
- * Whoever has its core: rank 0 goes no further than to its next look at the process before the few
+ * Whatever thread has its core: rank 0 goes no further than to its next look at the process before the few
  * bytes have been sent.
  *
  * Guards: pml_epml_registry.c, pml_epml_progress.c, pml_epml_waiting.c

@@ -230,7 +230,7 @@ static void case_go(MPI_Comm comm, struct ept *t)
     }
     if (0 != t->rank) {
         EPT_OK(t, MPI_Recv(&data, 8, MPI_BYTE, 0, OTHER, comm, MPI_STATUS_IGNORE));
-        ept_phase(t, "send to one who was full");
+        ept_phase(t, "send to one that was full");
         EPT_OK(t, MPI_Send(&data, 8, MPI_BYTE, 0, TAG, comm));
     }
     EPT_OK(t, MPI_Barrier(comm));

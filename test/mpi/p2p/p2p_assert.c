@@ -340,7 +340,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     if (t->endpoints) {
         EPT_CASE(t, case_broken);
     } else {
-        ept_skip(t, "case_broken", "nothing is said of who breaks a promise");
+        ept_skip(t, "case_broken", "nothing is said of a broken promise");
     }
     if (2 <= t->nlocal) {
         EPT_CASE(t, case_overtaking);

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * MPI_Win_lock and MPI_Win_lock_all: who excludes whom, several targets at a time, MPI_MODE_NOCHECK,
+ * MPI_Win_lock and MPI_Win_lock_all: which lock excludes which, several targets at a time, MPI_MODE_NOCHECK,
  * and that a stream of holders of one kind does not starve the other.
  *
  *   --rounds N  of each rank and case (default 300)
@@ -21,7 +21,7 @@ static int rounds_of(void)
     return (int) ept_option_long("rounds", 300);
 }
 
-/** Words 0 and 1 of a target are equal, except for one who is changing them. */
+/** Words 0 and 1 of a target are equal, except for one that is changing them. */
 static void pair_check(struct ept *t, MPI_Win win, int target)
 {
     int64_t pair[2] = {-1, -2};
@@ -31,7 +31,7 @@ static void pair_check(struct ept *t, MPI_Win win, int target)
     EPT_EQ(t, pair[0], pair[1]);
 }
 
-/** Only for one who excludes all others. */
+/** Only for one that excludes all others. */
 static void pair_change(struct ept *t, MPI_Win win, int target, int64_t by)
 {
     int64_t pair[2] = {-1, -2};

@@ -217,7 +217,7 @@ our @ENTRIES = (
               args => "--how $_ --end leave", status => 0, preload => 'endless_fence',
               env => 'EPT_UNANSWERED=1000000', mca => 'pml_epml_launcher_wait 300',
               says => $FOUND, never => 'written after' } } qw(recv stream)),
-    # MPI_Finalize does not wait for the dead, nor for ever for those who may.
+    # MPI_Finalize does not wait for the dead, nor for ever for those that may.
     (map { my ($how, $launcher, $says) = @$_;
            +{ program => 'death', variant => "${how}_finalize", kind => 'death', plain => 0,
               configs => ['3x1/tcp'], quick => [], launcher => $launcher, survivors => 1,
