@@ -12,6 +12,10 @@
  * something to receive, on a connection that the set watches for just that, and that has received
  * before.  Once in a few looks the kernel is asked all the same, for all others and for errors.
  *
+ * Each receive is followed by one prediction.  If that was in vain, a thread that waits looks on by
+ * epoll_wait: receives in vain would take the socket's lock from the segments that arrive, and find
+ * messages of several segments in parts.
+ *
  * Called by btl_epofi_calls.c, from within libfabric.
  *
  * Tests: unit/test_epofi_predict
@@ -26,10 +30,6 @@
 
 /** One look in so many asks the kernel. */
 #define ASK 8
-
-/** Guesses in vain, one after the other, before the kernel is asked again until there is a new
- * row. */
-#define VAIN 256
 
 void mca_btl_epofi_predict_watched(int set, int fd, const struct epoll_event *event)
 {
@@ -58,10 +58,10 @@ bool mca_btl_epofi_predict_make(int set, struct epoll_event *event)
     if (NULL == entry || ROW > entry->last.row || 0 == ++entry->last.looks % ASK) {
         return false;
     }
-    if (VAIN < ++entry->last.vain) {
-        entry->last.row = 0;
+    if (entry->last.is_predicted) {
         return false;
     }
+    entry->last.is_predicted = true;
     last = mca_btl_epofi_socket_at(entry->last.fd, false);
     if (NULL == last || !last->watched.is || set != last->watched.set
         || EPOLLIN != (last->watched.event.events & (EPOLLIN | EPOLLOUT))) {
@@ -87,5 +87,5 @@ void mca_btl_epofi_predict_came(int fd)
         entry->last.row = 0;
     }
     entry->last.row += ROW > entry->last.row ? 1 : 0;
-    entry->last.vain = 0;
+    entry->last.is_predicted = false;
 }

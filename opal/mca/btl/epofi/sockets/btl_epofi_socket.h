@@ -47,7 +47,7 @@ typedef struct mca_btl_epofi_socket_t {
     struct {
         int fd;
         uint32_t row;   /**< receives there, one after the other; as far as it counts */
-        uint32_t vain;  /**< predictions since the last */
+        bool is_predicted; /**< since the last */
         uint32_t looks; /**< of libfabric's, while there are predictions */
     } last;
 } mca_btl_epofi_socket_t;
