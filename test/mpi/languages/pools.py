@@ -92,21 +92,27 @@ def runs(n):
 
 
 def exceptions(n):
-    """Of one rank, of all: raised by run at all processes, and the pool goes on."""
+    """Of one rank while the others wait for it, of all: raised by run at all processes."""
     def fail(comm, ranks, kind):
         comm.Barrier()
         if comm.Get_rank() in ranks:
             raise kind("of rank %d" % comm.Get_rank())
-        return comm.Get_rank()
+        comm.recv(source=ranks[0])
 
     size = n * processes
+    for failing, kind in (size - 1, ValueError), (size - 1, SystemExit), (0, KeyError):
+        with Pool(world, n, patience=None) as pool:
+            here = failing // n == own
+            error = raises(kind if here else RuntimeError, "rank %d" % failing, pool.run, fail, [failing], kind)
+            expect(MPI.ERR_REVOKED if not here else None,
+                   error.__cause__ and error.__cause__.Get_error_class())
+            raises(RuntimeError, "make a new one", pool.run, fail, [], kind)
     with Pool(world, n, patience=None) as pool:
-        for _ in range(2):
-            mine = ValueError if last else RuntimeError
-            raises(mine, "rank %d" % (size - 1), pool.run, fail, [size - 1], ValueError)
-            raises(KeyError, "of rank %d" % (own * n), pool.run, fail, range(size), KeyError)
-        raises(SystemExit, "of rank", pool.run, fail, range(size), SystemExit)
-        expect(list(range(own * n, own * n + n)), pool.run(fail, [], ValueError))
+        try:
+            pool.run(fail, range(size), KeyError)
+            raise AssertionError("no exception")
+        except (KeyError, RuntimeError) as error:   # the latter if all here were still in the barrier
+            expect(True, 1 <= world.allreduce(isinstance(error, KeyError)))
 
 
 def several(n):
@@ -175,11 +181,13 @@ def none(n):
 
 
 def abort(n):
-    """Ends the job: rank 1 fails, the others wait for it."""
+    """Ends the job: rank 1 fails, the others wait for it in a communicator that the pool does not know."""
     def fail(comm):
+        other = comm.Dup()
+        other.Barrier()
         if comm.Get_rank() == 1:
             raise ValueError("of rank 1")
-        comm.Barrier()
+        other.Barrier()
 
     with Pool(world, n, patience=0.1) as pool:
         pool.run(fail)

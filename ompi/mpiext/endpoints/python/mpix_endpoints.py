@@ -102,20 +102,21 @@ class Pool:
     Making a pool, run and close (or the end of "with") are collective over comm, an intracommunicator;
     n may differ between its members, and may be 0.  One thread at a time uses a pool.
 
-    patience: how long, in seconds, run waits for other ranks after one has raised an exception, before it
-    aborts the job; None: for ever.  world: each thread's MPI.COMM_WORLD is that of its endpoint, under
+    patience: how long, in seconds, run waits for other ranks to end after one has raised an exception,
+    before it aborts the job; None: for ever.  world: each thread's MPI.COMM_WORLD is that of its endpoint, under
     epmpirun -world.
 
     Raises as create.
     """
 
     def __init__(self, comm: MPI.Intracomm, n: int, info: MPI.Info = MPI.INFO_NULL, *,
-                 patience: float | None = 5.0, world: bool = False) -> None:
+                 patience: float | None = 30.0, world: bool = False) -> None:
         if comm.Is_inter():
             raise TypeError("a pool needs an intracommunicator")
         self.patience = patience
         self.comms = create(comm, n, info)
         self._parent = comm.Dup()
+        self._usable = True
         self._ranks = [each.Get_rank() for each in self.comms]
         self._threads = [
             ThreadPoolExecutor(1, f"rank {rank}", *((_set_world, (each,)) if world else ()))
@@ -125,31 +126,38 @@ class Pool:
         """Call function(comm, *args, **kwargs) in each thread, with the communicator of its endpoint.
 
         Returns what the calls have returned, in the order of ranks, when those of all processes have
-        ended.  If some have raised exceptions, run raises at every process: that of the lowest rank of
-        this process, or else RuntimeError.  If others still run, here or in other processes, when the
-        patience is over (they may wait for the rank that has failed), the tracebacks are printed and the
-        job is aborted.
+        ended.  If one raises an exception, the communicator is revoked: others, which may wait for that
+        rank, get MPI.Exception of class ERR_REVOKED from their calls on it.  When all have ended, run raises
+        at every process: the exception of the lowest rank of this process, or else RuntimeError, whose
+        cause may be a revocation.  The pool cannot run again.  If others still run when the patience is
+        over, here or in other processes, the tracebacks are printed and the job is aborted.
         """
-        calls = [thread.submit(function, comm, *args, **kwargs)
+        if not self._usable:
+            raise RuntimeError("a rank of this pool has failed: make a new one")
+        calls = [thread.submit(_call, function, comm, *args, **kwargs)
                  for thread, comm in zip(self._threads, self.comms)]
         wait(calls, return_when=FIRST_EXCEPTION)
         end = None
-        if self.patience is not None and self._failed(calls):
+        if self.patience is not None and self._errors(calls):
             end = time.monotonic() + self.patience
         if wait(calls, None if end is None else self.patience).not_done:
             self._abort(calls)
-        failed = max(self._failed(calls), default=-1)
-        highest = array("i", [failed])
+        errors = self._errors(calls)
+        failed = [rank for rank, error in errors.items() if not _is_revocation(error)]
+        highest = array("i", [max(failed, default=-1)])
         request = self._parent.Iallreduce(MPI.IN_PLACE, highest, op=MPI.MAX)
         while end is not None and not request.Test():
             if end < time.monotonic():
                 self._abort(calls)
             time.sleep(0.001)
         request.Wait()
-        results = [call.result() for call in calls]
-        if 0 <= highest[0]:
-            raise RuntimeError(f"rank {highest[0]}, in another process, has raised an exception")
-        return results
+        self._usable = -1 == highest[0]
+        if failed:
+            raise errors[failed[0]]
+        if not self._usable:
+            raise RuntimeError(f"rank {highest[0]}, in another process, has raised an exception") from \
+                next(iter(errors.values()), None)
+        return [call.result() for call in calls]
 
     def close(self) -> None:
         """End the threads and free the communicators.  Again: nothing."""
@@ -165,19 +173,33 @@ class Pool:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _failed(self, calls: list[Future]) -> list[int]:
-        return [rank for rank, call in zip(self._ranks, calls) if call.done() and call.exception()]
+    def _errors(self, calls: list[Future]) -> dict[int, BaseException]:
+        return {rank: call.exception() for rank, call in zip(self._ranks, calls) if call.done() and call.exception()}
 
     def _abort(self, calls: list[Future]) -> None:
         """End the job: what has failed is said first, as nobody else could."""
-        for rank, call in zip(self._ranks, calls):
-            if call.done() and call.exception():
-                error = call.exception()
-                text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-                print(f"rank {rank}: {text}", end="", file=sys.stderr)
-        print(f"mpix_endpoints: other ranks still run after {self.patience} s and may wait for the ranks that"
-              " have failed: the job is aborted (patience of Pool)", file=sys.stderr, flush=True)
+        for rank, error in self._errors(calls).items():
+            text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+            print(f"rank {rank}: {text}", end="", file=sys.stderr)
+        print(f"mpix_endpoints: other ranks still run {self.patience} s after that and may wait for the ranks"
+              " that have failed: the job is aborted (patience of Pool)", file=sys.stderr, flush=True)
         MPI.COMM_WORLD.Abort(1)
+
+
+def _call(function: Callable[..., Result], comm: MPI.Intracomm, *args: Any, **kwargs: Any) -> Result:
+    """What a thread does in run."""
+    try:
+        return function(comm, *args, **kwargs)
+    except BaseException:
+        try:
+            comm.Revoke()
+        except (MPI.Exception, NotImplementedError):
+            pass    # freed; or an Open MPI without fault tolerance
+        raise
+
+
+def _is_revocation(error: BaseException) -> bool:
+    return isinstance(error, MPI.Exception) and error.Get_error_class() == MPI.ERR_REVOKED
 
 
 def _set_world(comm: MPI.Intracomm) -> None:
