@@ -7,7 +7,8 @@
  * @file
  *
  * Test of ompi/mca/pml/epml/create/pml_epml_phases.h: whatever fails, at which member and when, all
- * come back, all with an error unless it was at the very end, and nothing is left behind.
+ * come back, all with an error unless it was at the very end, both leaders or none, and nothing is left
+ * behind.
  *
  * Members are threads, of one side or of two whose leaders talk to each other; their exchanges are
  * a model of those of pml_epml_bootstrap.c.  Each member in turn fails at each point in turn.
@@ -313,6 +314,9 @@ static bool run_once(const run_t *run)
         }
     }
     TAP_EQ(sides[0].exchanged, sides[1].exchanged); /* nothing is left on the bridge */
+    TAP_CHECK(0 == run->members[1] || (0 == members[0][0].rc) == (0 == members[1][0].rc),
+              "point %d of member %d of side %d: leaders end with %d and %d", run->point,
+              run->member, run->side, members[0][0].rc, members[1][0].rc);
     return has_failed;
 }
 

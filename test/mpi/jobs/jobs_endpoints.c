@@ -17,7 +17,8 @@
  *   --dies 1         children that end at once, likewise
  *   --without 1      children without pml/epml
  *
- * Guards: comm_spawn.c, hook_children.c, hook_connect.c, hook_spawn.c, pml_epml_intercomm.c, pml_epml_bootstrap.c
+ * Guards: comm_spawn.c, hook_children.c, hook_connect.c, hook_spawn.c, port.c, pml_epml_intercomm.c,
+ * pml_epml_bootstrap.c
  */
 
 #define _GNU_SOURCE

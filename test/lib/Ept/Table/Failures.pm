@@ -136,6 +136,11 @@ our @ENTRIES = (
               says => '\A(?!.*signal 11)(?!.*Segmentation fault)(?!.*not ok 1)(?=.*rank 0: spawn has ended)'
                   . '.*rank 1: spawn has ended with class' } }
         [parent => '--seed 4'], [child => '--dies 1 --seed 3']),
+    # Processes die in MPI_Comm_accept and MPI_Comm_connect, which end at all survivors: seeds.
+    (map { +{ program => 'ulfm_connect', variant => "seed$_", configs => [3 > $_ ? '6x2/node' : '6x2/tcp'],
+              longer => [qw(6x2/node 6x2/tcp)], long => scalar(3 < $_), plain => 0, quick => [],
+              launcher => $ULFM, says => '', mca => "$PATIENT pml_epml_finalize_wait 500", timeout => 60,
+              args => "--seed $_" } } 1 .. 8),
     # All of it, round after round, with deaths at random: seeds.
     (map { +{ program => 'ulfm_stress', variant => "seed$_", configs => ['6x2/node'], longer => ['6x2/tcp'],
               long => 1, plain => 0, launcher => $ULFM, says => '', mca => $PATIENT, timeout => 60,

@@ -19,7 +19,7 @@
  *
  * Called through the link table.
  *
- * Tests: comm_bridge, comm_inter, jobs_spawn, jobs_endpoints, jobs_all, ulfm_spawn
+ * Tests: comm_bridge, comm_inter, jobs_spawn, jobs_endpoints, jobs_all, ulfm_spawn, ulfm_connect
  */
 
 #include "ompi_config.h"

@@ -16,11 +16,12 @@
  * Where the exchange itself fails a member gets nothing more from its own side, and stops.  But
  * members may be two sides, of which only the leaders communicate with each other; then the other
  * side may have succeeded, gone on, and wait for this side's leader.  So a leader that owes an
- * answer does one phase more, without doing anything, and reports that its side has failed.
+ * answer does one phase more, without doing anything, and reports that its side has failed.  After the
+ * last phase there is nothing to report by: such a leader has succeeded, as the other leader has.
  *
  * Knows nothing of MPI: what is said, and how, is the caller's (pml_epml_creation.c).
  *
- * Tests: unit/test_epml_phases, unit/test_epml_traversal
+ * Tests: unit/test_epml_phases, unit/test_epml_traversal, ulfm_connect
  */
 
 #ifndef MCA_PML_EPML_PHASES_H
@@ -104,6 +105,8 @@ static inline int epml_phases_run(const epml_phase_t *const *phases, int count,
         verdict = phase->conclude(work, &rc);
         if (EPML_VERDICT_FAILED == verdict && 0 == failed) {
             failed = rc;
+        } else if (EPML_VERDICT_DONE == verdict || (EPML_VERDICT_NEXT == verdict && count == at)) {
+            failed = 0;
         } else if (EPML_VERDICT_AGAIN == verdict) {
             epml_phases_undo(phases, begun, work);
             at = 0;

@@ -7,7 +7,8 @@
  * @file
  *
  * What stands on nothing of ours: the table that pml/epml has registered, error codes, help texts,
- * the end of the job, groups, tables of handles, reductions, what differs between Open MPIs, and where our
+ * the end of the job, groups, tables of handles, reductions, what
+ * the other side of a connection is told, what differs between Open MPIs, and where our
  * components are.
  *
  * Called by all.  Stands in for no function of libmpi's but, in 5.0, the two pointers by which it
@@ -24,6 +25,7 @@
 #include "mpiext_endpoints_errors.h"
 #include "mpiext_endpoints_help.h"
 #include "mpiext_endpoints_ompio.h"
+#include "mpiext_endpoints_port.h"
 #include "mpiext_endpoints_reduce.h"
 #include "mpiext_endpoints_table.h"
 #include "mpiext_endpoints_told.h"

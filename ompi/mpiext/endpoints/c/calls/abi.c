@@ -219,7 +219,7 @@ EXPORT int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
                : MPI_ERR_INTERN_ABI_INTERNAL;
 }
 
-#define CONNECTION(name)                                                                          \
+#define CONNECTION(name, connects)                                                                \
     EXPORT int PMPI_##name(const char *port, abi_info_t info, int root, abi_comm_t comm,          \
                            abi_comm_t *newcomm)                                                   \
     {                                                                                             \
@@ -231,7 +231,7 @@ EXPORT int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
         int rc = MPI_SUCCESS;                                                                     \
                                                                                                   \
         if (mpix_endpoints_call_connects(own)) {                                                  \
-            rc = mpix_endpoints_call_check_connect("MPI_" #name, port,                            \
+            rc = mpix_endpoints_call_check_connect(connects, port,                                \
                                                    ompi_convert_abi_info_intern_info(info), root, \
                                                    own, newcomm);                                 \
         }                                                                                         \
@@ -250,8 +250,8 @@ EXPORT int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
                             abi_comm_t *newcomm),                                                 \
                            (port, info, root, comm, newcomm))
 
-CONNECTION(Comm_accept);
-CONNECTION(Comm_connect);
+CONNECTION(Comm_accept, false);
+CONNECTION(Comm_connect, true);
 MPIX_ENDPOINTS_OR_TOOL(Comm_disconnect, PMPI_Comm_disconnect, (abi_comm_t * comm), (comm));
 MPIX_ENDPOINTS_OR_TOOL(Comm_spawn, PMPI_Comm_spawn,
                        (const char *command, char *argv[], int maxprocs, abi_info_t info, int root,

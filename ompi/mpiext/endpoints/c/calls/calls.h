@@ -67,16 +67,18 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_disconnect(MPI_Comm *comm);
  * where it has returned MPI_SUCCESS. */
 MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_connects(MPI_Comm comm);
 
-/** Collective: is something wrong with the arguments of a member?  Raised at all then.
+/** Collective: is something wrong with the arguments of a member, or has one died?  Raised at all then.  Of
+ * a death the other side's root is told.
  *
- * @param[in] name  of the function, for errors
- * @param[in] port  the root's
+ * @param[in] connects  MPI_Comm_connect, not MPI_Comm_accept
+ * @param[in] port      the root's
  * @return MPI_SUCCESS, or what the error handler leaves of the error */
-MPIX_ENDPOINTS_CALL int mpix_endpoints_call_check_connect(const char *name, const char *port,
+MPIX_ENDPOINTS_CALL int mpix_endpoints_call_check_connect(bool connects, const char *port,
                                                           MPI_Info info, int root, MPI_Comm comm,
                                                           const void *newcomm);
 
-/** Likewise.  commands, maxprocs, infos: the root's, count each */
+/** Likewise, of the function of this name, and with nobody to tell.  commands, maxprocs, infos: the root's,
+ * count each */
 MPIX_ENDPOINTS_CALL int mpix_endpoints_call_check_spawn(const char *name, int count,
                                                         char *const *commands, const int *maxprocs,
                                                         const MPI_Info *infos, int root,

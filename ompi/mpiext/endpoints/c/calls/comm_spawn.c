@@ -9,12 +9,13 @@
  * MPI_Comm_spawn, MPI_Comm_spawn_multiple, MPI_Comm_connect, MPI_Comm_accept on a handle of
  * endpoints: a mistake in a member's arguments is an error at all, before anything is started.
  * libmpi would return at that member, while the others wait for it.  All else is libmpi's; what it
- * calls is ours again (hook_spawn.c, hook_connect.c).
+ * calls is ours again (hook_spawn.c, hook_connect.c).  Where a member has died before, the root of
+ * accept or connect tells the other side's.
  *
  * Not hooks: as comm_disconnect.c.  In a program that loaded libmpi first, libmpi's functions are
  * in force.
  *
- * Tests: jobs_endpoints
+ * Tests: jobs_endpoints, ulfm_connect
  */
 
 #include "ompi_config.h"
@@ -37,15 +38,20 @@ bool mpix_endpoints_call_connects(MPI_Comm comm)
 
 /** All members have the same root, and none has an error.
  *
- * @param[in] error  this member's, an MPI class */
-static int members_agree(MPI_Comm comm, int root, int error, const char *name)
+ * @param[in] error  this member's, an MPI class
+ * @return MPI_SUCCESS, or an error to be raised */
+static int members_agree(MPI_Comm comm, int root, int error)
 {
-    int rc = mpix_endpoints_reduce_same(comm, root, error);
+    const int rc = mpix_endpoints_reduce_same(comm, root, error);
 
-    if (MPI_ERR_NOT_SAME == rc) {
-        rc = MPI_ERR_ROOT;
-    }
-    OMPI_ERRHANDLER_RETURN(rc, comm, rc, name);
+    return MPI_ERR_NOT_SAME == rc ? MPI_ERR_ROOT : rc;
+}
+
+static bool is_fault(int rc)
+{
+    const int class = ompi_errcode_get_mpi_code(rc);
+
+    return MPI_ERR_PROC_FAILED == class || MPI_ERR_REVOKED == class;
 }
 
 static int root_check(MPI_Comm comm, int root, const void *newcomm)
@@ -99,7 +105,8 @@ int mpix_endpoints_call_check_spawn(const char *name, int count, char *const *co
     if (MPI_SUCCESS == error && ompi_comm_rank(comm) == root) {
         error = commands_check(count, commands, maxprocs, infos, comm);
     }
-    return members_agree(comm, root, error, name);
+    error = members_agree(comm, root, error);
+    OMPI_ERRHANDLER_RETURN(error, comm, error, name);
 }
 
 /** Is it what MPI_Open_port gives?  Nobody else opens one, and libmpi would look for it for ten
@@ -110,18 +117,24 @@ static bool port_is_valid(const char *port)
            && MPI_MAX_PORT_NAME > strnlen(port, MPI_MAX_PORT_NAME);
 }
 
-int mpix_endpoints_call_check_connect(const char *name, const char *port, MPI_Info info, int root,
+int mpix_endpoints_call_check_connect(bool connects, const char *port, MPI_Info info, int root,
                                       MPI_Comm comm, const void *newcomm)
 {
-    int error = root_check(comm, root, newcomm);
+    const char *name = connects ? "MPI_Comm_connect" : "MPI_Comm_accept";
+    const bool is_root = ompi_comm_rank(comm) == root;
+    int error = root_check(comm, root, newcomm), agreed;
 
     if (MPI_SUCCESS == error && !info_is_valid(info)) {
         error = MPI_ERR_INFO;
     }
-    if (MPI_SUCCESS == error && ompi_comm_rank(comm) == root && !port_is_valid(port)) {
+    if (MPI_SUCCESS == error && is_root && !port_is_valid(port)) {
         error = MPI_ERR_PORT;
     }
-    return members_agree(comm, root, error, name);
+    agreed = members_agree(comm, root, error);
+    if (MPI_SUCCESS == error && is_root && is_fault(agreed)) {
+        mpix_endpoints_publish_failed(port, connects);
+    }
+    OMPI_ERRHANDLER_RETURN(agreed, comm, agreed, name);
 }
 
 /**
@@ -170,10 +183,8 @@ CONNECTION(Comm_spawn_multiple,
 CONNECTION(Comm_connect,
            (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm),
            (port, info, root, comm, newcomm),
-           mpix_endpoints_call_check_connect("MPI_Comm_connect", port, info, root, comm, newcomm),
-           newcomm);
+           mpix_endpoints_call_check_connect(true, port, info, root, comm, newcomm), newcomm);
 CONNECTION(Comm_accept,
            (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm),
            (port, info, root, comm, newcomm),
-           mpix_endpoints_call_check_connect("MPI_Comm_accept", port, info, root, comm, newcomm),
-           newcomm);
+           mpix_endpoints_call_check_connect(false, port, info, root, comm, newcomm), newcomm);

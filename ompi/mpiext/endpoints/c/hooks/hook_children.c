@@ -47,19 +47,6 @@ static struct {
 /** The job that the calling thread has started last. */
 static _Thread_local char thread_job[PMIX_MAX_NSLEN + 1];
 
-/** Its children will not publish anything any more. */
-static void publish_nothing(const char *key)
-{
-    pmix_persistence_t first_read = PMIX_PERSIST_FIRST_READ;
-    pmix_info_t infos[2];
-
-    PMIX_INFO_LOAD(&infos[0], key, "", PMIX_STRING);
-    PMIX_INFO_LOAD(&infos[1], PMIX_PERSISTENCE, &first_read, PMIX_PERSIST);
-    (void) PMIx_Publish_nb(infos, 2, NULL, NULL);
-    PMIX_INFO_DESTRUCT(&infos[0]);
-    PMIX_INFO_DESTRUCT(&infos[1]);
-}
-
 static void job_ended(size_t handler, pmix_status_t status, const pmix_proc_t *source,
                       pmix_info_t info[], size_t num_info, pmix_info_t results[],
                       size_t num_results, pmix_event_notification_cbfunc_fn_t done, void *data)
@@ -77,7 +64,7 @@ static void job_ended(size_t handler, pmix_status_t status, const pmix_proc_t *s
     for (waiter_t *waiter = children.waiters; NULL != source && NULL != waiter;
          waiter = waiter->next) {
         if (PMIX_CHECK_NSPACE(waiter->job, source->nspace)) {
-            publish_nothing(waiter->key);
+            mpix_endpoints_publish(waiter->key, "");
         }
     }
     pthread_mutex_unlock(&children.lock);
@@ -138,7 +125,7 @@ int mpix_endpoints_children_exchange(pmix_info_t *info, pmix_pdata_t *pdat, int 
     waiter.next = children.waiters;
     children.waiters = &waiter;
     if (has_ended(waiter.job)) {
-        publish_nothing(waiter.key);
+        mpix_endpoints_publish(waiter.key, "");
     }
     pthread_mutex_unlock(&children.lock);
     rc = MPIX_ENDPOINTS_ORIGINAL(opal_pmix_base_exchange)(info, pdat, timeout);

@@ -20,7 +20,7 @@
  * | mine      | theirs                     | bridge                                             |
  * |-----------|----------------------------|----------------------------------------------------|
  * | processes | processes, or no mark      | none: libmpi's own                                 |
- * | any       | either one is of endpoints | MPI_COMM_WORLD, if both roots are of one job;      |
+ * | any       | either one is of endpoints | if both roots are of one job: bridge_in_job;       |
  * |           |                            | else libmpi connects the members of a side of      |
  * |           |                            | processes, and of one of endpoints the root alone  |
  * | endpoints | no mark                    | none: an error                                     |
@@ -29,7 +29,7 @@
  * endpoints, be they processes, and say so in their mark.  Children that will make endpoints then
  * keep the bridge, and meet their parents when they have them (static/parent.c).
  *
- * Tests: jobs_endpoints, jobs_all, install/ranks (ompi_dpm_disconnect)
+ * Tests: jobs_endpoints, jobs_all, ulfm_connect, install/ranks (ompi_dpm_disconnect)
  */
 
 #include "ompi_config.h"
@@ -53,11 +53,14 @@
  * dot. */
 #define MARK "+ep"
 
-/** The roots are of one job, and meet in its MPI_COMM_WORLD.  libmpi's own codes are far above. */
+/** The roots are of one job.  libmpi's own codes are far above. */
 #define MEET_IN_JOB (-0x51000)
 
 /** The root has met the other one alone, for a side of processes: likewise. */
 #define MEET_BY_ROOT (-0x51001)
+
+/** The other side has failed before: likewise. */
+#define OTHER_HAS_FAILED (-0x51002)
 
 /** Behind a mark: this side wants all endpoints of the other one. */
 #define MARK_ALL ",all"
@@ -157,6 +160,9 @@ int MPIX_ENDPOINTS_HOOK(opal_pmix_base_exchange)(pmix_info_t *info, pmix_pdata_t
                  ? mpix_endpoints_children_exchange(info, pdat, timeout)
                  : MPIX_ENDPOINTS_ORIGINAL(opal_pmix_base_exchange)(info, pdat, timeout);
     }
+    if (OMPI_SUCCESS == rc && 0 == strcmp(MPIX_ENDPOINTS_SIDE_FAILED, pdat->value.data.string)) {
+        rc = OTHER_HAS_FAILED;
+    }
     if (OMPI_SUCCESS == rc) {
         exchange->theirs = mark_take(pdat->value.data.string);
         if (exchange->theirs.is_marked && exchange->theirs.job == exchange->mine.job
@@ -187,7 +193,7 @@ static int connect_processes(ompi_communicator_t *comm, int root, const char *po
     rc = MPIX_ENDPOINTS_ORIGINAL(ompi_dpm_connect_accept)(comm, root, port, send_first, newcomm);
     thread_exchange = NULL;
     *theirs = exchange.theirs;
-    return rc;
+    return OTHER_HAS_FAILED == rc ? MPI_ERR_PROC_FAILED : rc;
 }
 
 /* ---- bridges --------------------------------------------------------------------------------- */
@@ -202,18 +208,31 @@ static int port_tag(const char *port)
     return FIRST_TAG - 2 * (int) (hash % NUM_PORTS);
 }
 
-/** Over the job of both roots. */
+/** The roots are of one job.  With fault tolerance libmpi makes a bridge of their processes: in
+ * MPI_COMM_WORLD nothing passes under a negative tag any more once one of its processes has died.
+ *
+ * @param[out] own  a bridge to be freed, or as it is */
 static mpix_endpoints_bridge_t bridge_in_job(const char *port, bool send_first,
-                                             const side_t *theirs)
+                                             const side_t *theirs, ompi_communicator_t **own)
 {
+    const bool is_here = OMPI_PROC_MY_NAME->vpid == theirs->vpid;
+    ompi_communicator_t *comm = is_here ? MPI_COMM_SELF : MPI_COMM_WORLD;
     const int tag = port_tag(port);
 
-    if (ompi_comm_invalid(MPI_COMM_WORLD)
-        || (uint32_t) ompi_comm_size(MPI_COMM_WORLD) <= theirs->vpid) {
+    if (!is_here && ompi_ftmpi_enabled) {
+        char roots[MPI_MAX_PORT_NAME + sizeof(":roots")];
+        int rc;
+
+        (void) snprintf(roots, sizeof(roots), "%s:roots", port);
+        rc = MPIX_ENDPOINTS_ORIGINAL(ompi_dpm_connect_accept)(MPI_COMM_SELF, 0, roots, send_first,
+                                                              own);
+        return (mpix_endpoints_bridge_t){.error = rc, .comm = *own};
+    }
+    if (ompi_comm_invalid(comm) || (!is_here && (uint32_t) ompi_comm_size(comm) <= theirs->vpid)) {
         return (mpix_endpoints_bridge_t){.error = MPI_ERR_UNSUPPORTED_OPERATION}; /* sessions */
     }
-    return (mpix_endpoints_bridge_t){.comm = MPI_COMM_WORLD,
-                                     .remote_leader = (int) theirs->vpid,
+    return (mpix_endpoints_bridge_t){.comm = comm,
+                                     .remote_leader = is_here ? 0 : (int) theirs->vpid,
                                      .tag = send_first ? tag : tag - 1,
                                      .out_tag = send_first ? tag - 1 : tag};
 }
@@ -258,7 +277,7 @@ static mpix_endpoints_bridge_t meet_alone(const char *port, bool send_first,
     const int rc = connect_processes(MPI_COMM_SELF, 0, port, send_first, true, &theirs, own);
 
     if (MEET_IN_JOB == rc) {
-        return bridge_in_job(port, send_first, &theirs);
+        return bridge_in_job(port, send_first, &theirs, own);
     }
     if (OMPI_SUCCESS != rc) {
         return (mpix_endpoints_bridge_t){.error = rc};
@@ -354,6 +373,7 @@ int MPIX_ENDPOINTS_HOOK(ompi_dpm_connect_accept)(ompi_communicator_t *comm, int 
                                                  ompi_communicator_t **newcomm)
 {
     mpix_endpoints_bridge_t bridge = {.error = OMPI_SUCCESS};
+    ompi_communicator_t *own = MPI_COMM_NULL;
     side_t theirs;
     int rc;
 
@@ -377,9 +397,13 @@ int MPIX_ENDPOINTS_HOOK(ompi_dpm_connect_accept)(ompi_communicator_t *comm, int 
         return mpix_endpoints_spawn_heard(rc);
     }
     if (ompi_comm_rank(comm) == root) {
-        bridge = bridge_in_job(port, send_first, &theirs);
+        bridge = bridge_in_job(port, send_first, &theirs, &own);
     }
-    return meet(comm, root, &bridge, newcomm);
+    rc = meet(comm, root, &bridge, newcomm);
+    if (MPI_COMM_NULL != own) {
+        (void) ompi_comm_free(&own);
+    }
+    return rc;
 }
 MPIX_ENDPOINTS_HOOK_DEFINED(ompi_dpm_connect_accept);
 
