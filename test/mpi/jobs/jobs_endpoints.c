@@ -18,7 +18,7 @@
  *   --without 1      children without pml/epml
  *
  * Guards: comm_spawn.c, hook_children.c, hook_connect.c, hook_spawn.c, port.c, pml_epml_intercomm.c,
- * pml_epml_bootstrap.c
+ * pml_epml_bootstrap.c, pml_epml_proc.c
  */
 
 #define _GNU_SOURCE
@@ -379,11 +379,6 @@ int test_rank(MPI_Comm comm, struct ept *t)
     EPT_CASE(t, case_one_job);
     EPT_CASE(t, case_errors);
     EPT_CASE(t, case_bad_number);
-    if (OMPI_MAJOR_VERSION >= 6 && 1 < t->nprocs) {
-        ept_skip(t, "spawn",
-                 "libmpi finds no way between two roots that MPI_Comm_connect has joined");
-        return 0;
-    }
     EPT_CASE(t, case_spawn);
     EPT_CASE(t, case_spawn_multiple);
     return 0;

@@ -20,7 +20,7 @@
  * just going, the table has a reference of its own, which is the last to go, under the lock under
  * which names are looked up.
  *
- * Tests: comm_bridge, comm_flat, comm_groups, jobs_spawn
+ * Tests: comm_bridge, comm_flat, comm_groups, jobs_spawn, jobs_endpoints (Open MPI 6)
  */
 
 #include "ompi_config.h"
@@ -186,24 +186,49 @@ static void idle_sweep(void)
     procs.idle_look = 2 * procs.idle_count + 16;
 }
 
-ompi_proc_t *mca_pml_epml_proc_of_process(opal_process_name_t process)
+/** Say where a process of another job is, if that is known.  When the launcher connects processes, libmpi
+ * finds it out for those only that are new to it, and these may not be: we know them first.  Open MPI 6
+ * reaches a process by the loopback interface only if it is near.  Under the lock. */
+static void proc_locate(ompi_proc_t *proc)
+{
+    if (OMPI_PROC_MY_NAME->jobid != proc->super.proc_name.jobid
+        && OPAL_PROC_NON_LOCAL == proc->super.proc_flags && mca_pml_epml_proc_is_near(proc)) {
+        proc->super.proc_flags = OPAL_PROC_ON_CLUSTER | OPAL_PROC_ON_CU | OPAL_PROC_ON_NODE;
+    }
+}
+
+/** Under the lock. */
+static ompi_proc_t *proc_of_process(opal_process_name_t process)
 {
     ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(process);
     bool is_new = false;
 
-    if (NULL == proc) {
+    if (NULL == proc) { /* the launcher has not connected it */
         proc = ompi_proc_find_and_add(&process, &is_new);
         if (is_new && NULL != proc) {
             (void) ompi_proc_complete_init_single(proc); /* the architecture */
         }
     }
+    if (NULL != proc) {
+        proc_locate(proc);
+    }
+    return proc;
+}
+
+ompi_proc_t *mca_pml_epml_proc_of_process(opal_process_name_t process)
+{
+    ompi_proc_t *proc;
+
+    opal_mutex_lock(&procs.lock);
+    proc = proc_of_process(process);
+    opal_mutex_unlock(&procs.lock);
     return proc;
 }
 
 /** Make the proc of an endpoint's name, without users.  Under the lock.  @return NULL: no memory */
 static epml_proc_t *proc_new(const opal_process_name_t *name)
 {
-    const ompi_proc_t *process = mca_pml_epml_proc_of_process(mca_pml_epml_name_process(name));
+    const ompi_proc_t *process = proc_of_process(mca_pml_epml_name_process(name));
     epml_proc_t *proc;
 
     if (!procs.open) {
