@@ -19,6 +19,10 @@ packages_for_tests=(
     clang cmake g++ gdb libclang-rt-dev libtbb-dev python3-mpi4py valgrind
     libmpich-dev mpich gnuplot-nox
 )
+# For tests of schedulers and launchers (--long=schedulers); systemd-standalone-sysusers in place of systemd.
+packages_for_schedulers=(
+    munge openssh-client openssh-server slurm-client slurmctld slurmd systemd-standalone-sysusers
+)
 
 # choose_debian: which one, and in which folder.
 choose_debian() {
@@ -152,6 +156,9 @@ add_packages() {
         options=$1
         shift
         export DEBIAN_FRONTEND=noninteractive
+        # No package starts its daemon.
+        printf "#!/bin/sh\nexit 101\n" >/usr/sbin/policy-rc.d
+        chmod 755 /usr/sbin/policy-rc.d
         dpkg --configure -a
         apt-get update $options
         apt-get install -y --no-install-recommends $options "$@"
