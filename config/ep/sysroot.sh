@@ -20,6 +20,10 @@ packages_for_tests=(
     libfabric-bin libmpich-dev mpich gnuplot-nox
 )
 packages_for_html=(python3-sphinx python3-myst-parser mandoc)
+# For tests of schedulers and launchers (--long=schedulers); systemd-standalone-sysusers in place of systemd.
+packages_for_schedulers=(
+    munge openssh-client openssh-server slurm-client slurmctld slurmd systemd-standalone-sysusers
+)
 
 # choose_debian: which one, and in which folder.
 choose_debian() {
@@ -153,6 +157,9 @@ add_packages() {
         options=$1
         shift
         export DEBIAN_FRONTEND=noninteractive
+        # No package starts its daemon.
+        printf "#!/bin/sh\nexit 101\n" >/usr/sbin/policy-rc.d
+        chmod 755 /usr/sbin/policy-rc.d
         dpkg --configure -a
         apt-get update $options
         apt-get install -y --no-install-recommends $options "$@"

@@ -81,9 +81,16 @@ is_shown("$free -threadlevel=single ./app", "-x MPIX_THREAD_LEVEL=0 $free ./app"
 is_shown("$free -x OMP_NUM_THREADS=3 -endpoints 2 -n 1 ./app",
          "-n 1 -x MPIX_ENDPOINTS=2 $free -x OMP_NUM_THREADS=3 ./app");
 {
-    local $ENV{OMP_NUM_THREADS} = 1;
-    is_shown("$free -endpoints 2 -n 1 ./app", "-n 1 -x MPIX_ENDPOINTS=2 $free ./app");
+    local $ENV{OMP_NUM_THREADS} = 1; # goes to other hosts
+    is_shown("$free -endpoints 2 -n 1 ./app", "-n 1 -x MPIX_ENDPOINTS=2 -x OMP_NUM_THREADS $free ./app");
+    is_shown("$free -n 1 ./a : -n 1 ./b", "-n 1 -x OMP_NUM_THREADS $free ./a : -n 1 -x OMP_NUM_THREADS ./b");
+    is_shown("$free $_ -n 1 ./app", "-n 1 $free $_ ./app") for '-x OMP_NUM_THREADS', '-x OMP_NUM_THREADS=3';
 }
+# A program of ours, which shells of other hosts need not find; one of the same name elsewhere.
+chomp(my $epinfo = qx(sh -c 'command -v epinfo'));
+is_shown("$free -n 1 epinfo --ep 2", "-n 1 $free $epinfo --ep 2");
+is_shown("$free -n 1 sh epinfo", "-n 1 $free sh epinfo");
+is_shown("$free -n 1 ./epinfo", "-n 1 $free ./epinfo");
 
 # How processes are bound, where nothing says it (install/binding has whether that can be done).
 sub binds
@@ -128,14 +135,60 @@ for my $name (qw(SLURM_JOB_ID PBS_JOBID LSB_JOBID PE_HOSTFILE FLUX_JOB_ID)) {
     local $ENV{$name} = 7;
     binds('-n 2', $free);
 }
+
+# In a job of Slurm's: nodes, their processors, tasks of each, processors of a task.
+sub binds_in_slurm
 {
-    local @ENV{qw(SLURM_JOB_ID SLURM_JOB_NUM_NODES SLURMD_NODENAME SLURM_CPUS_ON_NODE)} = (7, 1, 'n1', 8);
-    binds('-n 2', '--map-by package:PE=4');
-    binds('-endpoints 2', $free);
-    local $ENV{SLURM_CPUS_ON_NODE} = 4; # others are somebody else's, and Linux does not keep them from us
-    binds('-n 2', $free);
-    local @ENV{qw(SLURM_JOB_NUM_NODES SLURM_CPUS_ON_NODE)} = (2, 8);
-    binds('-n 2', $free);
+    my ($nodes, $cpus, $tasks, $of_task, $options, $right) = @_;
+    my $times = 1 == $nodes ? '' : "(x$nodes)";
+    local @ENV{qw(SLURM_JOB_ID SLURMD_NODENAME SLURM_JOB_NUM_NODES SLURM_CPUS_ON_NODE)} = (7, 'n1', $nodes, $cpus);
+    local @ENV{qw(SLURM_JOB_CPUS_PER_NODE SLURM_TASKS_PER_NODE)} = ("$cpus$times", "$tasks$times");
+    local $ENV{SLURM_CPUS_PER_TASK} = $of_task if defined $of_task;
+
+    binds($options, $right);
+}
+
+binds_in_slurm(1, 8, 8, undef, '-n 2',         '--map-by package:PE=4');
+binds_in_slurm(1, 8, 8, undef, '-endpoints 2', '-n 4 --map-by numa:PE=2');
+binds_in_slurm(1, 8, 2, undef, '',             '--map-by package:PE=4');
+binds_in_slurm(1, 8, 1, undef, '',             $free);
+binds_in_slurm(1, 4, 4, undef, '-n 2',         $free); # others are somebody else's, and Linux does not keep them from us
+binds_in_slurm(1, 8, 2, undef, '-endpoints 2', '-n 2 --map-by numa:PE=2'); # no more processes than tasks
+binds_in_slurm(1, 8, 2, undef, '-n 3',         $free);                     # mpirun says why not
+# A task's processors.
+binds_in_slurm(1, 8, 4, 2, '',                   '-n 4 --map-by numa:PE=2');
+binds_in_slurm(1, 8, 8, 1, '',                   '--map-by core');
+binds_in_slurm(1, 8, 2, 4, '-n 1',               '--map-by package:PE=4');
+binds_in_slurm(1, 8, 2, 4, '-endpoints 2 -n 2',  '--map-by package:PE=4');
+binds_in_slurm(1, 8, 4, 2, '-endpoints 4 -n 2',  '--map-by package:PE=4');
+binds_in_slurm(1, 8, 4, 2, '-ranks 2',           '-n 4 --map-by numa:PE=2');
+# More nodes, alike, and the job's as a whole.
+binds_in_slurm(2, 8, 2, 4, '',             '-n 4 --map-by package:PE=4');
+binds_in_slurm(2, 8, 2, 4, '-n 3',         '--map-by package:PE=4');
+binds_in_slurm(2, 8, 8, undef, '-n 4',     '--map-by package:PE=4');
+binds_in_slurm(2, 8, 8, undef, '',         '--map-by core');
+binds_in_slurm(2, 8, 8, undef, '-endpoints 3',      '-n 4 --map-by package:PE=3');
+binds_in_slurm(2, 8, 8, undef, '-endpoints 3 -n 5', $free);
+binds_in_slurm(2, 8, 1, 8, '',             "-n 2 --map-by node $free"); # cores of two packages
+binds_in_slurm(2, 4, 2, 2, '',             $free); # of each node a part
+binds_in_slurm(2, 8, 2, 4, '-N 1',         $free);
+{
+    local @ENV{qw(SLURM_JOB_ID SLURMD_NODENAME SLURM_JOB_NUM_NODES SLURM_CPUS_ON_NODE)} = (7, 'n1', 3, 8);
+    local @ENV{qw(SLURM_JOB_CPUS_PER_NODE SLURM_TASKS_PER_NODE)} = ('8(x2),4', '2(x3)');
+    binds('', $free); # nodes differ,
+    @ENV{qw(SLURM_JOB_CPUS_PER_NODE SLURM_TASKS_PER_NODE)} = ('8(x3)', '2(x2),1');
+    binds('', $free); # or their tasks
+    @ENV{qw(SLURM_TASKS_PER_NODE SLURMD_NODENAME)} = ('2(x3)', '');
+    binds('', $free); # or this is none of them
+}
+# CPUs of Slurm's are hardware threads, or cores.
+machine("$folder/threads", 2, 1, 4, 2);
+{
+    local $ENV{HWLOC_FSROOT} = "$folder/threads";
+    binds_in_slurm(2, 16, 4, 4, '',                  '-n 8 --map-by numa:PE=2');
+    binds_in_slurm(2, 16, 4, 3, '',                  '-n 8 --map-by numa:PE=2');
+    binds_in_slurm(2, 8,  4, 2, '',                  '-n 8 --map-by numa:PE=2');
+    binds_in_slurm(2, 16, 4, 4, '-endpoints 4 -n 8', '--map-by numa:PE=4:HWTCPUS');
 }
 # Where it is said.
 is_shown("-n 2 $_ ./app", "-n 2 $_ ./app")

@@ -49,6 +49,7 @@ sub tests
 {
     my ($top) = @_;
     my @jobs = (Ept::Jobs::unit_jobs($top, {}), Ept::Jobs::install_jobs($top, { long => 1 }),
+                Ept::Jobs::scheduler_jobs($top, { long => 1 }),
                 Ept::Jobs::fuzz_jobs($top, {}), Ept::Matrix::endpoint_jobs({ long => 1 }));
     my %tests;
 

@@ -118,6 +118,24 @@ sub install_jobs
     return @jobs;
 }
 
+# Jobs of schedulers, and other launchers, on three nodes: test/schedulers/NAME.t.
+sub scheduler_jobs
+{
+    my ($top, $options) = @_;
+
+    return () if !$options->{long};
+    return map { {
+        name => "schedulers/" . s{.*/(.*)\.t$}{$1}r,
+        kind => 'self',
+        folder => 'schedulers',
+        top => $top,
+        program => s{.*/(.*)\.t$}{$1}r,
+        args => '',
+        alone => 1, # each has the cluster's three nodes
+        timeout => 600,
+    } } sort glob "$top/test/schedulers/*.t";
+}
+
 # How a unit test is compiled by default: with ThreadSanitizer if it has threads, otherwise with
 # AddressSanitizer and UBSan.  With --long, or by its name, in each way, and for another machine.
 sub _flavours
@@ -201,7 +219,7 @@ sub all
     my @jobs = (unit_jobs($top, $options), perf_jobs($top));
 
     return @jobs if $options->{quick};
-    return (install_jobs($top, $options), mpich_jobs($top, $options), library_jobs($top, $options),
+    return (install_jobs($top, $options), scheduler_jobs($top, $options), mpich_jobs($top, $options), library_jobs($top, $options),
             fuzz_jobs($top, $options), mutation_jobs($top, $options), @jobs);
 }
 

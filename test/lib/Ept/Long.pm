@@ -20,6 +20,7 @@ my @PARTS = (
     [mutations => qr{^mutations/}],
     [packages => qr{^(?:install/(?!tree)|self/)}],
     [tree => qr{^install/tree}],
+    [schedulers => qr{^schedulers/}],
     [machines => qr{^unit/.*/aarch64$}],
     [libraries => qr{^library/}],
     [mpich => qr{^mpich/}],

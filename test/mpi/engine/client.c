@@ -17,7 +17,7 @@
  * EPT-WITH: TOP/test/client/epclient.c TOP/test/client/epanswer.c
  * EPT-LIBS: -ldl
  *
- * Guards: epml/service, btl_epshm_node_memory.c, common_ep_engine.h, pml_epml_clients.c,
+ * Guards: epml/service, btl_epshm_node_memory.c, common_ep_engine.h, pml_epml_clients.c, pml_epml_job.c,
  * pml_epml_client_request.c, pml_epml_memory.c, pml_epml_locality.c, pml_epml_am.c, pml_epml_work.c
  */
 
@@ -100,7 +100,7 @@ static void members(MPI_Comm comm, struct ept *t)
 
     EPT_OK(t, MPI_Get_processor_name(own.host, &length));
     EPT_CHECK(t, epclient_engine->locality(comm, t->rank, &place), "no place of its own");
-    EPT_CHECK(t, MPIX_ENDPOINTS_NODE_UNKNOWN != place.node, "mpirun does not number its nodes");
+    EPT_CHECK(t, MPIX_ENDPOINTS_NODE_UNKNOWN != place.node, "the launcher does not name its hosts");
     own.node = (int) place.node;
     EPT_OK(t, MPI_Allgather(&own, sizeof(own), MPI_BYTE, said, sizeof(own), MPI_BYTE, comm));
     for (int rank = 0; rank < t->size; ++rank) {

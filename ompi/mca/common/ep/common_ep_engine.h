@@ -47,7 +47,7 @@ struct ompi_request_t;      /* likewise an MPI_Request */
 struct ompi_win_t;          /* likewise an MPI_Win */
 
 /** Incremented whenever this file changes in a way that a client notices. */
-#define MPIX_ENDPOINTS_ENGINE_ABI 12
+#define MPIX_ENDPOINTS_ENGINE_ABI 13
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
@@ -120,15 +120,16 @@ typedef enum mpix_endpoints_scope_t {
     MPIX_ENDPOINTS_SCOPE_NODE     /**< on the handle's node, including its process */
 } mpix_endpoints_scope_t;
 
-#define MPIX_ENDPOINTS_NODE_UNKNOWN UINT32_MAX
+#define MPIX_ENDPOINTS_NODE_UNKNOWN 0
 
 /** Location of a member. */
 typedef struct mpix_endpoints_locality_t {
     bool in_process;  /**< in the process of the handle asked */
     bool on_node;     /**< on its node */
     uint32_t process; /**< a number of its process, of whichever job: another one elsewhere */
-    uint32_t node;    /**< the launcher's number of its node, the same at all members; or
-                       * MPIX_ENDPOINTS_NODE_UNKNOWN where the launcher gives none */
+    uint32_t node; /**< a number of its node, the same at all members: a hash of the name that its
+                       * launcher gives the host, so seldom two nodes have one; or
+                       * MPIX_ENDPOINTS_NODE_UNKNOWN */
 } mpix_endpoints_locality_t;
 
 /** The members within a scope, the handle's own among them. */

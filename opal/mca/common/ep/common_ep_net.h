@@ -30,7 +30,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/** Under this key, by the process of local rank 0. */
+/** Under this key, by the process of lowest rank on each host. */
 #define EP_NET_KEY "epml.net.1"
 
 /** A node has no more addresses than that; of those that have, the first ones are taken. */

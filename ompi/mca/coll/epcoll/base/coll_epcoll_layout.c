@@ -86,7 +86,7 @@ static void layout_sort(mca_coll_epcoll_layout_t *layout, uint32_t size)
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 /** The number of a process's node: that of a process before it, or a new one.
- * @param known  the launcher's numbers, by process */
+ * @param known  the engine's numbers, by process */
 static void number_node(mca_coll_epcoll_layout_t *layout, const uint32_t *known, uint32_t process)
 {
     const bool is_known = MPIX_ENDPOINTS_NODE_UNKNOWN != known[process];
@@ -101,7 +101,7 @@ static void number_node(mca_coll_epcoll_layout_t *layout, const uint32_t *known,
 }
 
 /** Processes by node.
- * @param known  the launcher's numbers, by process; where on_node is, which is written last */
+ * @param known  the engine's numbers, by process; where on_node is, which is written last */
 static void sort_nodes(mca_coll_epcoll_layout_t *layout, const uint32_t *known)
 {
     uint32_t begin = 0;

@@ -11,7 +11,7 @@
  *
  * Standalone: no Open MPI.
  *
- * Tests: unit/test_epml_cores
+ * Tests: unit/test_epml_cores, schedulers/groups
  */
 
 #ifndef MCA_PML_EPML_CORES_H

@@ -10,10 +10,10 @@
  *
  * Another job is met when the first card of one of its endpoints comes (pml_epml_card.c), which has
  * the job's size.  It is kept until the PML goes: names of its endpoints may be in groups as long.
- * Nodes of the own job's processes are the launcher's to say, those of another job's are on their
+ * Hosts of the own job's processes are the launcher's to say, those of another job's are on their
  * cards: what this process's launcher knows of the other job does not matter.
  *
- * Tests: jobs_spawn, jobs_death
+ * Tests: jobs_spawn, jobs_death, client, schedulers/slurm
  */
 
 #include "ompi_config.h"
@@ -33,8 +33,8 @@
 static struct {
     opal_mutex_t lock;
     _Atomic(mca_pml_epml_job_t *) first; /**< written under the lock, read without */
-    uint64_t *nodes; /**< of the own job's processes: the launcher's number + 1; 0: not asked yet.
-                      * NULL: none, or no memory */
+    uint64_t
+        *hosts; /**< of the own job's processes, + 1; 0: not asked yet.  NULL: none, or no memory */
 } jobs = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
@@ -68,8 +68,8 @@ static mca_pml_epml_job_t *job_add(opal_jobid_t id, uint32_t size)
     if (NULL == job) {
         return NULL;
     }
-    job->places = calloc(size, sizeof(*job->places));
-    if (NULL == job->places) {
+    job->hosts = calloc(size, sizeof(*job->hosts));
+    if (NULL == job->hosts) {
         free(job);
         return NULL;
     }
@@ -87,8 +87,7 @@ static mca_pml_epml_job_t *job_add(opal_jobid_t id, uint32_t size)
     return job;
 }
 
-int mca_pml_epml_job_meet(const opal_process_name_t *name, uint32_t size,
-                          const mca_pml_epml_place_t *place)
+int mca_pml_epml_job_meet(const opal_process_name_t *name, uint32_t size, uint32_t host)
 {
     mca_pml_epml_job_t *job;
     int rc = OMPI_SUCCESS;
@@ -109,7 +108,7 @@ int mca_pml_epml_job_meet(const opal_process_name_t *name, uint32_t size,
     } else if (size != job->size) {
         rc = OMPI_ERR_BAD_PARAM;
     } else {
-        job->places[name->vpid % size] = *place;
+        job->hosts[name->vpid % size] = host;
     }
     opal_mutex_unlock(&jobs.lock);
     return rc;
@@ -157,79 +156,75 @@ uint32_t mca_pml_epml_process_numbers(void)
     return count;
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- hosts ----------------------------------------------------------------------------------- */
 
-/** What the launcher's library has of a process of the own job: without asking the launcher itself.
- */
-static uint32_t ask_node(opal_vpid_t process)
+/** Fowler, Noll, Vo.  @return not 0 */
+static uint32_t host_hash(const char *name)
+{
+    uint32_t hash = UINT32_C(2166136261);
+
+    for (; '\0' != *name; ++name) {
+        hash = (hash ^ (unsigned char) *name) * UINT32_C(16777619);
+    }
+    return 0 == hash ? 1 : hash;
+}
+
+/** By the launcher's library, without asking the launcher itself.  (Not PMIX_NODEID: Slurm's launcher has one for
+ * all processes of the job, that of the node where it is asked.) */
+static uint32_t host_ask(opal_vpid_t process)
 {
     opal_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = process};
-    uint32_t number = MPIX_ENDPOINTS_NODE_UNKNOWN, *number_p = &number;
+    char *text = NULL;
+    uint32_t host = 0;
     int rc;
 
-    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, PMIX_NODEID, &name, &number_p, PMIX_UINT32);
-    return PMIX_SUCCESS == rc ? number : MPIX_ENDPOINTS_NODE_UNKNOWN;
-}
-
-/** As it was asked for: that costs a microsecond or more.  Under the lock. */
-static uint32_t node_of_own_job(opal_vpid_t process)
-{
-    uint32_t number;
-
-    if (NULL == jobs.nodes) {
-        jobs.nodes = calloc(ompi_process_info.num_procs, sizeof(*jobs.nodes));
+    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, PMIX_HOSTNAME, &name, &text, PMIX_STRING);
+    if (PMIX_SUCCESS == rc && NULL != text) {
+        host = host_hash(text);
+    } else if (OMPI_PROC_MY_NAME->vpid == process) {
+        host = host_hash(ompi_process_info.nodename); /* there is no launcher */
     }
-    if (NULL != jobs.nodes && 0 != jobs.nodes[process]) {
-        return (uint32_t) (jobs.nodes[process] - 1);
-    }
-    number = ask_node(process);
-    if (NULL != jobs.nodes) {
-        jobs.nodes[process] = (uint64_t) number + 1;
-    }
-    return number;
-}
-
-/** Of a process of another job.  Under the lock. */
-static mca_pml_epml_place_t place_of(const opal_process_name_t *name)
-{
-    const mca_pml_epml_job_t *job = mca_pml_epml_job_find(name->jobid);
-
-    return NULL != job ? job->places[name->vpid % job->size]
-                       : (mca_pml_epml_place_t){.node = MPIX_ENDPOINTS_NODE_UNKNOWN};
-}
-
-uint32_t mca_pml_epml_place_node(const opal_process_name_t *name)
-{
-    MCA_BTL_EP_HOLD_CANCEL(); /* it may wait for PMIx, with a lock */
-    uint32_t node;
-
-    opal_mutex_lock(&jobs.lock);
-    node = OMPI_PROC_MY_NAME->jobid == name->jobid
-               ? node_of_own_job(name->vpid % ompi_process_info.num_procs)
-               : place_of(name).node;
-    opal_mutex_unlock(&jobs.lock);
-    return node;
-}
-
-uint32_t mca_pml_epml_place_host(const opal_process_name_t *name)
-{
-    uint32_t host;
-
-    opal_mutex_lock(&jobs.lock);
-    host = place_of(name).host;
-    opal_mutex_unlock(&jobs.lock);
+    free(text);
     return host;
 }
 
-mca_pml_epml_place_t mca_pml_epml_place_own(void)
+/** As it was asked for: that costs a microsecond or more.  Under the lock. */
+static uint32_t host_of_own_job(opal_vpid_t process)
 {
-    uint32_t hash = UINT32_C(2166136261); /* Fowler, Noll, Vo */
+    uint32_t host;
 
-    for (const char *name = ompi_process_info.nodename; '\0' != *name; ++name) {
-        hash = (hash ^ (unsigned char) *name) * UINT32_C(16777619);
+    if (NULL == jobs.hosts) {
+        jobs.hosts = calloc(ompi_process_info.num_procs, sizeof(*jobs.hosts));
     }
-    return (mca_pml_epml_place_t){.host = 0 == hash ? 1 : hash,
-                                  .node = mca_pml_epml_place_node(OMPI_PROC_MY_NAME)};
+    if (NULL != jobs.hosts && 0 != jobs.hosts[process]) {
+        return (uint32_t) (jobs.hosts[process] - 1);
+    }
+    host = host_ask(process);
+    if (NULL != jobs.hosts) {
+        jobs.hosts[process] = (uint64_t) host + 1;
+    }
+    return host;
+}
+
+/** Under the lock. */
+static uint32_t host_of_other_job(const opal_process_name_t *name)
+{
+    const mca_pml_epml_job_t *job = mca_pml_epml_job_find(name->jobid);
+
+    return NULL != job ? job->hosts[name->vpid % job->size] : 0;
+}
+
+uint32_t mca_pml_epml_host(const opal_process_name_t *name)
+{
+    MCA_BTL_EP_HOLD_CANCEL(); /* it may wait for PMIx, with a lock */
+    uint32_t host;
+
+    opal_mutex_lock(&jobs.lock);
+    host = OMPI_PROC_MY_NAME->jobid == name->jobid
+               ? host_of_own_job(name->vpid % ompi_process_info.num_procs)
+               : host_of_other_job(name);
+    opal_mutex_unlock(&jobs.lock);
+    return host;
 }
 
 void mca_pml_epml_jobs_finalize(void)
@@ -241,10 +236,10 @@ void mca_pml_epml_jobs_finalize(void)
     while (NULL != job) {
         mca_pml_epml_job_t *next = mca_pml_epml_job_next(job);
 
-        free(job->places);
+        free(job->hosts);
         free(job);
         job = next;
     }
-    free(jobs.nodes);
-    jobs.nodes = NULL;
+    free(jobs.hosts);
+    jobs.hosts = NULL;
 }

@@ -27,12 +27,6 @@
 
 BEGIN_C_DECLS
 
-/** Where a process is, as it says itself. */
-typedef struct mca_pml_epml_place_t {
-    uint32_t host; /**< a hash of the host's name; 0: not known */
-    uint32_t node; /**< the launcher's number, or MPIX_ENDPOINTS_NODE_UNKNOWN */
-} mca_pml_epml_place_t;
-
 /** Another job. */
 typedef struct mca_pml_epml_job_t {
     opal_jobid_t id;
@@ -44,7 +38,7 @@ typedef struct mca_pml_epml_job_t {
         pmix_query_t query; /**< no keys: not asked yet */
         pmix_info_t job;
     } question;                   /**< pml_epml_pmix.c */
-    mca_pml_epml_place_t *places; /**< by rank; under the lock of jobs */
+    uint32_t *hosts; /**< of its processes, by rank, as mca_pml_epml_host; under the lock of jobs */
     _Atomic uint64_t dead[];      /**< a bit for each process */
 } mca_pml_epml_job_t;
 
@@ -59,10 +53,10 @@ mca_pml_epml_job_t *mca_pml_epml_job_next(const mca_pml_epml_job_t *job);
  *
  * @param[in] name  of the process, or of an endpoint in it
  * @param[in] size  of its job
+ * @param[in] host  where it is, as mca_pml_epml_host has it there
  * @return OMPI_SUCCESS; OMPI_ERR_BAD_PARAM: a job has one size; OMPI_ERR_OUT_OF_RESOURCE
  */
-int mca_pml_epml_job_meet(const opal_process_name_t *name, uint32_t size,
-                          const mca_pml_epml_place_t *place);
+int mca_pml_epml_job_meet(const opal_process_name_t *name, uint32_t size, uint32_t host);
 
 /** The name of a process that the launcher names.  Any thread.
  * @return false: it is of a job that has not been met */
@@ -96,15 +90,14 @@ uint32_t mca_pml_epml_process_number(const opal_process_name_t *name);
 /** How many numbers there are. */
 uint32_t mca_pml_epml_process_numbers(void);
 
-/** Where this process is. */
-mca_pml_epml_place_t mca_pml_epml_place_own(void);
-
-/** The launcher's number of a process's node, or MPIX_ENDPOINTS_NODE_UNKNOWN.  The process of an
- * endpoint will do.  Any thread. */
-uint32_t mca_pml_epml_place_node(const opal_process_name_t *name);
-
-/** The hash of the name of the host where a process of another job is; 0: not known. */
-uint32_t mca_pml_epml_place_host(const opal_process_name_t *name);
+/**
+ * The host where the process of an endpoint is: a hash of the name that the process's launcher gives it, the same at
+ * all processes.  Two of a thousand hosts have the same one in one job of ten thousand, which does no harm: such
+ * processes share no memory, as both will find, and collectives take them for neighbours.  Any thread.
+ *
+ * @return 0: not known
+ */
+uint32_t mca_pml_epml_host(const opal_process_name_t *name);
 
 /** The PML goes; alone. */
 void mca_pml_epml_jobs_finalize(void);

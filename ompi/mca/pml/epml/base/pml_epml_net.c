@@ -10,7 +10,7 @@
  * (btl_epofi_net.c): published when MPI starts, by one process of each node, while that costs no
  * message of its own.
  *
- * Tests: cluster
+ * Tests: cluster, schedulers/slurm
  */
 
 #include "ompi_config.h"
@@ -140,13 +140,36 @@ static uint64_t host_of_this(void)
     return net_hash(UINT64_C(14695981039346656037), boot) ^ (uint64_t) stack.st_ino;
 }
 
+/** Is this the process of lowest rank on its host, by the launcher?  Its local rank need not be 0, with a rank file.
+ * Without a launcher it is. */
+static bool is_first_on_host(void)
+{
+    bool is_first = 0 == opal_process_info.my_local_rank;
+    pmix_value_t *value = NULL;
+    pmix_proc_t job;
+    pmix_info_t info;
+
+    PMIX_LOAD_PROCID(&job, opal_process_info.myprocid.nspace, PMIX_RANK_WILDCARD);
+    PMIX_INFO_LOAD(&info, PMIX_OPTIONAL, NULL, PMIX_BOOL);
+    if (PMIX_SUCCESS == PMIx_Get(&job, PMIX_LOCALLDR, &info, 1, &value)) {
+        if (PMIX_PROC_RANK == value->type) {
+            is_first = opal_process_info.myprocid.rank == value->data.rank;
+        } else if (PMIX_UINT32 == value->type) { /* Slurm's */
+            is_first = opal_process_info.myprocid.rank == value->data.uint32;
+        }
+        PMIX_VALUE_RELEASE(value);
+    }
+    PMIX_INFO_DESTRUCT(&info);
+    return is_first;
+}
+
 void mca_pml_epml_net_publish(void)
 {
     ep_net_node_t node;
     struct ifaddrs *list;
     pmix_value_t value;
 
-    if (0 != opal_process_info.my_local_rank) {
+    if (!is_first_on_host()) {
         return;
     }
     memset(&node, 0, sizeof(node));

@@ -48,7 +48,7 @@ void mca_pml_epml_card_write(mca_pml_epml_card_t *card, const mca_pml_epml_ep_t 
 
     card->name = *name;
     card->uid = ep->life.uid;
-    card->place = mca_pml_epml_place_own();
+    card->host = mca_pml_epml_host(OMPI_PROC_MY_NAME);
     card->job_size = ompi_process_info.num_procs;
     card->shm_length = (uint16_t) ep->transports.shm->ep_address_length;
     memcpy(card->addresses, ep->transports.shm->ep_address, card->shm_length);
@@ -77,7 +77,7 @@ int mca_pml_epml_card_check(const mca_pml_epml_card_t *card, size_t card_size)
     if (length > card_size - sizeof(*card) || (OPAL_VPID_MAX) < card->name.vpid) {
         return OMPI_ERR_BAD_PARAM;
     }
-    return mca_pml_epml_job_meet(&card->name, card->job_size, &card->place);
+    return mca_pml_epml_job_meet(&card->name, card->job_size, card->host);
 }
 
 /** How a peer of another process is reached.  @return as mca_pml_epml_card_peer */

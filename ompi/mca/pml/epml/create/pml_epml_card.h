@@ -23,11 +23,11 @@ BEGIN_C_DECLS
 typedef struct mca_pml_epml_card_t {
     opal_process_name_t name;
     uint64_t uid;
-    mca_pml_epml_place_t place; /**< of its process */
-    uint32_t job_size;          /**< processes of its job */
+    uint32_t host;     /**< of its process: mca_pml_epml_host */
+    uint32_t job_size; /**< processes of its job */
     uint16_t shm_length;
     uint16_t transport_length[EPML_TRANSPORTS]; /**< 0: not to be reached by it */
-    uint16_t unused[3];
+    uint16_t unused;
     unsigned char
         addresses[]; /**< shm_length bytes, then those of the transports, in their order */
 } mca_pml_epml_card_t;

@@ -91,7 +91,7 @@ static uint32_t common_node(ompi_group_t *group)
 {
     return 0 != (mca_pml_epml_group_transports(group) & EPML_WITH_NET)
                ? HELLO_SEVERAL_NODES
-               : mca_pml_epml_place_own().host;
+               : mca_pml_epml_host(OMPI_PROC_MY_NAME);
 }
 
 /** The leader's arguments, which are significant only there. */

@@ -29,7 +29,7 @@ void mca_pml_epml_locality_place(const mca_pml_epml_peer_t *peer, mpix_endpoints
     place->in_process = mca_pml_epml_locality_reaches(peer, MPIX_ENDPOINTS_SCOPE_PROCESS);
     place->on_node = mca_pml_epml_locality_reaches(peer, MPIX_ENDPOINTS_SCOPE_NODE);
     place->process = mca_pml_epml_process_number(&peer->proc->super.proc_name);
-    place->node = mca_pml_epml_place_node(&peer->proc->super.proc_name);
+    place->node = mca_pml_epml_host(&peer->proc->super.proc_name);
 }
 
 /** One at a time counts the members of a list. */

@@ -78,7 +78,7 @@ bool mca_pml_epml_proc_is_near(const ompi_proc_t *proc)
 
     return OMPI_PROC_MY_NAME->jobid == name->jobid
                ? OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags)
-               : mca_pml_epml_place_own().host == mca_pml_epml_place_host(name);
+               : mca_pml_epml_host(OMPI_PROC_MY_NAME) == mca_pml_epml_host(name);
 }
 
 unsigned int mca_pml_epml_proc_transports(const ompi_proc_t *proc)
@@ -88,7 +88,7 @@ unsigned int mca_pml_epml_proc_transports(const ompi_proc_t *proc)
     if (mca_pml_epml_name_is_here(name)) {
         return 0;
     }
-    if (OMPI_PROC_MY_NAME->jobid != name->jobid && 0 == mca_pml_epml_place_host(name)) {
+    if (OMPI_PROC_MY_NAME->jobid != name->jobid && 0 == mca_pml_epml_host(name)) {
         return EPML_WITH_NODE | EPML_WITH_NET;
     }
     return mca_pml_epml_proc_is_near(proc) ? EPML_WITH_NODE : EPML_WITH_NET;

@@ -11,7 +11,7 @@
  *
  * Under the component's lock, when the fabric is opened.
  *
- * Tests: cluster
+ * Tests: cluster, schedulers/slurm
  */
 
 #include "opal_config.h"
@@ -19,6 +19,7 @@
 #include "btl_epofi_agree.h"
 #include "btl_epofi_net.h"
 
+#include "opal/class/opal_hash_table.h"
 #include "opal/mca/btl/base/base.h"
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/util/output.h"
@@ -52,48 +53,19 @@ static pmix_value_t *net_get(pmix_rank_t rank, const char *key, bool here)
     return PMIX_SUCCESS == rc ? value : NULL;
 }
 
-/** Does this process speak for its node? */
-static bool is_speaker(pmix_rank_t rank)
+/** The host of a process, as the launcher calls it.
+ * @return a string, to be freed, or NULL: not known */
+static char *net_host_of(pmix_rank_t rank)
 {
-    pmix_value_t *value = net_get(rank, PMIX_LOCAL_RANK, true);
-    bool is = false;
+    pmix_value_t *value = net_get(rank, PMIX_HOSTNAME, true);
+    char *host = NULL;
 
     if (NULL != value) {
-        is = PMIX_UINT16 == value->type && 0 == value->data.uint16;
+        host = PMIX_STRING == value->type && NULL != value->data.string ? strdup(value->data.string)
+                                                                        : NULL;
         PMIX_VALUE_RELEASE(value);
     }
-    return is;
-}
-
-/** The process that publishes for this node.  @return PMIX_RANK_INVALID: not known */
-static pmix_rank_t own_speaker(void)
-{
-    pmix_rank_t speaker = PMIX_RANK_INVALID;
-    pmix_value_t *value;
-
-    if (0 == opal_process_info.my_local_rank) {
-        return opal_process_info.myprocid.rank;
-    }
-    value = net_get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS, true);
-    if (NULL == value) {
-        return speaker;
-    }
-    /* "0,3,6" */
-    for (char *at = PMIX_STRING == value->type ? value->data.string : NULL;
-         NULL != at && '\0' != *at && PMIX_RANK_INVALID == speaker; at += ',' == *at) {
-        char *end;
-        const pmix_rank_t rank = (pmix_rank_t) strtoul(at, &end, 10);
-
-        if (end == at) {
-            break;
-        }
-        at = end;
-        if (is_speaker(rank)) {
-            speaker = rank;
-        }
-    }
-    PMIX_VALUE_RELEASE(value);
-    return speaker;
+    return host;
 }
 
 /** What a node has published.  @return NULL: nothing, or nothing that makes sense; or no memory */
@@ -154,38 +126,54 @@ static size_t net_add(nodes_t *nodes, ep_net_node_t *node)
     return nodes->count++;
 }
 
-/** Read what all nodes have published.
- * @param[out] own_p  the place of our own
- * @return false: not all can be had, and so no agreement */
-static bool read_all(nodes_t *nodes, size_t *own_p)
+/** Read what the process of one host has published that is the first one there.
+ * @param[in,out] own_p  the place of our own; SIZE_MAX: not found yet
+ * @return false: it cannot be had */
+static bool read_host(nodes_t *nodes, pmix_rank_t first, bool is_own, size_t *own_p)
 {
-    const pmix_rank_t own = own_speaker();
-    bool found = false;
+    ep_net_node_t *node = read_node(first);
+    const size_t place = NULL == node ? SIZE_MAX : net_add(nodes, node);
 
-    for (pmix_rank_t rank = 0; rank < opal_process_info.num_procs; ++rank) {
-        ep_net_node_t *node;
-        size_t place;
-
-        if (!is_speaker(rank)) {
-            continue;
-        }
-        node = read_node(rank);
-        place = NULL == node ? SIZE_MAX : net_add(nodes, node);
-        if (SIZE_MAX == place) {
-            return false;
-        }
-        if (rank == own) {
-            *own_p = place;
-            found = true;
-        }
+    if (is_own) {
+        *own_p = place;
     }
-    return found;
+    return SIZE_MAX != place;
+}
+
+/** Read what all nodes have published: the process of lowest rank on each host has (pml_epml_net.c).  Some
+ * launchers name the hosts of all processes, and give local ranks on the own host only (Slurm's).
+ * @param[in] own_host  of this process
+ * @param[out] own_p    the place of our own
+ * @return false: not all can be had, and so no agreement */
+static bool read_all(nodes_t *nodes, const char *own_host, size_t *own_p)
+{
+    opal_hash_table_t seen; /* the names of hosts */
+    bool good;
+
+    *own_p = SIZE_MAX;
+    OBJ_CONSTRUCT(&seen, opal_hash_table_t);
+    good = OPAL_SUCCESS == opal_hash_table_init(&seen, 64);
+    for (pmix_rank_t rank = 0; good && rank < opal_process_info.num_procs; ++rank) {
+        char *host = net_host_of(rank);
+        void *unused;
+
+        good = NULL != host;
+        if (good
+            && OPAL_SUCCESS != opal_hash_table_get_value_ptr(&seen, host, strlen(host), &unused)) {
+            good = OPAL_SUCCESS == opal_hash_table_set_value_ptr(&seen, host, strlen(host), nodes)
+                   && read_host(nodes, rank, 0 == strcmp(own_host, host), own_p);
+        }
+        free(host);
+    }
+    OBJ_DESTRUCT(&seen);
+    return good && SIZE_MAX != *own_p;
 }
 
 void mca_btl_epofi_net_choose(mca_btl_epofi_net_t *net)
 {
     nodes_t nodes = {.nodes = NULL};
     const ep_net_address_t *address = NULL;
+    char *own_host;
     size_t own;
 
     memset(net, 0, sizeof(*net));
@@ -193,7 +181,8 @@ void mca_btl_epofi_net_choose(mca_btl_epofi_net_t *net)
     if (!PMIx_Initialized()) {
         return; /* a test without MPI */
     }
-    if (read_all(&nodes, &own)) {
+    own_host = net_host_of(opal_process_info.myprocid.rank);
+    if (NULL != own_host && read_all(&nodes, own_host, &own)) {
         net->node = *nodes.nodes[own];
         net->nodes = nodes.count;
         net->why = "all processes are on this host";
@@ -216,6 +205,7 @@ void mca_btl_epofi_net_choose(mca_btl_epofi_net_t *net)
         free(nodes.nodes[i]);
     }
     free(nodes.nodes);
+    free(own_host);
 }
 
 bool mca_btl_epofi_net_is_chosen(const mca_btl_epofi_net_t *net, const void *sockaddr)

@@ -1,0 +1,52 @@
+#!/usr/bin/perl
+#
+# Copyright (c) 2026 The Open MPI Endpoints project contributors.
+#
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# ssh.t: epmpirun and mpirun start their daemons with OpenSSH, on three nodes with two networks: hosts of the line and of a
+# file, one by one and in a tree, in which nodes connect to each other.
+#
+# Guards: ompi/mpiext/endpoints/tools/epmpirun.in
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+
+use Ept::Nodes qw(on_nodes compile on_each expected_ranks);
+use Test::More;
+
+my @NODES = qw(ept-a ept-b ept-c);
+
+chomp(my $missing = qx($^X \Q$FindBin::Bin/../lib/with-ssh\E --check));
+on_nodes('fast', $missing, "$FindBin::Bin/../lib/with-ssh");
+
+my $folder = "$ENV{EPT_CLUSTER}/jobs";
+mkdir $folder;
+my $hello = compile($folder, 'epmpicc', '../../examples/hello_endpoints.c', '-fopenmp');
+my $places = compile($folder, 'mpicc', 'places.c');
+
+open my $out, '>', "$folder/hosts" or die "hosts: $!\n";
+print $out map { "$_ slots=2\n" } @NODES;
+close $out or die "hosts: $!\n";
+
+sub prints
+{
+    my ($command, $right, $what) = @_;
+
+    is(join("\n", sort split /\n/, qx($command 2>&1)), $right, $what);
+}
+
+$ENV{OMP_NUM_THREADS} = 3; # other than there are cores, as mostly
+prints("epmpirun --host ept-a:2,ept-b:2,ept-c:2 --map-by ppr:2:node $hello", expected_ranks(18), 'hosts of the line');
+prints("epmpirun --hostfile $folder/hosts $hello", expected_ranks(18), 'of a file');
+prints("mpirun --mca pml epml -x OMP_NUM_THREADS --hostfile $folder/hosts $hello", expected_ranks(18), 'with mpirun');
+prints("epmpirun --hostfile $folder/hosts --prtemca plm_ssh_no_tree_spawn 1 $hello", expected_ranks(18), 'one by one');
+prints("epmpirun --hostfile $folder/hosts --prtemca routed_radix 1 $hello", expected_ranks(18), 'one by another');
+prints("epmpirun --host ept-b,ept-c -ranks 3 $places", on_each(3, @NODES[1, 2]), 'ranks as threads, elsewhere');
+like(scalar qx(epmpirun --hostfile $folder/hosts epinfo 2>&1),
+     qr/^  interface +eth1 \(10\.76\.0\.1\): all nodes are in this network \(3 hosts\)$/m, 'the network');
+
+done_testing();
