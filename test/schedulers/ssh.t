@@ -36,7 +36,10 @@ sub prints
 {
     my ($command, $right, $what) = @_;
 
-    is(join("\n", sort split /\n/, qx($command 2>&1)), $right, $what);
+    # The launcher puts each ssh into a process group, also from the parent, which fails if the child has called exec.
+    my @lines = grep { !/plm:ssh: Warning: setpgid/ } split /\n/, qx($command 2>&1);
+
+    is(join("\n", sort @lines), $right, $what);
 }
 
 $ENV{OMP_NUM_THREADS} = 3; # other than there are cores, as mostly
