@@ -62,7 +62,7 @@ sub _configs_of
 sub _jobs_of_config
 {
     my ($entry, $config, $options) = @_;
-    my ($np, $by, $ep, $provider) = $config =~ m{^(\d+)([xr])(\d+)(?:/(\w+))?$} or die "config $config";
+    my ($np, $by, $ep, $provider) = $config =~ m{^(\d+)([xr])(\d+)(?:/([\w;]+))?$} or die "config $config";
     my @ways = ('tcp', $options->{long} ? 'shm' : (), 'node');
     my @providers = (1 < $np && 0 < $ep) ? ($provider ? ($provider) : @ways) : (undef);
     my $kind = $entry->{kind} // 'mpi';

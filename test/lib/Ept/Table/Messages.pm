@@ -280,6 +280,19 @@ our @ENTRIES = (
               long => 1 != $_, quick => 1 == $_ ? ['2x4/tcp'] : [], args => "--seed 3$_ --epochs 2",
               preload => 'registering_fabric', mca => "btl_epofi_max_contexts $_",
               says => '\A(?:registering_fabric: all three ways\s*){2}\z' } } 0 .. 2),
+    # A network with small sizes, on which nothing can be injected, or which is busy at most calls and tells late what
+    # has ended; a context each, and one for all of a process.
+    (map { my ($name, $contexts, $env) = @$_; +{
+        program => 'random_traffic', variant => "narrow_$name", configs => ['2x4/tcp'], plain => 0, quick => [],
+        long => 1, args => '--seed 41 --epochs 2', preload => 'narrow_fabric', env => $env,
+        mca => "btl_epofi_max_contexts $contexts",
+        says => '\A(?:narrow_fabric: all within its limits\s*){2}\z' } }
+        ['sizes', 0, 'EPT_INJECT=64 EPT_MESSAGE=8192'], ['inject', 0, 'EPT_INJECT=0'],
+        ['busy', 0, 'EPT_BUSY=3 EPT_LATE=5'], ['all', 1, 'EPT_INJECT=96 EPT_MESSAGE=4096 EPT_BUSY=3 EPT_LATE=5']),
+    # Other providers, by name: on this machine they reach this machine only, as hardware they stand for none.
+    (map { my $program = $_; map { +{
+        program => $program, variant => 'provider', configs => ["2x2/$_"], plain => 0, quick => [], long => 1 } }
+        'tcp;ofi_rxm', 'sockets', 'sm2' } qw(p2p_basic p2p_order p2p_sizes coll_reduce comm_ops random_traffic)),
     # What nobody receives: a million messages, and receivers that are full.  The shm provider takes
     # up to 43 KB per message on its way, from memory that it never gives back.
     { program => 'flood', configs => ['1x2'], longer => ['1x4'] , quick => ['1x2'] },

@@ -197,6 +197,10 @@ our @ENTRIES = (
       says => 'process 0 on ept-a\n  base PML .*process 1 on ept-b, otherwise than process 0\n'
              . '(?!.*base PML).*interface +eth1 .10\.76\.0\.2.: all nodes are in this network '
              . '.3 hosts.\n  passed over +eth0 .10\.77\.0\.2.: slower\n' },
+    # A site that has linked providers to one for others to use.
+    { program => 'epinfo', variant => 'linked', kind => 'tool', configs => ['3x1/node'], plain => 0,
+      quick => [], cluster => 'one', env => 'FI_LNX_PROV_LINKS=shm+tcp;ofi_rxm',
+      says => "network +libfabric's tcp .the best that there is here" },
     { program => 'epinfo', variant => 'docker', kind => 'tool', configs => ['3x1/node'], plain => 0,
       quick => [], cluster => 'docker',
       mca => 'btl_tcp_if_include eth0 btl_epofi_interface docker0,10.77.0.0/24',

@@ -39,7 +39,7 @@ enum {
 };
 
 /** Providers that are never chosen unless asked for: they stay within a node, are there for tests,
- * or only make sense together with others. */
+ * or only make sense together with others.  (lnx names what it links in front: "shm+cxi:lnx".) */
 static bool is_special(const char *name)
 {
     static const char *const special[] = {"shm",      "sm2",       "sockets", "udp", "net",
@@ -53,7 +53,7 @@ static bool is_special(const char *name)
             return true;
         }
     }
-    return NULL != strstr(name, "ofi_hook");
+    return NULL != strstr(name, "ofi_hook") || NULL != strstr(name, ":lnx");
 }
 
 /** Providers that do not do what they say: ofi_rxd completes what was injected without telling
