@@ -135,7 +135,7 @@ our @ENTRIES = (
               timeout => 60,
               says => '\A(?!.*signal 11)(?!.*Segmentation fault)(?!.*not ok 1)(?=.*rank 0: spawn has ended)'
                   . '.*rank 1: spawn has ended with class' } }
-        [parent => '--seed 4'], [child => '--dies 1 --seed 3']),
+        [parent => '--seed 4'], [child => '--dies 1 --seed 3'], [root => '--dies 2 --seed 5']),
     # Processes die in MPI_Comm_accept and MPI_Comm_connect, which end at all survivors: seeds.
     (map { +{ program => 'ulfm_connect', variant => "seed$_", configs => [3 > $_ ? '6x2/node' : '6x2/tcp'],
               longer => [qw(6x2/node 6x2/tcp)], long => scalar(3 < $_), plain => 0, quick => [],
