@@ -62,6 +62,11 @@ our @ENTRIES = (
       plain => 0, quick => ['2x3/node'], args => '--way kill', leaves => 0,
       says => 'exited on\s+signal 9' },
 
+    # Processes of a job have different PMLs: MPI_Init fails, and nobody waits.
+    { program => 'create', variant => 'other_pml', kind => 'fatal', configs => ['2x2/node'], plain => 0,
+      quick => [], rank0 => 'OMPI_MCA_pml=ob1',
+      says => 'selected pml epml, but peer .* selected pml ob1.*An error occurred in MPI_Init' },
+
     # A process dies.  The launcher ends the job: one message, which is its own.
     (map { +{ program => 'death', variant => "ends_$_", kind => 'death', plain => 0,
               configs => ['2x2/tcp'], longer => [qw(2x2/shm 2x2/node)], long => scalar(!/^(?:stream|window)$/), quick => 'stream' eq $_ ? undef : [],
