@@ -6,17 +6,17 @@
 /**
  * @file
  *
- * A process dies at a random moment of MPI_Comm_spawn on a communicator of endpoints: a parent, which is
- * not the root, or a child.  The call ends at all surviving parents, and with an error that says so.
+ * A process dies at a random moment of MPI_Comm_spawn on a communicator of endpoints: a parent, be it the
+ * root's, or a child.  The call ends at all surviving parents, and with an error that says so.
  * Children that cannot begin MPI end with a status other than 0, for which the launcher may end the job:
  * so the parents report as soon as the call has ended.
  *
  *   --ep N     endpoints per process
  *   --seed N   of the moment
- *   --dies 1   a child dies
- *   --child N  this is a child; the second one dies if N is not 0, the seed
+ *   --dies N   1: a child dies; 2: the root
+ *   --child N PID  this is a child; the second one dies if N is not 0, the seed; it ends with process PID
  *
- * Guards: pml_epml_module.c, pml_epml_intercomm.c, hook_children.c
+ * Guards: pml_epml_module.c, pml_epml_bootstrap.c, pml_epml_intercomm.c, hook_children.c
  */
 
 #include "ulfm_kit.h"
@@ -26,6 +26,9 @@ enum { CHILDREN = 2, LONGEST_US = 300000 };
 enum { ENDS, TOPICS };
 
 static const char *const names[TOPICS] = {"spawn ends with the class of a failure, or none"};
+
+/** Of --dies. */
+enum { DIES_PARENT, DIES_CHILD, DIES_ROOT };
 
 static char path[4096];
 static int dies;
@@ -46,10 +49,23 @@ static void begin_to_die(unsigned int seed)
     pthread_create(&thread, NULL, die_soon, &after);
 }
 
-static void child(unsigned int seed)
+/** Children whose parent's root has died may wait in MPI_Init for minutes, as under ob1. */
+static void *end_with_survivor(void *process)
+{
+    while (0 == kill(*(const pid_t *) process, 0)) {
+        (void) usleep(1000);
+    }
+    _exit(1);
+    return NULL;
+}
+
+static void child(unsigned int seed, pid_t survivor)
 {
     const char *rank = getenv("PMIX_RANK");
     MPI_Comm parent;
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, end_with_survivor, &survivor);
 
     if (0 != seed && NULL != rank && 1 == atoi(rank)) {
         begin_to_die(seed);
@@ -65,17 +81,21 @@ static void child(unsigned int seed)
 
 static void member_run(member_t *m)
 {
-    const bool is_victim = 0 == dies && kit_processes - 1 == kit_process;
-    char seed[16], option[] = "--child", *argv[] = {option, seed, NULL};
+    const bool is_victim = DIES_CHILD != dies && kit_processes - 1 == kit_process;
+    const int root = DIES_ROOT == dies ? m->size - 1 : 0;
+    char seed[16], pid[16], option[] = "--child", *argv[] = {option, seed, pid, NULL};
+    int survivor = (int) getpid(); /* rank 0's process */
     MPI_Comm inter = MPI_COMM_NULL;
     int class = MPI_SUCCESS, rc;
 
-    (void) snprintf(seed, sizeof(seed), "%u", 0 == dies ? 0 : kit_seed);
+    (void) snprintf(seed, sizeof(seed), "%u", DIES_CHILD == dies ? kit_seed : 0);
+    MPI_Bcast(&survivor, 1, MPI_INT, 0, m->comm);
+    (void) snprintf(pid, sizeof(pid), "%d", survivor);
     MPI_Barrier(m->comm);
     if (is_victim && 0 == m->index) {
         begin_to_die(kit_seed);
     }
-    rc = MPI_Comm_spawn(path, argv, CHILDREN, MPI_INFO_NULL, 0, m->comm, &inter,
+    rc = MPI_Comm_spawn(path, argv, CHILDREN, MPI_INFO_NULL, root, m->comm, &inter,
                         MPI_ERRCODES_IGNORE);
     MPI_Error_class(rc, &class);
     printf("rank %d: spawn has ended with class %d\n", m->rank, class);
@@ -100,8 +120,8 @@ static void more(const char *name, const char *value)
 
 int main(int argc, char **argv)
 {
-    if (2 < argc && 0 == strcmp(argv[1], "--child")) {
-        child((unsigned int) strtoul(argv[2], NULL, 0));
+    if (3 < argc && 0 == strcmp(argv[1], "--child")) {
+        child((unsigned int) strtoul(argv[2], NULL, 0), (pid_t) atoi(argv[3]));
     }
     (void) !readlink("/proc/self/exe", path, sizeof(path) - 1);
     return kit_main(argc, argv, names, TOPICS, more);

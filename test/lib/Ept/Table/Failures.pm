@@ -62,6 +62,11 @@ our @ENTRIES = (
       plain => 0, quick => ['2x3/node'], args => '--way kill', leaves => 0,
       says => 'exited on\s+signal 9' },
 
+    # Processes of a job have different PMLs: MPI_Init fails, and nobody waits.
+    { program => 'create', variant => 'other_pml', kind => 'fatal', configs => ['2x2/node'], plain => 0,
+      quick => [], rank0 => 'OMPI_MCA_pml=ob1',
+      says => 'selected pml epml, but peer .* selected pml ob1.*An error occurred in MPI_Init' },
+
     # A process dies.  The launcher ends the job: one message, which is its own.
     (map { +{ program => 'death', variant => "ends_$_", kind => 'death', plain => 0,
               configs => ['2x2/tcp'], longer => [qw(2x2/shm 2x2/node)], long => scalar(!/^(?:stream|window)$/), quick => 'stream' eq $_ ? undef : [],
@@ -135,7 +140,7 @@ our @ENTRIES = (
               timeout => 60,
               says => '\A(?!.*signal 11)(?!.*Segmentation fault)(?!.*not ok 1)(?=.*rank 0: spawn has ended)'
                   . '.*rank 1: spawn has ended with class' } }
-        [parent => '--seed 4'], [child => '--dies 1 --seed 3']),
+        [parent => '--seed 4'], [child => '--dies 1 --seed 3'], [root => '--dies 2 --seed 5']),
     # Processes die in MPI_Comm_accept and MPI_Comm_connect, which end at all survivors: seeds.
     (map { +{ program => 'ulfm_connect', variant => "seed$_", configs => [3 > $_ ? '6x2/node' : '6x2/tcp'],
               longer => [qw(6x2/node 6x2/tcp)], long => scalar(3 < $_), plain => 0, quick => [],

@@ -10,7 +10,7 @@
  *
  * Called by pml_epml_creation.c and pml_epml_intercomm.c.
  *
- * Tests: create, comm_bridge, merge, death (told_meet), jobs_endpoints, ulfm_connect
+ * Tests: create, comm_bridge, merge, death (told_meet), jobs_endpoints, ulfm_connect, ulfm_spawn
  */
 
 #include "ompi_config.h"
