@@ -198,7 +198,7 @@ static ssize_t own_recv(int fd, void *buffer, size_t length, int flags)
          * happened to be EAGAIN, it would come back to a new connection no more, nor close it. */
         errno = ECONNRESET;
     } else if (0 < got) {
-        mca_btl_epofi_predict_came(fd);
+        mca_btl_epofi_predict_came(fd, (size_t) got);
     }
     return got;
 }

@@ -12,9 +12,9 @@
  * something to receive, on a connection that the set watches for just that, and that has received
  * before.  Once in a few looks the kernel is asked all the same, for all others and for errors.
  *
- * Each receive is followed by one prediction.  If that was in vain, a thread that waits looks on by
- * epoll_wait: receives in vain would take the socket's lock from the segments that arrive, and find
- * messages of several segments in parts.
+ * After messages of several segments there is one prediction after each receive, and then the kernel
+ * is asked until something has come: receives in vain take the socket's lock from the segments that
+ * arrive, and find such messages in parts.
  *
  * Called by btl_epofi_calls.c, from within libfabric.
  *
@@ -25,17 +25,35 @@
 
 #include "btl_epofi_predict.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 /** Receives in a row on one connection before it is predicted. */
 #define ROW 8
 
 /** One look in so many asks the kernel. */
 #define ASK 8
 
+/** Predictions in vain, one after the other, before the kernel is asked until something comes. */
+#define VAIN 256
+
+/** Bytes of a segment; those of what has none pass as one. */
+static uint32_t predict_segment(int fd)
+{
+    uint32_t size;
+    socklen_t length = sizeof(size);
+
+    return 0 == getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &size, &length) && 0 < size ? size
+                                                                                    : UINT32_MAX;
+}
+
 void mca_btl_epofi_predict_watched(int set, int fd, const struct epoll_event *event)
 {
     mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
 
     if (NULL != entry) {
+        entry->watched.segment = entry->watched.is ? entry->watched.segment : 0;
         entry->watched.set = set;
         entry->watched.event = *event;
         entry->watched.is = true;
@@ -58,10 +76,10 @@ bool mca_btl_epofi_predict_make(int set, struct epoll_event *event)
     if (NULL == entry || ROW > entry->last.row || 0 == ++entry->last.looks % ASK) {
         return false;
     }
-    if (entry->last.is_predicted) {
+    if (entry->last.most <= entry->last.vain) {
         return false;
     }
-    entry->last.is_predicted = true;
+    ++entry->last.vain;
     last = mca_btl_epofi_socket_at(entry->last.fd, false);
     if (NULL == last || !last->watched.is || set != last->watched.set
         || EPOLLIN != (last->watched.event.events & (EPOLLIN | EPOLLOUT))) {
@@ -71,21 +89,25 @@ bool mca_btl_epofi_predict_make(int set, struct epoll_event *event)
     return true;
 }
 
-void mca_btl_epofi_predict_came(int fd)
+void mca_btl_epofi_predict_came(int fd, size_t size)
 {
-    mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false);
+    mca_btl_epofi_socket_t *entry = mca_btl_epofi_socket_at(fd, false), *set;
 
     if (NULL == entry || !entry->watched.is) {
         return;
     }
-    entry = mca_btl_epofi_socket_at(entry->watched.set, false);
-    if (NULL == entry) {
+    set = mca_btl_epofi_socket_at(entry->watched.set, false);
+    if (NULL == set) {
         return;
     }
-    if (fd != entry->last.fd) {
-        entry->last.fd = fd;
-        entry->last.row = 0;
+    if (OPAL_UNLIKELY(0 == entry->watched.segment)) {
+        entry->watched.segment = predict_segment(fd);
     }
-    entry->last.row += ROW > entry->last.row ? 1 : 0;
-    entry->last.is_predicted = false;
+    if (fd != set->last.fd) {
+        set->last.fd = fd;
+        set->last.row = 0;
+    }
+    set->last.row += ROW > set->last.row ? 1 : 0;
+    set->last.vain = 0;
+    set->last.most = size <= entry->watched.segment ? VAIN : 1;
 }

@@ -35,8 +35,8 @@ void mca_btl_epofi_predict_unwatched(int fd);
 /** libfabric asks where there is something.  @return false: ask the kernel */
 bool mca_btl_epofi_predict_make(int set, struct epoll_event *event);
 
-/** Bytes have come on a connection. */
-void mca_btl_epofi_predict_came(int fd);
+/** So many bytes have come on a connection by one receive. */
+void mca_btl_epofi_predict_came(int fd, size_t size);
 
 END_C_DECLS
 

@@ -41,13 +41,15 @@ typedef struct mca_btl_epofi_socket_t {
     struct {
         bool is;
         int set;
+        uint32_t segment; /**< bytes that one of the connection's carries; 0: not asked yet */
         struct epoll_event event; /**< as libfabric has said it */
     } watched;
     /** Of such a set: on what it received last. */
     struct {
         int fd;
         uint32_t row;   /**< receives there, one after the other; as far as it counts */
-        bool is_predicted; /**< since the last */
+        uint32_t vain;  /**< predictions since the last */
+        uint32_t most;  /**< ... of which there may be so many */
         uint32_t looks; /**< of libfabric's, while there are predictions */
     } last;
 } mca_btl_epofi_socket_t;
