@@ -106,6 +106,7 @@ sub _jobs_of_config
             class => $entry->{class} // 'MPI_ERR_PROC_FAILED',
             env => $entry->{env},
             hosts => $entry->{hosts},
+            not_6 => $entry->{not_6},
             cluster => $entry->{cluster},
             rank0 => $entry->{rank0},
             leaves => $entry->{leaves},

@@ -136,6 +136,7 @@ our @ENTRIES = (
     # A parent or a child dies in a spawn: it ends at all parents, and nothing crashes.
     (map { my ($variant, $args) = @$_;
            +{ program => 'ulfm_spawn', variant => $variant, kind => 'fatal', configs => ['3x2/node'],
+              not_6 => "Open MPI 6's launcher ends connected jobs",
               longer => ['3x2/tcp'], plain => 0, quick => [], launcher => $ULFM, runs => 2, args => $args,
               timeout => 60,
               says => '\A(?!.*signal 11)(?!.*Segmentation fault)(?!.*not ok 1)(?=.*rank 0: spawn has ended)'
@@ -143,6 +144,7 @@ our @ENTRIES = (
         [parent => '--seed 4'], [child => '--dies 1 --seed 3'], [root => '--dies 2 --seed 5']),
     # Processes die in MPI_Comm_accept and MPI_Comm_connect, which end at all survivors: seeds.
     (map { +{ program => 'ulfm_connect', variant => "seed$_", configs => [3 > $_ ? '6x2/node' : '6x2/tcp'],
+              not_6 => "Open MPI 6 connects no processes with fault tolerance",
               longer => [qw(6x2/node 6x2/tcp)], long => scalar(3 < $_), plain => 0, quick => [],
               launcher => $ULFM, says => '', mca => "$PATIENT pml_epml_finalize_wait 500", timeout => 60,
               args => "--seed $_" } } 1 .. 8),
