@@ -18,21 +18,6 @@ use EpBench::Ways;
 # What is no time is measured once, whatever the number of rounds.
 my $ONCE = 'Memory: one round.';
 
-# A panel of curves; $x as EpBench::Plot::blocks takes it, with tics => { value => text }.
-sub panel {
-    my ($data, $name, $title, $label, $axis, $x, $scale) = @_;
-    my ($text, @with) = EpBench::Plot::blocks($data, $name, $x);
-    return '' unless @with;
-    my @values = @{ $x->{values} };
-    return $text . "set title '$title' font ',13'\nset ylabel '$label'\nset xlabel '$axis'\n"
-        . "set logscale x 2\nset xrange [" . $values[0] / 1.3 . ':' . $values[-1] * 1.3 . "]\n"
-        . EpBench::Plot::y_axis($text, $scale, 1.05)
-        . 'set xtics (' . join(', ', map {
-            my $tic = $x->{tics} ? $x->{tics}{$_} : $_;
-            "'" . (defined $tic ? $tic : $_) . "' $_"
-        } @values) . ")\nset format y '%g'\nplot " . EpBench::Plot::curves(@with) . "\n";
-}
-
 sub sets {
     my ($data, $scenario) = @_;
     my @panels;
@@ -50,7 +35,7 @@ sub sets {
         } @sizes;
         next unless @sizes;
         my $x = { values => \@sizes, at => sub { ($scenario, 1, $measure, $_[0]) } };
-        push(@panels, panel($data, $measure, $title, $label, 'endpoints', $x, $scale));
+        push(@panels, EpBench::Plot::curve_panel($data, $measure, $title, $label, 'endpoints', $x, $scale));
     }
     return @panels ? whole($data, $scenario, { more => ', making endpoints', note => $ONCE },
                             @panels) : '';

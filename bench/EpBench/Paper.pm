@@ -231,8 +231,7 @@ sub plot {
 # Rate and bandwidth against the number of senders of one process.
 sub senders_plot {
     my ($data) = @_;
-    my @panels;
-    my $at;
+    my (@panels, $at);
     for my $scenario (@SCENARIOS) {
         my @layouts = of_figure(3, layouts($data, $scenario)) or next;
         my @senders = map { $_->[1] } @layouts;
@@ -242,15 +241,12 @@ sub senders_plot {
             my ($measure, $size, $about, $label) = @$part;
             my $x = { values => \@senders,
                       at => sub { (label($scenario, [1, $_[0]]), $_[0], $measure, $size) } };
-            my ($text, @with) = EpBench::Plot::blocks(view($data), 's' . @panels, $x);
-            push(@panels, $text . "set title '" . ucfirst(where($scenario)) . ": $about' font ',13'\n"
-                 . "set ylabel '$label'\nset xlabel 'senders in a process'\nset logscale x 2\n"
-                 . "set xrange [0.8:" . $senders[-1] * 1.25 . "]\n"
-                 . EpBench::Plot::y_axis($text, 'birate' eq $measure ? 'log' : '', 1.05)
-                 . 'set xtics (' . join(', ', @senders) . ")\nset format y '%g'\nplot "
-                 . EpBench::Plot::curves(@with) . "\n");
+            push(@panels, EpBench::Plot::curve_panel(
+                view($data), 's' . @panels, ucfirst(where($scenario)) . ": $about", $label,
+                'senders in a process', $x, 'birate' eq $measure ? 'log' : ''));
         }
     }
+    @panels = grep { length } @panels;
     return '' unless @panels;
     return EpBench::Plot::figure($data, $at, \@WAYS,
                                  { title => 'Threads that send, and their peers (more is better)' },

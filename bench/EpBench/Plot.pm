@@ -180,6 +180,18 @@ sub size_panel {
         . curves(@with) . "\n";
 }
 
+# Likewise over a number, as blocks takes it: axis is what it is of.
+sub curve_panel {
+    my ($data, $name, $title, $label, $axis, $x, $scale) = @_;
+    my ($text, @with) = blocks($data, $name, $x);
+    return '' unless @with;
+    my @values = @{ $x->{values} };
+    return $text . "set title '$title' font ',13'\nset ylabel '$label'\nset xlabel '$axis'\n"
+        . "set logscale x 2\nset xrange [" . $values[0] / 1.3 . ':' . $values[-1] * 1.3 . "]\n"
+        . y_axis($text, $scale, 1.05) . 'set xtics (' . join(', ', @values)
+        . ")\nset format y '%g'\nplot " . curves(@with) . "\n";
+}
+
 # Bars of each way side by side, and the limit across them.  A point is [measure, size, text] and, if
 # it is another one, the scenario.  $axis: its label, or [label, 'log'].
 sub bar_panel {
