@@ -14,6 +14,8 @@
 
 #include "front_fabric.h"
 
+#include <stdio.h>
+
 #include <dlfcn.h>
 
 static struct fi_ops_fabric fabric_ops;
@@ -95,4 +97,18 @@ __attribute__((visibility("default"))) int fi_getinfo(uint32_t version, const ch
         }
     }
     return result;
+}
+
+void front_fabric_say(const char *fabric, const char *good, unsigned long sends,
+                      unsigned long receives, unsigned long reads, unsigned long wrong)
+{
+    if (0 == receives) {
+        return;
+    }
+    if (0 < sends && 0 < reads && 0 == wrong) {
+        fprintf(stderr, "%s: %s\n", fabric, good);
+    } else {
+        fprintf(stderr, "%s: %lu sends, %lu receives, %lu reads, %lu wrong\n", fabric, sends,
+                receives, reads, wrong);
+    }
 }

@@ -188,13 +188,5 @@ const front_fabric_t front_fabric = {.info = narrow_info, .domain = narrow_domai
 
 static __attribute__((destructor)) void say(void)
 {
-    /* The launcher, which has this library as well, uses no fabric. */
-    if (0 == receives) {
-        return;
-    }
-    if (0 < sends && 0 < reads && 0 == wrong) {
-        fprintf(stderr, "narrow_fabric: all within its limits\n");
-    } else {
-        fprintf(stderr, "narrow_fabric: %lu sends, %lu receives, %lu reads, %lu wrong\n", sends, receives, reads, wrong);
-    }
+    front_fabric_say("narrow_fabric", "all within its limits", sends, receives, reads, wrong);
 }
