@@ -49,6 +49,9 @@ static uint32_t hash_name(const char *name)
     return hash;
 }
 
+/** What goes at once over tcp: 128 KiB, and any header. */
+#define TCP_EAGER 132096
+
 static bool is_tcp(const struct fi_info *info)
 {
     return 0 == strcmp(info->fabric_attr->prov_name, "tcp");
@@ -58,7 +61,7 @@ static bool is_tcp(const struct fi_info *info)
 static size_t max_send_size(const struct fi_info *info)
 {
     const size_t wanted = mca_btl_epofi_component.max_send_size;
-    const size_t size = 0 != wanted ? wanted : is_tcp(info) ? 132096 : 65536;
+    const size_t size = 0 != wanted ? wanted : is_tcp(info) ? TCP_EAGER : 65536;
     const size_t eager = mca_btl_epofi_component.eager_limit;
 
     return size > eager ? size : eager;
@@ -84,7 +87,7 @@ static size_t eager_limit(const struct fi_info *info, size_t most)
         return mca_btl_epofi_component.eager_limit;
     }
     if (is_tcp(info)) {
-        limit = 132096; /* 128 KiB, and any header */
+        limit = TCP_EAGER;
     } else if (0 == strcmp(info->fabric_attr->prov_name, "shm") && 1024 < injected
                && injected < limit) {
         limit = injected;
@@ -161,7 +164,7 @@ static int fabric_open(void)
         goto err_free_info;
     }
     fabric_describe(fabric, info, rma);
-    if (0 == strcmp(info->fabric_attr->prov_name, "tcp")) {
+    if (is_tcp(info)) {
         mca_btl_epofi_calls_lead(fabric->fabric);
     }
     opal_output_verbose(10, opal_btl_base_framework.framework_output,
