@@ -420,6 +420,9 @@ static void no_files(int sender, bool recover)
 
     if (sender == rank) {
         limit = use_up();
+    }
+    MPI_Barrier(MPI_COMM_WORLD); /* rank 1 has none left before rank 0 connects */
+    if (sender == rank) {
         while (recover && 0 == atomic_load(&not_accepted)) {
             TRY(MPI_Iprobe(0, NEVER, comm, &flag, MPI_STATUS_IGNORE));
         }
