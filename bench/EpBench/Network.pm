@@ -33,7 +33,7 @@ sub parts {
     return () if 'net' eq $scenario && $way->{name} =~ /^(?:mpich|floor)$/;
     return { name => 'floor', points => ['lat:8', 'lat:65536'] } if 'floor' eq $way->{name};
     return { name => 'network', points => [map { "lat:$_" } @sizes] } if 'fi' eq $way->{name};
-    return { name => 'network', points => [map { ("lat:$_", "bw:$_") } @sizes] };
+    return { name => 'network', points => [(map { "lat:$_" } @sizes), map { "bw:$_" } @sizes] };
 }
 
 sub value {
