@@ -33,13 +33,16 @@ my @ROWS = (
     ['in', undef, ['lat', 8, '8 B one way, µs'], ['lat', 4096, '4 KiB one way, µs'],
      ['lat', 65536, '64 KiB one way, µs'], ['rate', 8, '8 B messages, M/s'],
      ['bw', 65536, '64 KiB stream, GB/s'], ['bw', 1048576, '1 MiB stream, GB/s'],
-     ['barrier', 0, 'barrier, µs'], ['allreduce', 8, 'allreduce 8 B, µs']],
+     ['halo', 4096, 'halo exchange, 4 × 4 KiB, µs'], ['barrier', 0, 'barrier, µs'],
+     ['allreduce', 8, 'allreduce 8 B, µs']],
     ['shm', 'two processes of a node', ['lat', 8, '8 B one way, µs'],
      ['lat', 4096, '4 KiB one way, µs'], ['rate', 8, '8 B messages, M/s'],
-     ['bw', 65536, '64 KiB stream, GB/s'], ['bw', 1048576, '1 MiB stream, GB/s']],
+     ['bw', 65536, '64 KiB stream, GB/s'], ['bw', 1048576, '1 MiB stream, GB/s'],
+     ['halo', 4096, 'halo exchange, 4 × 4 KiB, µs']],
     ['tcp', 'two processes, TCP loopback', ['lat', 8, '8 B one way, µs'],
      ['lat', 1048576, '1 MiB one way, µs'], ['rate', 8, '8 B messages, M/s'],
-     ['bw', 1048576, '1 MiB stream, GB/s'], ['allreduce', 4096, 'allreduce 4 KiB, µs']],
+     ['bw', 1048576, '1 MiB stream, GB/s'], ['halo', 4096, 'halo exchange, 4 × 4 KiB, µs'],
+     ['allreduce', 4096, 'allreduce 4 KiB, µs']],
 );
 
 sub row {

@@ -260,7 +260,7 @@ sub scenario_figure {
     return figure($data, $scenario, \@ORDER, { title => titled($scenario, '') }, @panels);
 }
 
-# The one for people in a hurry: three figures of two threads, in one process and in two.
+# The one for people in a hurry: four figures of two threads, in one process and in two.
 sub glance_figure {
     my ($data) = @_;
     return '' if grep { my $s = $_; !grep { $s eq $_ } $data->distinct('scenario', pairs => 1) }
@@ -271,9 +271,10 @@ sub glance_figure {
                   [$measure, $size, 'in two of a node', 'shm'])
     } (['lat', 8, '8 B one way (less is better)', 'µs'],
        ['rate', 8, '8 B messages (more is better)', 'million messages/s'],
-       ['bw', 1048576, '1 MiB stream (more is better)', 'GB/s']);
-    return 3 == @panels ? figure($data, 'in', \@ORDER, {
-        title => 'Two threads that talk: MPI endpoints and their peers', columns => 3,
+       ['bw', 1048576, '1 MiB stream (more is better)', 'GB/s'],
+       ['halo', 4096, 'Halo exchange, four times 4 KiB (less is better)', 'µs']);
+    return 4 == @panels ? figure($data, 'in', \@ORDER, {
+        title => 'Two threads that talk: MPI endpoints and their peers',
         note => "'ob1, processes' are two processes in either group." }, @panels) : '';
 }
 
