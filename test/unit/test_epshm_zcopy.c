@@ -37,7 +37,7 @@ static uint64_t ticks; /* what the clock says */
 
 #define PREFIX UINT64_C(0x1122334455667788)
 
-enum { CELLS = 64, BYTES = 512, MANY = 80, NONE = -1 };
+enum { CELLS = 64, BYTES = 512, MANY = 80, MAX_FRAGS = 16, NONE = -1 };
 
 mca_btl_epshm_component_t mca_btl_epshm_component;
 
@@ -124,8 +124,9 @@ static void begin(const char *name)
     mca_btl_epshm_component.max_send_size = 32768;
     mca_btl_epshm_component.coop_copy_min = 32768;
     mca_btl_epshm_component.eager_frags_max = 256;
-    mca_btl_epshm_component.max_frags_max = 16;
+    mca_btl_epshm_component.max_frags_max = MAX_FRAGS;
     mca_btl_epshm_component.zcopy_min = 224;
+    mca_btl_epshm_component.zcopy_max = 4096;
     ticks = lent = returned = received = 0;
     sender = module_open();
     receiver = module_open();
@@ -252,6 +253,34 @@ static void case_not_there(void)
     not_there(EPSHM_ZCOPY_TICKS, EPSHM_ZCOPY_LOOK);
 }
 
+/** More of them than there may be buffers of their size: these are larger than eager_limit. */
+static void case_long_not_there(void)
+{
+    mca_btl_epshm_frag_t *frag, *list[MANY];
+    struct mca_btl_epshm_pool_t *pool;
+    int count = 0;
+
+    begin("the receiver is not there, messages are above the eager limit");
+    mca_btl_epshm_component.eager_limit = BYTES - 1;
+    pool = ((mca_btl_epshm_module_t *) sender)->pool;
+    zcopy_many(20);
+    TAP_EQ(EPSHM_ZCOPY_LOOK, turns_until_back(EPSHM_ZCOPY_TICKS));
+    take_all(receiver);
+    TAP_EQ(20, received);
+    /* They were in buffers that they fit into, of which there may be no more than before. */
+    frag = mca_btl_epshm_frag_get_more(pool, connection, BYTES);
+    TAP_EQ(EPSHM_FRAG_MAX, frag->class_index);
+    mca_btl_epshm_frag_return(frag);
+    while (NULL != (frag = mca_btl_epshm_frag_get(pool, connection, BYTES))) {
+        list[count++] = frag;
+    }
+    TAP_EQ(MAX_FRAGS - MAX_FRAGS / 4, count);
+    while (0 < count) {
+        mca_btl_epshm_frag_return(list[--count]);
+    }
+    end();
+}
+
 /** What is refused after a loan that was in vain. */
 static int refused_then(void)
 {
@@ -333,6 +362,7 @@ int main(int argc, char **argv)
     case_taken();
     case_refused();
     case_not_there();
+    case_long_not_there();
     case_again();
     case_reading();
     case_full();

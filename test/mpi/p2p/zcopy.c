@@ -6,10 +6,10 @@
 /**
  * @file
  *
- * Sends below the eager limit from buffers that are written to as soon as MPI allows it, to
- * receivers that are there, come late, or do nothing meanwhile: data that the receiver copies
- * straight from the sender's buffer must be the ones that were sent, and a send must not wait for
- * its receive.
+ * Sends from buffers that are written to as soon as MPI allows it, to receivers that are there,
+ * come late, or do nothing meanwhile: data that the receiver copies straight from the sender's
+ * buffer must be the ones that were sent, and a send below the eager limit must not wait for its
+ * receive.
  *
  * Guards: pml_epml_oversubscription.c, btl_epshm_zcopy.c
  */
@@ -18,11 +18,12 @@
 
 #include <unistd.h>
 
-enum { MAX_BYTES = 4072, MANY = 40, WINDOW = 16 };
+/** MAX_BYTES are what is always buffered, LONG_BYTES more than what is sent with zero copy. */
+enum { MAX_BYTES = 4072, LONG_BYTES = 20000, MANY = 40, WINDOW = 16 };
 
-static int random_bytes(uint64_t *random)
+static int random_bytes(uint64_t *random, int most)
 {
-    static const int limits[] = {100, 600, 1500, MAX_BYTES + 1};
+    const int limits[] = {100, 600, 1500, most + 1};
 
     return (int) ept_random_below(random, (uint64_t) limits[ept_random_below(random, 4)]);
 }
@@ -50,7 +51,7 @@ static void case_nobody_there(MPI_Comm comm, struct ept *t)
         uint64_t in = ept_mix(t->seed, (uint64_t) from, (uint64_t) round, 1);
 
         for (int i = 0; i < MANY; ++i) {
-            const int bytes = random_bytes(&out);
+            const int bytes = random_bytes(&out, MAX_BYTES);
 
             ept_fill(data, 0, (size_t) bytes, (uint64_t) (t->rank * 1000 + i));
             EPT_OK(t, MPI_Send(data, bytes, MPI_BYTE, to, i, comm));
@@ -58,7 +59,7 @@ static void case_nobody_there(MPI_Comm comm, struct ept *t)
         }
         ept_local_barrier(t);
         for (int i = 0; i < MANY; ++i) {
-            const int bytes = random_bytes(&in);
+            const int bytes = random_bytes(&in, MAX_BYTES);
             MPI_Status status;
 
             EPT_OK(t, MPI_Recv(data, MAX_BYTES, MPI_BYTE, from, i, comm, &status));
@@ -90,8 +91,8 @@ static void case_windows(MPI_Comm comm, struct ept *t)
 {
     const int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;
     uint64_t mine = ept_mix(t->seed, (uint64_t) t->rank, 7, 2);
-    unsigned char(*out)[MAX_BYTES] = malloc(WINDOW * sizeof(*out));
-    unsigned char(*in)[MAX_BYTES] = malloc(WINDOW * sizeof(*in));
+    unsigned char(*out)[LONG_BYTES] = malloc(WINDOW * sizeof(*out));
+    unsigned char(*in)[LONG_BYTES] = malloc(WINDOW * sizeof(*in));
     MPI_Request requests[2 * WINDOW];
 
     warm_up(comm, t);
@@ -100,14 +101,14 @@ static void case_windows(MPI_Comm comm, struct ept *t)
         uint64_t receives = ept_mix(t->seed, (uint64_t) from, (uint64_t) round, 3);
 
         for (int i = 0; i < WINDOW; ++i) {
-            const int bytes = random_bytes(&sends);
+            const int bytes = random_bytes(&sends, LONG_BYTES);
 
             ept_fill(out[i], 0, (size_t) bytes, (uint64_t) (t->rank * 1000 + round + i));
             EPT_OK(t, MPI_Isend(out[i], bytes, MPI_BYTE, to, i, comm, &requests[i]));
         }
         linger(&mine);
         for (int i = 0; i < WINDOW; ++i) {
-            EPT_OK(t, MPI_Irecv(in[i], MAX_BYTES, MPI_BYTE, from, i, comm, &requests[WINDOW + i]));
+            EPT_OK(t, MPI_Irecv(in[i], LONG_BYTES, MPI_BYTE, from, i, comm, &requests[WINDOW + i]));
         }
         if (0 == round % 2) {
             EPT_OK(t, MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE));
@@ -119,7 +120,7 @@ static void case_windows(MPI_Comm comm, struct ept *t)
             memset(out, 0xee, WINDOW * sizeof(*out));
         }
         for (int i = 0; i < WINDOW; ++i) {
-            EPT_FILL(t, in[i], (size_t) random_bytes(&receives),
+            EPT_FILL(t, in[i], (size_t) random_bytes(&receives, LONG_BYTES),
                      (uint64_t) (from * 1000 + round + i));
         }
     }

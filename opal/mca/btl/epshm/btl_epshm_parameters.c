@@ -48,9 +48,13 @@ static const ep_parameter_t parameters[] = {
              "are copied once, straight from the sender's memory, when the receive is posted"},
     {.name = "zcopy_min", STORAGE(zcopy_min), .preset = 640, .low = 1, .unit = "bytes", SETTABLE,
      .level = OPAL_INFO_LVL_5,
-     .help = "Bytes of a buffered message from which on the receiver, if it is there, copies them "
+     .help = "Bytes of a message from which on the receiver, if it is there, copies them "
              "straight from the sender's memory; if it does not come at once they are buffered (at "
-             "least 1; a value above eager_limit switches it off)"},
+             "least 1; a value above zcopy_max switches it off)"},
+    {.name = "zcopy_max", STORAGE(zcopy_max), .preset = 16384, .high = UINT16_MAX,
+     .unit = "bytes", SETTABLE, .level = OPAL_INFO_LVL_5,
+     .help = "Bytes of a message up to which it is sent so, at most max_send_size; above "
+             "eager_limit, if the receiver is not there, the next ones wait for their receives"},
     {.name = "coop_copy_min", STORAGE(coop_copy_min), .preset = 32768, .low = 1, .unit = "bytes", SETTABLE,
      .level = OPAL_INFO_LVL_5,
      .help = "Bytes of a single copy from which on the sender, if it is waiting, copies a part of "

@@ -309,6 +309,7 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_answer_fn_t ep_answer; /**< may be NULL */
     mca_btl_ep_send_zcopy_fn_t ep_send_zcopy; /**< NULL: no zero-copy sends */
     size_t ep_zcopy_min; /**< bytes of payload from which on ep_send_zcopy is worth a try */
+    size_t ep_zcopy_max; /**< bytes of payload up to which it is possible */
     mca_btl_ep_check_liveness_fn_t ep_check_liveness; /**< NULL if peers cannot be lost */
     mca_btl_ep_abandon_fn_t ep_abandon; /**< likewise */
     mca_btl_ep_refuse_fn_t ep_refuse;

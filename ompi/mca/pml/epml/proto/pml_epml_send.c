@@ -68,17 +68,22 @@ static int transmit_packed(mca_pml_epml_request_t *request, mca_pml_epml_peer_t 
 
 /** Let a neighbour copy the data from where they are.  If oversubscribed it would hardly come soon.
  * @return OMPI_SUCCESS; OMPI_ERR_NOT_AVAILABLE: they must be buffered; or another error */
-static int send_zcopy(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer,
-                      const mca_pml_epml_hdr_match_t *hdr)
+static int send_zcopy(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer)
 {
     mca_btl_ep_module_t *shm = request->ep->transports.shm;
+    mca_pml_epml_hdr_match_t hdr;
+    int rc;
 
     if (NULL == peer->shm || !request->contiguous || NULL == shm->ep_send_zcopy
-        || shm->ep_zcopy_min > request->size || mca_pml_epml_is_oversubscribed()) {
+        || shm->ep_zcopy_min > request->size || shm->ep_zcopy_max < request->size
+        || MCA_PML_BASE_SEND_SYNCHRONOUS == request->mode || mca_pml_epml_is_oversubscribed()) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
-    return shm->ep_send_zcopy(shm, peer->shm, hdr, sizeof(*hdr), request->base, request->size,
-                              request);
+    mca_pml_epml_match_header(&hdr, request->comm, request->tag);
+    rc = shm->ep_send_zcopy(shm, peer->shm, &hdr, sizeof(hdr), request->base, request->size,
+                            request);
+    request->state = OMPI_SUCCESS == rc ? EPML_SEND_LENT : request->state;
+    return rc;
 }
 
 /** The data have gone out, or are buffered. */
@@ -116,13 +121,6 @@ static int first_eager(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *pee
     int rc;
 
     mca_pml_epml_match_header(&hdr, request->comm, request->tag);
-    if (!sync) {
-        rc = send_zcopy(request, peer, &hdr);
-        if (OMPI_ERR_NOT_AVAILABLE != rc) {
-            request->state = OMPI_SUCCESS == rc ? EPML_SEND_LENT : request->state;
-            return rc;
-        }
-    }
     if (sync) {
         rc = mca_pml_epml_request_id_assign(request);
         if (OMPI_SUCCESS != rc) {
@@ -216,9 +214,12 @@ static int send_first(mca_pml_epml_request_t *request)
     mca_pml_epml_peer_t *peer = request->comm->peers->member[request->rank];
     int rc = OMPI_ERR_NOT_AVAILABLE;
 
-    if (sizeof(mca_pml_epml_hdr_match_t) + request->size <= eager_limit(request->ep, peer)
-        && !mca_pml_epml_flow_is_held(request->ep, peer)) {
-        rc = first_eager(request, peer);
+    if (!mca_pml_epml_flow_is_held(request->ep, peer)) {
+        rc = send_zcopy(request, peer);
+        if (OMPI_ERR_NOT_AVAILABLE == rc
+            && sizeof(mca_pml_epml_hdr_match_t) + request->size <= eager_limit(request->ep, peer)) {
+            rc = first_eager(request, peer);
+        }
     }
     /* Too large; or the peer holds us back; or the transport could buffer as much, but has no
      * memory for it; or it could not be packed, which a waiting receiver will be told. */

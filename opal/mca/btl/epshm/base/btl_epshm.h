@@ -44,6 +44,7 @@ typedef struct mca_btl_epshm_component_t {
     unsigned int spsc_cells;      /**< cells of 32 bytes in one of them */
     size_t eager_limit;           /**< bytes, header included, that are buffered by the sender */
     size_t zcopy_min;             /**< bytes from which on a message may stay with the sender */
+    size_t zcopy_max;             /**< bytes up to which it may, and be buffered if recalled */
     size_t coop_copy_min;         /**< bytes from which on sender and receiver copy together */
     size_t max_send_size;         /**< bytes, header included, in one fragment */
     unsigned int eager_frags_max; /**< buffers of eager_limit bytes per endpoint */

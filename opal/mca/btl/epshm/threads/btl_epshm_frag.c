@@ -37,7 +37,7 @@ struct mca_btl_epshm_pool_t {
     unsigned int allocated[EPSHM_FRAG_CLASSES];
     uint32_t held[EPSHM_FRAG_CLASSES]
                  [EPSHM_FRAG_ACCOUNTS]; /**< fragments that receive queues have */
-    unsigned int more; /**< eager fragments that are out beyond those that there may be */
+    unsigned int more[EPSHM_FRAG_CLASSES]; /**< that are out beyond those that there may be */
 
     /* Receivers' line. */
     alignas(EPSHM_CACHE_LINE) _Atomic(mca_btl_epshm_frag_t *) returned; /**< stack, or the mark */
@@ -128,7 +128,7 @@ static inline unsigned int account_of(const struct mca_btl_base_endpoint_t *recv
 static inline void put_back(struct mca_btl_epshm_pool_t *pool, mca_btl_epshm_frag_t *frag)
 {
     --pool->held[frag->class_index][frag->account];
-    pool->more -= frag->more;
+    pool->more[frag->class_index] -= frag->more;
     frag->more = false;
     frag->next = pool->free[frag->class_index];
     pool->free[frag->class_index] = frag;
@@ -207,15 +207,19 @@ static inline mca_btl_epshm_frag_t *frag_get(struct mca_btl_epshm_pool_t *pool,
     return frag;
 }
 
+/** Of messages of this size. */
+static inline unsigned int class_of(size_t size)
+{
+    return size <= mca_btl_epshm_component.eager_limit ? EPSHM_FRAG_EAGER : EPSHM_FRAG_MAX;
+}
+
 mca_btl_epshm_frag_t *mca_btl_epshm_frag_get(struct mca_btl_epshm_pool_t *pool,
                                              const struct mca_btl_base_endpoint_t *recv_queue,
                                              size_t size)
 {
-    const unsigned int index = size <= mca_btl_epshm_component.eager_limit ? EPSHM_FRAG_EAGER
-                                                                           : EPSHM_FRAG_MAX;
+    const unsigned int index = class_of(size);
 
-    return frag_get(pool, recv_queue, index, size,
-                    frags_max(index) + (EPSHM_FRAG_EAGER == index ? pool->more : 0),
+    return frag_get(pool, recv_queue, index, size, frags_max(index) + pool->more[index],
                     frags_max(index) - frags_max(index) / 4);
 }
 
@@ -223,12 +227,12 @@ mca_btl_epshm_frag_t *mca_btl_epshm_frag_get_more(struct mca_btl_epshm_pool_t *p
                                                   const struct mca_btl_base_endpoint_t *recv_queue,
                                                   size_t size)
 {
-    mca_btl_epshm_frag_t *frag = frag_get(pool, recv_queue, EPSHM_FRAG_EAGER, size, UINT_MAX,
-                                          UINT_MAX);
+    const unsigned int index = class_of(size);
+    mca_btl_epshm_frag_t *frag = frag_get(pool, recv_queue, index, size, UINT_MAX, UINT_MAX);
 
     if (NULL != frag) {
         frag->more = true;
-        ++pool->more;
+        ++pool->more[index];
     }
     return frag;
 }

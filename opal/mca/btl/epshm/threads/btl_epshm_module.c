@@ -93,6 +93,10 @@ int mca_btl_epshm_module_create(void *context, uint32_t flags, mca_btl_ep_module
     if (epshm_zcopy_setup()) {
         module->super.ep_send_zcopy = mca_btl_epshm_ep_send_zcopy;
         module->super.ep_zcopy_min = mca_btl_epshm_component.zcopy_min;
+        module->super.ep_zcopy_max = mca_btl_epshm_component.zcopy_max;
+        if (module->super.ep_zcopy_max > mca_btl_epshm_component.max_send_size) {
+            module->super.ep_zcopy_max = mca_btl_epshm_component.max_send_size;
+        }
     }
     module->burst = 0;
     module->other = (epshm_other_counts_t){0, 0};

@@ -227,8 +227,8 @@ int mca_btl_epshm_ep_send_zcopy(mca_btl_ep_module_t *ep_module,
 
     memcpy(&first, header, sizeof(first));
     if (endpoint != place->recv_queue || sizeof(first) + sizeof(cell.header) != header_size
-        || first != module->super.ep_prefix || UINT16_MAX < payload_size
-        || mca_btl_epshm_component.eager_limit < payload_size || !is_willing(zcopy_sends)) {
+        || first != module->super.ep_prefix || module->super.ep_zcopy_max < payload_size
+        || !is_willing(zcopy_sends)) {
         return OPAL_ERR_NOT_AVAILABLE;
     }
     if (!epshm_spsc_has_room(&place->writer, 1)) {
