@@ -118,7 +118,8 @@ static const ep_parameter_t node_parameters[] = {
     {.name = "pipe_eager_limit", STORAGE(pipe_eager_limit), .preset = 16384, .low = 512,
      .high = 1 << 20, .unit = "bytes", SETTABLE, .level = OPAL_INFO_LVL_4,
      .help = "Largest message between processes of a node, in bytes and with its header, that the "
-             "sender buffers"},
+             "sender buffers; above 4096 only where two copies are seen to be faster than one by "
+             "the kernel"},
     {.name = "pipe_bytes", STORAGE(pipe_bytes), .preset = 65536, .floor = "pipe_eager_limit",
      .high = 1 << 24, .unit = "bytes", SETTABLE, .level = OPAL_INFO_LVL_5,
      .help = "Bytes in such a pipe for messages that the cells do not hold, taken at the first "

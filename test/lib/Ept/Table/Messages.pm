@@ -200,6 +200,8 @@ our @ENTRIES = (
     (map { +{ program => $_, configs => \@FEW_RANKS, longer => [qw(1x1 2x1/tcp)] } }
         qw(p2p_errors p2p_bsend p2p_persistent p2p_mprobe p2p_mixed)),
     # Messages that stay with their senders; in a crowd none does, unless nobody notices it.
+    (map { +{ program => 'offered', variant => $_, configs => ['2x1/node'], quick => [], plain => 0,
+              args => "--case $_" } } qw(copied fetched)),
     { program => 'zcopy', configs => ['1x4'], longer => ['1x2'] },
     { program => 'zcopy', variant => 'oversubscribed', configs => ['1x4'], quick => [], plain => 0,
       args => '--seed 2', mca => 'pml_epml_yield never' },

@@ -47,11 +47,13 @@ typedef enum mca_pml_epml_hdr_kind_t {
 enum {
     EPML_HDR_FLAG_SYNC = 0x01, /**< eager: the sender wants an ACK */
     EPML_HDR_FLAG_GET = 0x02,  /**< rendezvous: the data may be fetched from address; start of a
-                                * partitioned receive: it can fetch data */
+                                * partitioned receive: it can fetch data; CTS and FIN: of the
+                                * shortest class the receiver fetches data faster than it gets
+                                * fragments */
     EPML_HDR_FLAG_NODE = 0x04, /**< with GET: of the node side; each direction of a pair has its own
                                 * way */
     EPML_HDR_FLAG_FAIL = 0x08, /**< fragment: without data, the rest cannot be packed */
-    EPML_HDR_FLAG_MORE = 0x10,   /**< active message: a piece; the next one of its sender goes on */
+    EPML_HDR_FLAG_MORE = 0x10, /**< active message: a piece; the next one of its sender goes on */
     EPML_HDR_FLAG_DEVICE = 0x20, /**< with GET, within a process: the data are in device memory */
     EPML_HDR_FLAG_REVOKE = 0x40  /**< LEFT: the communicator is revoked */
 };

@@ -29,8 +29,16 @@
 /** Header and data that are best sent at once and without a request. */
 static inline size_t immediate_limit(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    return NULL != peer->shm ? ep->transports.immediate_limit
-                             : ep->transports.module[peer->transport]->super.btl_eager_limit;
+    const size_t header = sizeof(mca_pml_epml_hdr_match_t);
+    size_t limit;
+
+    if (NULL != peer->shm) {
+        return ep->transports.immediate_limit;
+    }
+    limit = ep->transports.module[peer->transport]->super.btl_eager_limit;
+    return EPML_TRANSPORT_NODE == peer->transport && header + EPML_NODE_COPIED < limit
+               ? header + EPML_NODE_COPIED
+               : limit;
 }
 
 /* ---- fast path ------------------------------------------------------------------------------- */

@@ -123,6 +123,8 @@ typedef struct mca_pml_epml_connection_t {
     mca_pml_epml_peer_t *holding; /**< a reference: we told the peer to hold; NULL: it may go on */
     uint32_t kept_since_hold;     /**< messages of it kept since then */
     bool held;                    /**< the peer told us to hold */
+    bool fetches;                 /**< short data too it would rather fetch, see pml_epml_send.c */
+    uint32_t copied;              /**< messages sent of which that was to be known */
     uint64_t lost_id;             /**< the peer that this endpoint has lost; 0: none */
     opal_process_name_t name;     /**< of the peer */
 } mca_pml_epml_connection_t;
@@ -158,8 +160,12 @@ typedef struct mca_pml_epml_unexpected_t {
     unsigned char data[]; /**< eager: data; rendezvous: the header's rest, handle */
 } mca_pml_epml_unexpected_t;
 
-/** Sizes of long messages that are told apart: up to 64 and 256 KiB, 1 MiB, and above. */
-#define EPML_FETCH_CLASSES 4
+/** Sizes of fetched messages that are told apart: up to 16, 64 and 256 KiB, 1 MiB, and above. */
+#define EPML_FETCH_CLASSES 5
+
+/** Bytes of data up to which they are copied twice on their way to another process of the node,
+ * however far the cores are from each other: one copy by the kernel takes longer. */
+#define EPML_NODE_COPIED 4096
 
 /** What a member of a communicator tells others, which pass it on. */
 typedef enum mca_pml_epml_news_t {

@@ -11,7 +11,7 @@
  *
  * Called by receives, and for the pieces of partitioned ones.
  *
- * Tests: p2p_sizes, fault (fetched), cut (fin_fetch, swallow_fetched), device
+ * Tests: p2p_sizes, offered, fault (fetched), cut (fin_fetch, swallow_fetched), device
  */
 
 #include "ompi_config.h"
@@ -55,14 +55,24 @@ static __attribute__((noinline)) void fetch_credit(mca_pml_epml_request_t *reque
     mca_pml_epml_backlog_request(request->ep, request->source, request);
 }
 
+/** For the sender: by which way do data of up to 16 KiB get here from processes of the node? */
+static inline uint8_t way_of_short(const mca_pml_epml_request_t *request)
+{
+    const ep_pace_t *pace = &request->ep->fetch.pace[0];
+
+    return 0 < pace->interval && !pace->other ? EPML_HDR_FLAG_GET : 0;
+}
+
 void mca_pml_epml_fetch_answer(mca_pml_epml_request_t *request, mca_pml_epml_hdr_kind_t kind,
                                int rc)
 {
-    const mca_pml_epml_hdr_done_t hdr = {
-        .common = {.kind = kind, .request = request->sender_request},
-        .status = EPML_HDR_FIN == kind ? rc : OMPI_SUCCESS,
-        .round = &mca_pml_epml_piece_ops == request->ops ? mca_pml_epml_part_piece_round(request)
-                                                         : 0};
+    const mca_pml_epml_hdr_done_t hdr = {.common = {.kind = kind,
+                                                    .flags = way_of_short(request),
+                                                    .request = request->sender_request},
+                                         .status = EPML_HDR_FIN == kind ? rc : OMPI_SUCCESS,
+                                         .round = &mca_pml_epml_piece_ops == request->ops
+                                                      ? mca_pml_epml_part_piece_round(request)
+                                                      : 0};
 
     if (OPAL_UNLIKELY(OMPI_ERR_OUT_OF_RESOURCE
                       == mca_pml_epml_send_control(request->ep, request->source, &hdr,
@@ -81,6 +91,7 @@ static void ask_for_frags(mca_pml_epml_request_t *request)
 
     if (OMPI_SUCCESS == rc) {
         const mca_pml_epml_hdr_cts_t hdr = {.common = {.kind = EPML_HDR_CTS,
+                                                       .flags = way_of_short(request),
                                                        .request = request->sender_request},
                                             .receiver = request->number,
                                             .length = request->wanted};
@@ -101,10 +112,11 @@ static inline ep_pace_t *pace_of(mca_pml_epml_request_t *request)
 {
     const size_t size = request->wanted;
 
-    return &request->ep->fetch.pace[(size_t) 64 << 10 >= size    ? 0
-                                    : (size_t) 256 << 10 >= size ? 1
-                                    : (size_t) 1 << 20 >= size   ? 2
-                                                                 : 3];
+    return &request->ep->fetch.pace[(size_t) 16 << 10 >= size    ? 0
+                                    : (size_t) 64 << 10 >= size  ? 1
+                                    : (size_t) 256 << 10 >= size ? 2
+                                    : (size_t) 1 << 20 >= size   ? 3
+                                                                 : 4];
 }
 
 /**

@@ -11,12 +11,13 @@
  *   small, but not very      EAGER, lent to a neighbour, which copies the data if it comes at once
  *   small, synchronous       EAGER with a number, done when the receiver's ACK comes
  *   large, one piece         RNDV with address: the receiver fetches the data, done at its FIN
+ *   in between, on the node  either, whichever the receiver has found to be faster
  *   large, several pieces    RNDV without: at the receiver's CTS the data go out as FRAGs
  *   large, of a device       as several pieces; to a neighbour, RNDV with address if it is one
  *
  * While the receiver is full (pml_epml_flow.h), everything counts as large.
  *
- * Tests: p2p_sizes, p2p_types, pack_error, random_traffic, device, fuzz/epml
+ * Tests: p2p_sizes, p2p_types, offered, pack_error, random_traffic, device, fuzz/epml
  */
 
 #include "ompi_config.h"
@@ -209,6 +210,48 @@ static int first_rndv(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer
     return rc;
 }
 
+/** Of the messages to a peer that may be copied twice or fetched, these are offered: the first ones,
+ * and one of so many after them, from whose answers the sender learns what is faster. */
+#define OFFERED_FIRST 16
+#define OFFERED_EVERY 64
+
+/**
+ * Data for another process of the node that could be buffered, and that it might get faster if it
+ * fetched them: two copies by two cores that are far from each other take up to twice as long as
+ * one by the kernel.  The receiver has tried both (pml_epml_fetch.c), and answers which it was.
+ */
+static bool is_better_offered(mca_pml_epml_request_t *request, const mca_pml_epml_peer_t *peer)
+{
+    mca_pml_epml_connection_t *connection;
+
+    if (EPML_NODE_COPIED >= request->size || NULL != peer->shm
+        || EPML_TRANSPORT_NODE != peer->transport || !request->contiguous) {
+        return false;
+    }
+    connection = mca_pml_epml_connection_find(request->ep, peer);
+    if (NULL == connection) {
+        return false;
+    }
+    ++connection->copied;
+    return connection->fetches || OFFERED_FIRST >= connection->copied
+           || 0 == connection->copied % OFFERED_EVERY;
+}
+
+/** An answer to what was offered. */
+static void note_way(const mca_pml_epml_request_t *request, uint8_t flags)
+{
+    const mca_pml_epml_peer_t *peer = request->comm->peers->member[request->rank];
+    mca_pml_epml_connection_t *connection;
+
+    if (NULL != peer->shm || EPML_TRANSPORT_NODE != peer->transport) {
+        return;
+    }
+    connection = mca_pml_epml_connection_find(request->ep, peer);
+    if (NULL != connection) {
+        connection->fetches = 0 != (flags & EPML_HDR_FLAG_GET);
+    }
+}
+
 static int send_first(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_peer_t *peer = request->comm->peers->member[request->rank];
@@ -217,7 +260,9 @@ static int send_first(mca_pml_epml_request_t *request)
     if (!mca_pml_epml_flow_is_held(request->ep, peer)) {
         rc = send_zcopy(request, peer);
         if (OMPI_ERR_NOT_AVAILABLE == rc
-            && sizeof(mca_pml_epml_hdr_match_t) + request->size <= eager_limit(request->ep, peer)) {
+            && sizeof(mca_pml_epml_hdr_match_t) + request->size <= eager_limit(request->ep, peer)
+            && (MCA_PML_BASE_SEND_SYNCHRONOUS == request->mode
+                || !is_better_offered(request, peer))) {
             rc = first_eager(request, peer);
         }
     }
@@ -341,6 +386,7 @@ static bool cts_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *mes
         || hdr->length > request->size) {
         return false;
     }
+    note_way(request, hdr->common.flags);
     request->state = EPML_SEND_FRAGS;
     request->receiver_request = hdr->receiver;
     request->to_send = hdr->length;
@@ -380,6 +426,9 @@ static bool done_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
         || (OMPI_SUCCESS != hdr->status && EPML_SEND_CANCELLED == request->state)) {
         mca_pml_epml_send_fail(request, MPI_ERR_PROC_FAILED);
         return true;
+    }
+    if (EPML_HDR_FIN == hdr->common.kind) {
+        note_way(request, hdr->common.flags);
     }
     mca_pml_epml_request_forget_handle(request);
     mca_pml_epml_request_id_drop(request);

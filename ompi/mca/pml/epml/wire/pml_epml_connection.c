@@ -180,6 +180,8 @@ mca_pml_epml_connection_t *mca_pml_epml_connection_place(mca_pml_epml_ep_t *ep,
     connection->peer_id = 0;
     mca_pml_epml_flow_forget(ep, connection);
     connection->lost_id = 0;
+    connection->fetches = false;
+    connection->copied = 0;
     return connection;
 }
 
