@@ -120,6 +120,49 @@ static void case_forgotten(void)
     tap_case_done();
 }
 
+/** Short pieces stay in the first part of a large area, unless a long one is before them. */
+static void case_short(void)
+{
+    enum { SHORT = 3000, LONG = 14000 };
+    segment_t segment = segment_new();
+    unsigned char *data = malloc(LONG);
+    epshm_pipe_out_t out;
+    epshm_pipe_in_t in;
+    uint64_t count = 0;
+
+    tap_case("short pieces, and a long one");
+    make(&segment, 64, 65536, &out, &in);
+    for (uint64_t number = 0; number < 102; ++number) {
+        fill(data, SHORT, number);
+        TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, SHORT));
+        TAP_CHECK(EPSHM_PIPE_SHORT_LAP >= out.area_place, "a piece ends at %llu",
+                  (unsigned long long) out.area_place);
+        take(&in, SHORT, number);
+    }
+    fill(data, SHORT, 0);
+    while (count < 64 && EPSHM_PIPE_MESSAGE == send(&out, data, SHORT)) {
+        ++count;
+    }
+    TAP_EQ(EPSHM_PIPE_SHORT_LAP / SHORT, count);
+    while (0 < count--) {
+        take(&in, SHORT, 0);
+    }
+    make(&segment, 64, 65536, &out, &in);
+    fill(data, LONG, 1);
+    TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, LONG));
+    for (uint64_t number = 2; number < 5; ++number) {
+        fill(data, SHORT, number);
+        TAP_EQ(EPSHM_PIPE_MESSAGE, send(&out, data, SHORT));
+    }
+    take(&in, LONG, 1);
+    for (uint64_t number = 2; number < 5; ++number) {
+        take(&in, SHORT, number);
+    }
+    free(data);
+    segment_free(&segment);
+    tap_case_done();
+}
+
 static void case_end(void)
 {
     segment_t segment = segment_new();
@@ -228,6 +271,7 @@ int main(int argc, char **argv)
     case_sizes();
     case_full();
     case_forgotten();
+    case_short();
     case_end();
     case_taken_back();
     case_split();

@@ -160,8 +160,8 @@ typedef struct mca_pml_epml_unexpected_t {
     unsigned char data[]; /**< eager: data; rendezvous: the header's rest, handle */
 } mca_pml_epml_unexpected_t;
 
-/** Sizes of fetched messages that are told apart: up to 16, 64 and 256 KiB, 1 MiB, and above. */
-#define EPML_FETCH_CLASSES 5
+/** Sizes of fetched messages that are told apart: up to 16, 32, 64 and 256 KiB, 1 MiB, and above. */
+#define EPML_FETCH_CLASSES 6
 
 /** Bytes of data up to which they are copied twice on their way to another process of the node,
  * however far the cores are from each other: one copy by the kernel takes longer. */

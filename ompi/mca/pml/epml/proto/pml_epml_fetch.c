@@ -113,10 +113,11 @@ static inline ep_pace_t *pace_of(mca_pml_epml_request_t *request)
     const size_t size = request->wanted;
 
     return &request->ep->fetch.pace[(size_t) 16 << 10 >= size    ? 0
-                                    : (size_t) 64 << 10 >= size  ? 1
-                                    : (size_t) 256 << 10 >= size ? 2
-                                    : (size_t) 1 << 20 >= size   ? 3
-                                                                 : 4];
+                                    : (size_t) 32 << 10 >= size  ? 1
+                                    : (size_t) 64 << 10 >= size  ? 2
+                                    : (size_t) 256 << 10 >= size ? 3
+                                    : (size_t) 1 << 20 >= size   ? 4
+                                                                 : 5];
 }
 
 /**

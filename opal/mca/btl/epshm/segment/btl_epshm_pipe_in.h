@@ -199,8 +199,7 @@ static inline void epshm_pipe_done(epshm_pipe_in_t *in, const epshm_pipe_message
 {
     in->expected = 0;
     if (message->area_head != in->area_head) {
-        in->expected = message->size < EPSHM_PIPE_EXPECTED_MAX ? message->size
-                                                               : EPSHM_PIPE_EXPECTED_MAX;
+        in->expected = message->size < EPSHM_PIPE_EXPECTED_MAX ? message->size : 0;
         in->area_head = message->area_head;
         in->area_place = message->area_place;
         atomic_store_explicit(&in->pipe->area_head, in->area_head, memory_order_release);

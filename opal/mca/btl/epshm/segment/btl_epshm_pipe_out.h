@@ -166,8 +166,11 @@ static inline int epshm_pipe_reserve(epshm_pipe_out_t *out, uint64_t size, uint6
     uint64_t position = out->area_tail;
     const uint64_t to_end = out->area_size - out->area_place;
 
-    /* Pieces do not wrap around; what is left at the end is skipped. */
-    if (need > to_end) {
+    /* Pieces do not wrap around; what is left at the end, or behind the part for short ones, is
+     * skipped. */
+    if (need > to_end
+        || (out->area_short && EPSHM_PIPE_SHORT >= need && EPSHM_PIPE_SHORT_LAP >= out->area_place
+            && EPSHM_PIPE_SHORT_LAP < out->area_place + need)) {
         position += to_end;
     }
     if (position + need > out->area_limit) {
@@ -206,6 +209,7 @@ static inline void epshm_pipe_area_used(epshm_pipe_out_t *out, uint64_t position
 
     out->area_place = behind == out->area_size ? 0 : behind;
     out->area_tail = position + length;
+    out->area_short = EPSHM_PIPE_SHORT >= length;
 }
 
 /** Send a reserved piece that has been filled.  epshm_pipe_room(out, 1) has been asked. */
