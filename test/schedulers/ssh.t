@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # ssh.t: epmpirun and mpirun start their daemons with OpenSSH, on three nodes with two networks: hosts of the line and of a
-# file, one by one and in a tree, in which nodes connect to each other.
+# file, one by one and in a tree, in which nodes connect to each other; jobs that a signal to epmpirun ends.
 #
 # Guards: ompi/mpiext/endpoints/tools/epmpirun.in
 
@@ -15,8 +15,9 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 
-use Ept::Nodes qw(on_nodes compile on_each expected_ranks);
+use Ept::Nodes qw(on_nodes compile on_each expected_ranks left_of is_gone);
 use Test::More;
+use Time::HiRes qw(sleep);
 
 my @NODES = qw(ept-a ept-b ept-c);
 
@@ -51,5 +52,33 @@ prints("epmpirun --hostfile $folder/hosts --prtemca routed_radix 1 $hello", expe
 prints("epmpirun --host ept-b,ept-c -ranks 3 $places", on_each(3, @NODES[1, 2]), 'ranks as threads, elsewhere');
 like(scalar qx(epmpirun --hostfile $folder/hosts epinfo 2>&1),
      qr/^  interface +eth1 \(10\.76\.0\.1\): all nodes are in this network \(3 hosts\)$/m, 'the network');
+
+# ---- jobs that a signal ends ---------------------------------------------------------------------
+
+# The lines of a file.
+sub lines
+{
+    my ($file) = @_;
+
+    open my $in, '<', $file or return ();
+    return <$in>;
+}
+
+for my $signal (qw(INT TERM)) {
+    my $text = "$folder/$signal";
+    my $pid = fork // die "fork: $!\n";
+    if (0 == $pid) {
+        open STDOUT, '>', $text;
+        open STDERR, '>&', \*STDOUT;
+        exec split ' ', "epmpirun --hostfile $folder/hosts -ranks 2 $places wait";
+    }
+    sleep 0.1 until 12 == grep { /^rank/ } lines($text);
+    like(left_of('places'), qr/\bplaces\b.*\bepshm/, "SIG$signal: processes run, and share memory");
+    kill $signal, $pid;
+    waitpid $pid, 0;
+    isnt($?, 0, "SIG$signal: epmpirun says that the job has not ended by itself");
+    is_gone('places', "SIG$signal: nothing is left");
+    is(join('', grep { !/^rank|plm:ssh: Warning: setpgid/ } lines($text)), '', "SIG$signal: and nothing is said");
+}
 
 done_testing();
