@@ -190,6 +190,29 @@ machine("$folder/threads", 2, 1, 4, 2);
     binds_in_slurm(2, 8,  4, 2, '',                  '-n 8 --map-by numa:PE=2');
     binds_in_slurm(2, 16, 4, 4, '-endpoints 4 -n 8', '--map-by numa:PE=4:HWTCPUS');
 }
+# In a job of PBS's: a line of its file for each task, processors of a task.
+sub binds_in_pbs
+{
+    my ($nodes, $task, $options, $right) = @_;
+
+    open my $out, '>', "$folder/nodes" or die "nodes: $!\n";
+    print $out map { "$_\n" } @$nodes;
+    close $out or die "nodes: $!\n";
+    local @ENV{qw(PBS_JOBID PBS_NODEFILE)} = ('7.server', "$folder/nodes");
+    local @ENV{qw(NCPUS OMP_NUM_THREADS)} = ($task, $task) if defined $task;
+    binds($options, $right);
+}
+
+binds_in_pbs([qw(n1 n1 n2 n2)], 4, '',             '-n 4 --map-by package:PE=4');
+binds_in_pbs([qw(n1 n2 n1 n2)], 4, '-n 3',         '--map-by package:PE=4');
+binds_in_pbs([('n1') x 4],      2, '-ranks 2 -x OMP_NUM_THREADS=1', '-n 4 --map-by numa:PE=2');
+binds_in_pbs([('n1') x 8],      1, '',             '--map-by core');
+binds_in_pbs([('n1') x 8, ('n2') x 8], undef, '-endpoints 4', '-n 4 --map-by package:PE=4'); # Torque's
+binds_in_pbs([qw(n1 n2)],       8, '',             "-n 2 --map-by node $free"); # cores of two packages
+binds_in_pbs([qw(n1 n2)],       4, '',             $free); # of each node a part
+binds_in_pbs([qw(n1 n1 n1 n2)], 4, '',             $free); # nodes differ
+binds_in_pbs([qw(n1 n1)],       8, '',             $free); # no ompthreads: all processors of the node, twice
+binds_in_pbs([],                4, '',             $free);
 # Where it is said.
 is_shown("-n 2 $_ ./app", "-n 2 $_ ./app")
     for '--bind-to core', '--map-by slot:pe=2', '--map-by=package', '--map-by numa', '--map-by ppr:2:l3cache',

@@ -55,12 +55,12 @@ for my $files ('', '--ranks-files') {
     my $command = join ' ', "epmpirun --oversubscribe -n 1 -ranks $ranks $files gdb -nx -batch",
         "-x $top/ompi/mpiext/endpoints/tools/ranks-gdb.py", (map { "-ex '$_'" } @commands), "$folder/app";
     my $text = qx($command </dev/null 2>&1);
-    my @hit = $text =~ /^Thread \d+ "(rank \d+)" hit Breakpoint/mg;
+    my @hit = $text =~ /^Thread \d+ "(rank-\d+)" hit Breakpoint/mg;
     my @value = $text =~ /^\$\d+ = (-?\d+)$/mg;
     my $where = $files || 'in memory';
 
-    is(join(' ', sort @hit), 'rank 0 rank 1 rank 2', "each rank stops, by its name: $where");
-    is(join(' ', map { 'rank ' . ($value[2 * $_] // 'none') } 0 .. $ranks - 1), join(' ', @hit), "has its variable: $where");
+    is(join(' ', sort @hit), 'rank-0 rank-1 rank-2', "each rank stops, by its name: $where");
+    is(join(' ', map { 'rank-' . ($value[2 * $_] // 'none') } 0 .. $ranks - 1), join(' ', @hit), "has its variable: $where");
     is(() = $text =~ /^#1 +0x\w+ in main \(argc=/mg, $ranks, "and its frames: $where");
     like($text, qr/exited normally/, "the program goes on: $where");
     unlike($text, qr/not at the expected address/, "gdb takes files for what they are: $where");

@@ -37,7 +37,7 @@ static int is_of_rank(void)
     char name[16] = "", expected[16];
     const char *text = getenv("EPT_OWN");
 
-    snprintf(expected, sizeof(expected), "rank %d", rank);
+    snprintf(expected, sizeof(expected), "rank-%d", rank);
     pthread_getname_np(pthread_self(), name, sizeof(name));
     return ranks_rank() == rank && NULL != text && atoi(text) == rank
            && (!is_threads || 0 == strcmp(name, expected));
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
     snprintf(text, sizeof(text), "%d", rank);
     setenv("EPT_OWN", text, 1);
     pthread_getname_np(pthread_self(), name, sizeof(name));
-    is_threads = 0 == strncmp(name, "rank ", 5);
+    is_threads = 0 == strncmp(name, "rank-", 5);
     case_threads();
     case_timer();
     case_stack();

@@ -17,7 +17,7 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 
 use Ept::Machine qw(machine);
-use Ept::Nodes qw(on_nodes compile on_each expected_ranks);
+use Ept::Nodes qw(on_nodes compile on_each expected_ranks left_of is_gone);
 use Test::More;
 use Time::HiRes qw(sleep);
 
@@ -131,19 +131,34 @@ is(mapped('-N 1 --ntasks-per-node 2 -c 4', ''),               '0-3 4-7', 'one no
 
 # ---- cancelled jobs ----------------------------------------------------------------------------
 
-# The processes that run the program.
-sub running
+# The lines that a job has printed so far.
+sub printed
 {
-    return grep { (readlink "$_/exe" // '') =~ m{/jobs/places$} } glob '/proc/[0-9]*';
+    open my $in, '<', "$folder/job.out" or return ();
+    return grep { !/^slurmstepd-/ } <$in>;
 }
 
-# (Slurm tracks processes by groups here, of which mpirun's own are others; sites do so by control groups.)
-unlink "$folder/job.out";
-chomp(my $id = qx(sbatch --parsable -N 3 --ntasks-per-node 1 --output $folder/job.out --wrap 'srun --mpi=pmix epranks 2 $places wait'));
-sleep 0.1 until 6 == (() = qx(cat $folder/job.out 2>/dev/null) =~ /^rank/mg);
-is(scalar(running()), 3, 'three processes with two ranks each');
-system("scancel $id");
-sleep 0.1 while running();
-pass('cancelled, they end');
+# A job of a batch script, with two processes of two ranks on each node, that is cancelled when all ranks run.  One that
+# ends before (srun, above) is repeated.
+sub cancel
+{
+    my ($what, $command) = @_;
+    my $id;
+
+    for (1 .. 5) {
+        unlink "$folder/job.out";
+        chomp($id = qx(sbatch --parsable -N 3 --ntasks-per-node 2 --output $folder/job.out --wrap '$command'));
+        sleep 0.1 until 12 == grep({ /^rank/ } printed()) || '' eq qx(squeue --noheader --jobs $id 2>/dev/null);
+        last if 12 == grep { /^rank/ } printed();
+        diag('ended by itself, again');
+    }
+    like(left_of('places'), qr/\bplaces\b.*\bepshm/, "$what: processes run, and share memory");
+    system("scancel $id");
+    sleep 0.1 until '' eq qx(squeue --noheader --jobs $id 2>/dev/null);
+    is_gone('places', "$what: cancelled, nothing is left");
+}
+
+cancel('srun', "srun --mpi=pmix epranks 2 $places wait");
+cancel('exec epmpirun', "exec epmpirun --map-by ppr:2:node --bind-to none -ranks 2 $places wait");
 
 done_testing();

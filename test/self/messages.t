@@ -39,7 +39,7 @@ cmp_ok(scalar(keys %texts), '>', 60, 'texts in help files');
 
 # The other texts are in sources, perhaps in pieces: "..." "..." or f"..." with {} in C and Python.
 my $sources = shown(join "\n", map { Ept::Build::read_file($_) =~ s/"\s*f?"//gr =~ s/\{[^{}\n]*\}/…/gr }
-    glob "$top/ompi/mpiext/endpoints/{ranks/*/*.c,python/*.py}");
+    glob "$top/ompi/mpiext/endpoints/{c/base/*.c,ranks/*/*.c,python/*.py}");
 
 my (%rows, @unknown);
 my $page = Ept::Build::read_file("$top/docs/troubleshooting.md");

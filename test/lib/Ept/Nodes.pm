@@ -17,7 +17,7 @@ use FindBin;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-our @EXPORT_OK = qw(on_nodes compile on_each expected_ranks);
+our @EXPORT_OK = qw(on_nodes compile on_each expected_ranks left_of is_gone);
 
 my $LIB = "$FindBin::Bin/../lib";
 my $MARK = 'EPT_NODES_MARK';
@@ -81,6 +81,30 @@ sub compile
     0 == system $compiler, '-O1', '-o', "$folder/$name", map({ "$FindBin::Bin/$_" } $source), @options
         or die "$compiler $source failed\n";
     return "$folder/$name";
+}
+
+# What a job that runs a program of this name has on the nodes, or has left there: processes, also of the launcher, the
+# launcher's folders, files in shared memory.
+sub left_of
+{
+    my ($program) = @_;
+    my @processes = grep { m{/(?:\Q$program\E|prted|prterun)$} } map { readlink "$_/exe" // () } glob '/proc/[0-9]*';
+    my @files = map { split ' ', qx($LIB/cluster-ssh $_ ls /dev/shm) } qw(ept-a ept-b ept-c);
+
+    return join ' ', (map { s{.*/}{}r } @processes, glob "$ENV{TMPDIR}/prte*"), @files;
+}
+
+# is_gone PROGRAM, WHAT: such a job leaves nothing.  The launcher's daemons may end after the job.
+sub is_gone
+{
+    my ($program, $what) = @_;
+    my $left;
+
+    for (1 .. 600) {
+        last if '' eq ($left = left_of($program));
+        sleep 0.1;
+    }
+    is($left, '', $what);
 }
 
 # What places.c prints with so many ranks on each host, of those that follow each other.

@@ -12,18 +12,20 @@
  *   --limit N       pml_epml_max_endpoints of this run: one member asks for more
  *   --unselected 1  the run is without pml/epml (and with --ep 0)
  *   --files 1       without files endpoints have no network (with --ep 0)
+ *   --memory 1      many endpoints, and no memory for them (with --ep 0)
  *   --lacking 1     no endpoint of this run gets what it needs (and with --ep 0)
  *   --out_of_reach 1  libmpi's functions cannot be reached (and with --ep 0)
  *
  * Guards: pml_epml_component.c, pml_epml_framework.c, pml_epml_coll.c, pml_epml_create.c,
  * endpoints/c, btl_epofi_component.c, btl_epofi_fabric.c, btl_epshm_component.c,
  * pml_epml_creation.c, pml_epml_phase_endpoints.c, pml_epml_phase_tables.c, btl_epofi_context.c,
- * btl_epofi_choose.c
+ * btl_epofi_choose.c, show_help.c
  */
 
 #include "ept.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -302,12 +304,71 @@ static void case_no_files(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Comm_free(&parent));
 }
 
+/** Memory that is taken away from the rest of the process. */
+struct block {
+    struct block *next;
+    char rest[8184];
+};
+
+static struct block *give_back(struct block *blocks, int count)
+{
+    for (; NULL != blocks && 0 < count; --count) {
+        struct block *next = blocks->next;
+
+        free(blocks);
+        blocks = next;
+    }
+    return blocks;
+}
+
+/** All that malloc has, also in arenas of other threads. */
+static struct block *take_all(void)
+{
+    struct block *blocks = NULL, *block;
+
+    while (NULL != (block = malloc(sizeof(*block)))) {
+        block->next = blocks;
+        blocks = block;
+    }
+    return blocks;
+}
+
+/* No memory may be had, except for a few endpoints: every member gets the error, and the text or,
+ * as it takes memory as well, a line in its place.  What is short differs with the amount. */
+static void case_no_memory(MPI_Comm comm, struct ept *t)
+{
+    enum { ENDPOINTS = 1000, AMOUNTS = 8, BLOCKS = 128 };
+    MPI_Comm parent = make_parent(t), comms[ENDPOINTS];
+    struct rlimit usual, none;
+
+    (void) comm;
+    /* Load what is loaded once. */
+    EPT_OK(t, MPIX_Comm_create_endpoints(parent, 1, MPI_INFO_NULL, comms));
+    EPT_OK(t, MPI_Comm_free(&comms[0]));
+    EPT_EQ(t, 0, getrlimit(RLIMIT_AS, &usual));
+    none = usual;
+    none.rlim_cur = 1;
+    for (int i = 0; i < AMOUNTS; ++i) {
+        struct block *blocks;
+
+        EPT_EQ(t, 0, setrlimit(RLIMIT_AS, &none));
+        blocks = give_back(take_all(), BLOCKS + i);
+        EPT_CLASS(t, MPIX_ERR_ENDPOINTS,
+                  MPIX_Comm_create_endpoints(parent, ENDPOINTS, MPI_INFO_NULL, comms));
+        EPT_EQ(t, 0, setrlimit(RLIMIT_AS, &usual));
+        (void) give_back(blocks, INT_MAX);
+    }
+    check_usable(t, parent, true);
+    EPT_OK(t, MPI_Comm_free(&parent));
+}
+
 /** Cases that want a run set up for them, by the option that says so. */
 static const struct {
     const char *option, *name;
     ept_case_fn_t fn;
 } alone[] = {
     {"files", "case_no_files", case_no_files},
+    {"memory", "case_no_memory", case_no_memory},
     {"unselected", "case_unselected", case_unselected},
     {"lacking", "case_needs", case_needs},
     {"out_of_reach", "case_out_of_reach", case_out_of_reach},

@@ -368,6 +368,8 @@ our @ENTRIES = (
     { program => 'create_errors', variant => 'files', configs => ['2x0'], args => '--files 1',
       plain => 0, quick => [], mca => 'btl_epshm_processes 0 btl_epofi_provider tcp',
       says => '\A(?!.*Sorry).*could not open.*ulimit.*Endpoint: +2 of 2' },
+    (map { +{ program => 'create_errors', variant => 'memory', configs => [$_], args => '--memory 1', plain => 0,
+              quick => [], says => 'No memory is left.*\[no resources\]|could not get what an endpoint needs' } } qw(1x0 2x0)),
     { program => 'descriptors', configs => ['2x0'], plain => 0, quick => [],
       says => 'cannot be used.*Too many open files.*ulimit -n' },
     # A libmpi that calls its own functions directly, as Ubuntu's does: they are entered.

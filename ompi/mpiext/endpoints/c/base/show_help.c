@@ -13,7 +13,7 @@
  * time, if only libmpi's "your MPI job will now abort".  So this file replaces the two function
  * pointers by which all components call it.
  *
- * Tests: comm_refused, comm_errors
+ * Tests: comm_refused, comm_errors, create_errors (files, memory)
  */
 
 #include "ompi_config.h"
@@ -24,9 +24,11 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "opal/constants.h"
 #include "opal/util/show_help.h"
 
 /** Recursive: mpix_endpoints_show_help needs it whether or not we stand in. */
@@ -54,21 +56,44 @@ static void spare_give(void)
     }
 }
 
+/** The scanner ends the process if it has no memory, 16 KiB, and a stream's 4.
+ * @return whether there is some; if not, a line has been printed in place of the text */
+static bool has_memory(const char *file, const char *topic)
+{
+    void *volatile room = malloc(64
+                                 * 1024); /* volatile: a compiler may leave out malloc and free */
+    const bool has_room = NULL != room;
+    char line[256];
+
+    free(room);
+    if (!has_room) {
+        const int length = snprintf(line, sizeof(line),
+                                    "No memory is left, not even for the text [%s] of %s.\n", topic,
+                                    file);
+        const size_t size = (size_t) length < sizeof(line) ? (size_t) length : sizeof(line) - 1;
+
+        (void) !write(STDERR_FILENO, line, size);
+    }
+    return has_room;
+}
+
 static int show_vhelp(const char *file, const char *topic, int want_error_header, va_list arguments)
 {
     const bool is_last = mpix_endpoints_is_last_word(file, topic);
     char *text;
-    int rc;
+    int rc = OPAL_ERR_OUT_OF_RESOURCE;
 
     if (is_last) {
         mpix_endpoints_end_alone(); /* one explanation, of the error that ends the job */
     }
     pthread_mutex_lock(&lock);
     spare_give();
-    text = is_last ? mpix_endpoints_last_word(file, topic, arguments) : NULL;
-    rc = NULL != text ? mpix_endpoints_show_text(text, want_error_header)
-                      : original_v(file, topic, want_error_header, arguments);
-    free(text);
+    if (has_memory(file, topic)) {
+        text = is_last ? mpix_endpoints_last_word(file, topic, arguments) : NULL;
+        rc = NULL != text ? mpix_endpoints_show_text(text, want_error_header)
+                          : original_v(file, topic, want_error_header, arguments);
+        free(text);
+    }
     spare_take();
     pthread_mutex_unlock(&lock);
     return rc;

@@ -68,7 +68,9 @@ void mpix_ranks_process_enter(mpix_rank_t *rank)
 {
     char name[16];
 
-    (void) snprintf(name, sizeof(name), "rank %d", rank->number);
+    /* Without a space: rank 0's thread names the process, and what finds processes in /proc/PID/stat
+     * may take the name for one word (Slurm's proctrack/linuxproc). */
+    (void) snprintf(name, sizeof(name), "rank-%d", rank->number);
     (void) pthread_setname_np(pthread_self(), name);
     if (mpix_ranks_count > 1 && 0 != unshare(CLONE_FS)) {
         is_apart = false;
