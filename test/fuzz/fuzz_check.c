@@ -165,36 +165,36 @@ uint32_t fuzz_check_numbers(void)
 }
 
 /** Nothing that is over waits for its turn to go on; there is one remote rank to wait for. */
-static void check_backlogs(void)
+static void check_pending_queues(void)
 {
-    const epml_backlogs_t *backlogs = &fuzz_ep->wire.backlogs;
-    const epml_backlog_thing_t *last = NULL;
+    const epml_pending_queues_t *queues = &fuzz_ep->wire.pending;
+    const epml_pending_thing_t *last = NULL;
 
-    FUZZ_CHECK(backlogs->first == backlogs->last, "several backlogs");
-    FUZZ_CHECK((NULL == backlogs->first ? 0 : 1) == backlogs->count, "%u backlogs",
-               backlogs->count);
-    if (NULL == backlogs->first) {
+    FUZZ_CHECK(queues->first == queues->last, "several pending queues");
+    FUZZ_CHECK((NULL == queues->first ? 0 : 1) == queues->count, "%u pending queues",
+               queues->count);
+    if (NULL == queues->first) {
         return;
     }
-    FUZZ_CHECK(fuzz_remote == backlogs->first->peer
-                   && backlogs->first == epml_backlog_find(backlogs, fuzz_remote->slot),
-               "a backlog of nobody");
-    for (const epml_backlog_thing_t *thing = backlogs->first; NULL != thing; thing = thing->next) {
+    FUZZ_CHECK(fuzz_remote == queues->first->peer
+                   && queues->first == epml_pending_find(queues, fuzz_remote->slot),
+               "a pending queue of nobody");
+    for (const epml_pending_thing_t *thing = queues->first; NULL != thing; thing = thing->next) {
         const mca_pml_epml_request_t *request = ((const mca_pml_epml_pending_t *) thing)->request;
 
         FUZZ_CHECK(NULL == request || !request->done, "a request that is over waits");
         FUZZ_CHECK(NULL == request || &request->pending.thing == thing, "another's place");
-        FUZZ_CHECK(NULL == request || fuzz_is(request, "send") || request->in_backlog,
+        FUZZ_CHECK(NULL == request || fuzz_is(request, "send") || request->in_pending_queue,
                    "a request waits, and does not know");
         last = thing;
     }
-    FUZZ_CHECK(last == backlogs->first->last, "a backlog without end");
+    FUZZ_CHECK(last == queues->first->last, "a pending queue without end");
 }
 
 void fuzz_check(void)
 {
     epml_lock_enter(&fuzz_ep->lock);
-    check_backlogs();
+    check_pending_queues();
     FUZZ_CHECK(NULL == fuzz_ep->requests.deferred, "something deferred was not done");
     fuzz_check_matching();
     check_flow();

@@ -296,7 +296,7 @@ static void end_requests(void)
         fuzz_net_poll();
         if (0 < fuzz_net.gets) {
             fuzz_net_finish_get(OPAL_SUCCESS);
-        } else if (NULL == fuzz_ep->wire.backlogs.first && (fuzz_net.lost || !answer())
+        } else if (NULL == fuzz_ep->wire.pending.first && (fuzz_net.lost || !answer())
                    && !serve()) {
             break;
         }

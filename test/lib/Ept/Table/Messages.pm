@@ -177,7 +177,7 @@ our @ENTRIES = (
     { program => 'p2p_dump', configs => [qw(1x4 2x2/tcp)], plain => 0,
       longer => [qw(1x1 2x2/shm)], mca => 'btl_epofi_get_chunk 65536' }, # or all is there after one test
     { program => 'p2p_dump', variant => 'few', configs => [qw(1x2)], quick => [],
-      args => '--backlog 20', mca => $FEW, plain => 0 },
+      args => '--pending 20', mca => $FEW, plain => 0 },
     { program => 'coll_dump', configs => [qw(1x4 2x2/tcp)], longer => ['2x2/node'], plain => 0 },
     { program => 'coll_dump', variant => 'signal', configs => ['1x4'], quick => [], plain => 0,
       args => '--way signal', mca => 'pml_epml_dump_signal 10' },

@@ -48,13 +48,13 @@ int mca_pml_epml_cid_send(ompi_communicator_t *comm, int rank, int tag, const ui
         int rc;
 
         mca_pml_epml_lock(ep);
-        /* Past the backlog, if there is one: nothing before it has this context. */
+        /* Past the pending queue, if there is one: nothing before it has this context. */
         rc = mca_pml_epml_lost_is(ep, peer)
                  ? MPI_ERR_PROC_FAILED
                  : mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), words, AGREE_BYTES);
         /* A member that is not told would wait without end, and this one for its answer.  So a path
          * without memory is waited for, and then the pair ends. */
-        rc = mca_pml_epml_backlog_judge(ep, peer, rc, &since);
+        rc = mca_pml_epml_pending_judge(ep, peer, rc, &since);
         mca_pml_epml_unlock(ep);
         if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
             mca_pml_epml_wait_over(&waiter);
@@ -109,7 +109,7 @@ static int check_way(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, uint64_t 
     const int rc = mca_pml_epml_route(ep, peer, &module, &connection);
 
     *has_way_p = OMPI_SUCCESS == rc;
-    return MPI_ERR_PROC_FAILED == mca_pml_epml_backlog_judge(ep, peer, rc, since)
+    return MPI_ERR_PROC_FAILED == mca_pml_epml_pending_judge(ep, peer, rc, since)
                ? MPI_ERR_PROC_FAILED
                : OMPI_ERR_WOULD_BLOCK;
 }

@@ -85,8 +85,8 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
     if (NULL != node || NULL != net) {
         look_around(ep, heard);
     }
-    if (OPAL_UNLIKELY(NULL != ep->wire.backlogs.first)) {
-        events += mca_pml_epml_backlog_progress(ep);
+    if (OPAL_UNLIKELY(NULL != ep->wire.pending.first)) {
+        events += mca_pml_epml_pending_progress(ep);
     }
     return events;
 }

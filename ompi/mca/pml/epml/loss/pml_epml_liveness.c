@@ -121,9 +121,9 @@ void mca_pml_epml_liveness_check(mca_pml_epml_ep_t *ep)
         }
     }
     ask_for_probe(ep);
-    for (const epml_backlog_thing_t *backlog = ep->wire.backlogs.first; NULL != backlog;
-         backlog = backlog->next_queue) {
-        lost_ask_peer(ep, backlog->peer, true);
+    for (const epml_pending_thing_t *queue = ep->wire.pending.first; NULL != queue;
+         queue = queue->next_queue) {
+        lost_ask_peer(ep, queue->peer, true);
     }
 }
 

@@ -278,7 +278,7 @@ static void cut_off(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
             connection->module->ep_abandon(connection->module, connection->endpoint);
         }
     }
-    mca_pml_epml_backlog_lost(ep, peer);
+    mca_pml_epml_pending_lost(ep, peer);
 }
 
 /** @param[in,out] untold  set if the launcher does not report one of them to all members
@@ -406,11 +406,10 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
      * mca_pml_epml_lost_process. */
     news = atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_acquire);
     mca_pml_epml_lost_saw(ep, news);
-    for (epml_backlog_thing_t *backlog = ep->wire.backlogs.first, *next; NULL != backlog;
-         backlog = next) {
-        next = backlog->next_queue; /* this one goes */
-        if (mca_pml_epml_lost_is(ep, backlog->peer)) {
-            cut_off(ep, backlog->peer); /* of a communicator that has been freed, perhaps */
+    for (epml_pending_thing_t *queue = ep->wire.pending.first, *next; NULL != queue; queue = next) {
+        next = queue->next_queue; /* this one goes */
+        if (mca_pml_epml_lost_is(ep, queue->peer)) {
+            cut_off(ep, queue->peer); /* of a communicator that has been freed, perhaps */
         }
     }
     /* Relaxed: what it stands for is read under the lock. */
@@ -422,7 +421,7 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
     if (0 < news) {
         mca_pml_epml_lost_tell();
     }
-    mca_pml_epml_backlog_end_in_vain(ep);
+    mca_pml_epml_pending_end_in_vain(ep);
     end_numbered(ep);
     end_posted(ep);
 }

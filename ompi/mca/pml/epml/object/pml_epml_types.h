@@ -133,14 +133,14 @@ typedef struct mca_pml_epml_connection_t {
  * is, or a control message.  New traffic to the peer goes behind, so order is kept and other peers
  * are not held up. */
 typedef struct mca_pml_epml_pending_t {
-    epml_backlog_thing_t thing; /**< peer: a mca_pml_epml_peer_t, of which the queue has a
+    epml_pending_thing_t thing; /**< peer: a mca_pml_epml_peer_t, of which the queue has a
                                  * reference; since: ns, see pml_epml_transmit.c */
     struct mca_pml_epml_request_t *request; /**< NULL: a control message */
     size_t size;                            /**< bytes of the control message, which follow */
     size_t sent; /**< of an active message that goes in pieces: bytes of its data */
 } mca_pml_epml_pending_t;
 
-static inline mca_pml_epml_pending_t *mca_pml_epml_pending_of(const epml_backlog_thing_t *thing)
+static inline mca_pml_epml_pending_t *mca_pml_epml_pending_of(const epml_pending_thing_t *thing)
 {
     return (mca_pml_epml_pending_t *) ((char *) thing - offsetof(mca_pml_epml_pending_t, thing));
 }
@@ -193,7 +193,7 @@ typedef struct mca_pml_epml_passing_t {
 /** What threads see of an endpoint that do not have its lock.  object. */
 typedef struct mca_pml_epml_ep_signs_t {
     /** Progress it even if the receive queue is empty: it has transports to other processes, or
-     * backlogs. */
+     * pending queues. */
     _Atomic bool busy;
     _Atomic uint32_t
         heartbeat; /**< counts progress calls by a thread of its own; without the lock, too */
@@ -216,7 +216,7 @@ typedef struct mca_pml_epml_ep_requests_t {
 
 /** How peers in other processes are reached, and which of them are lost.  wire. */
 typedef struct mca_pml_epml_ep_wire_t {
-    epml_backlogs_t backlogs; /**< by the peer's slot; things are in mca_pml_epml_pending_t */
+    epml_pending_queues_t pending; /**< by the peer's slot; things are in mca_pml_epml_pending_t */
     /** A hash table by peer slot with open addressing, of a size that is a power of two, for those
      * peers only that the endpoint has sent to.  NULL: none yet. */
     mca_pml_epml_connection_t *connections;
@@ -226,7 +226,7 @@ typedef struct mca_pml_epml_ep_wire_t {
     bool broken
         [EPML_TRANSPORTS]; /**< the transport's module has failed: all peers beyond it are lost */
     const mca_pml_epml_peer_t *connecting; /**< the peer of an ep_connect in progress */
-    uint64_t backlogged;                   /**< counts things put in a backlog */
+    uint64_t deferred;                     /**< counts things put in a pending queue */
     mca_btl_ep_counts_t net_before; /**< of the network's module, of those that had it before */
 } mca_pml_epml_ep_wire_t;
 
@@ -353,7 +353,7 @@ typedef struct mca_pml_epml_ep_t {
      == offsetof(mca_pml_epml_ep_t, b) / EPML_CACHE_LINE)
 _Static_assert(EPML_SAME_LINE(transports, match.recent),
                "the transports, and the queue that is searched first");
-_Static_assert(EPML_SAME_LINE(requests, wire.backlogs.first),
+_Static_assert(EPML_SAME_LINE(requests, wire.pending.first),
                "what each call and progress looks at");
 _Static_assert(EPML_SAME_LINE(flow.bytes, flow.exhausted), "what a kept message looks at");
 

@@ -75,7 +75,7 @@ static __attribute__((noinline)) void recvfrag_lose(mca_pml_epml_comm_t *comm,
         if (OMPI_ERR_OUT_OF_RESOURCE
             == mca_pml_epml_send_control(ep, comm->peers->member[match->source], &hdr,
                                          sizeof(hdr))) {
-            mca_pml_epml_backlog_give_up(ep, comm->peers->member[match->source]);
+            mca_pml_epml_pending_give_up(ep, comm->peers->member[match->source]);
         }
     }
     /* Relaxed: as above. */

@@ -35,7 +35,7 @@ static inline void mca_pml_epml_match_header(mca_pml_epml_hdr_match_t *hdr,
  * @return OMPI_SUCCESS or an error: then it has not been started */
 int mca_pml_epml_send_start(mca_pml_epml_request_t *request);
 
-/** The send cannot be finished: tell the user.  It is in no backlog. */
+/** The send cannot be finished: tell the user.  It is in no pending queue. */
 void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc);
 
 /** The data of a request, which the transport has had on zero-copy send, are the user's again: see
