@@ -265,7 +265,7 @@ static void count_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     ++got;
 }
 
-/** Fetch length bytes in count gets of neighbouring pieces. */
+/** Fetch length bytes in count gets of adjacent pieces. */
 static void get_once(const pair_t *pair, side_t *side, unsigned char *memory, size_t length,
                      int count)
 {

@@ -100,7 +100,7 @@ static int get_one(side_t *side, char *target, const char *source, size_t size)
                                        MCA_BTL_NO_ORDER, got, &gets, NULL);
 }
 
-/** The neighbour as it is when it has just been mapped. */
+/** The peer as it is when it has just been mapped. */
 static void forget_proof(side_t *side)
 {
     epshm_peer_proc_t *peer_proc = ((epshm_node_peer_t *) side->peer)->peer_proc;

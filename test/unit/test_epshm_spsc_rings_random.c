@@ -131,7 +131,7 @@ static void case_threads(void)
 static void random_step(uint64_t *random, int slots)
 {
     const int a = (int) tap_below(random, (uint64_t) slots);
-    /* Two in three to a neighbour or the one whose place is the same. */
+    /* Two in three to the next one or the one whose place is the same. */
     const int b = 0 == tap_below(random, 3)
                       ? (int) tap_below(random, (uint64_t) slots)
                       : (a + 1 + EPSHM_SPSC_PLACES * (int) tap_below(random, 2)) % slots;

@@ -402,7 +402,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
             EPT_CASE(t, case_exhausted_answers);
         }
         EPT_CASE(t, case_exhausted);
-        if (1 < t->nprocs) { /* otherwise a neighbour's thread may take in what arrives */
+        if (1 < t->nprocs) { /* otherwise another endpoint's thread may take in what arrives */
             EPT_CASE(t, case_exhausted_parts);
         }
         return 0;

@@ -28,7 +28,7 @@ static int random_bytes(uint64_t *random, int most)
     return (int) ept_random_below(random, (uint64_t) limits[ept_random_below(random, 4)]);
 }
 
-/** Neighbours get SPSC rings, which zero-copy sends need. */
+/** Local peers get SPSC rings, which zero-copy sends need. */
 static void warm_up(MPI_Comm comm, struct ept *t)
 {
     const int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;

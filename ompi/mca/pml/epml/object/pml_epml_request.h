@@ -105,7 +105,7 @@ typedef struct mca_pml_epml_request_t {
     _Atomic bool done; /**< the engine is through with it */
     bool contiguous;   /**< data are one piece of memory at base */
 
-    /* Neighbours, so that one store clears them all. */
+    /* Adjacent, so that one store clears them all. */
     bool counted;     /**< holds a reference on the communicator (mca_pml_epml_comm_t.active) */
     bool free_called; /**< the user gave it up before it was done */
     bool blocking;    /**< lives in a blocking call, which looks at done only */

@@ -202,7 +202,7 @@ typedef struct mca_pml_epml_ep_signs_t {
 /** The transports' modules.  wire. */
 typedef struct mca_pml_epml_ep_transports_t {
     mca_btl_ep_module_t *shm;
-    size_t immediate_limit; /**< header and data that go to a neighbour without a request */
+    size_t immediate_limit; /**< header and data that go to a local peer without a request */
     mca_btl_ep_module_t *module[EPML_TRANSPORTS]; /**< NULL: no peer is reached by it */
 } mca_pml_epml_ep_transports_t;
 

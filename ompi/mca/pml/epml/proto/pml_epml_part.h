@@ -10,8 +10,8 @@
  *
  * The sender's init tells the receiver of the request (EPML_HDR_PART_INIT), which is matched once,
  * with the receives of MPI_Precv_init only.  Each start of the receive lets the sender send one
- * round (PART_START).  Then every partition, or a run of neighbours, leaves as soon as it is ready
- * and names the receive by its number, and the round: as PART_DATA, or as PART_RNDV for the
+ * round (PART_START).  Then every partition, or a run of adjacent ones, leaves as soon as it is
+ * ready and names the receive by its number, and the round: as PART_DATA, or as PART_RNDV for the
  * receiver to fetch, which answers with FIN, or with PART_AGAIN where it cannot.  A sender that
  * cannot go on says so (PART_FAIL), which ends the receiver's round.  A receiver without memory to
  * keep the init answers that with a FIN that has an error.  docs/wire.md has the reasons.
@@ -35,7 +35,7 @@ BEGIN_C_DECLS
  * never sent: the kind of header implies it. */
 #define EPML_PART_CONTEXT (UINT64_C(1) << 63)
 
-/** Most bytes of neighbouring partitions that leave together.  A single partition may be larger.
+/** Most bytes of adjacent partitions that leave together.  A single partition may be larger.
  * Enough to be at full speed, and little enough for MPI_Parrived to be told in between. */
 #define EPML_PART_RUN_MAX ((uint64_t) 1 << 20)
 

@@ -526,7 +526,7 @@ static bool part_fail_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
     return true;
 }
 
-/** Can this piece be fetched, or unpacked from where it is?  Only a neighbour's addresses are
+/** Can this piece be fetched, or unpacked from where it is?  Only a local peer's addresses are
  * followed, and only of one that was told that it can be: it may have no registration otherwise. */
 static bool can_take(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t *hdr,
                      bool is_same_process)

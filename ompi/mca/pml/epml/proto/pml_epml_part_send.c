@@ -117,7 +117,7 @@ static int send_again(mca_pml_epml_part_t *part)
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
-/** Take the next run: partitions that became ready one after the other and are neighbours. */
+/** Take the next run: partitions that became ready one after the other and are adjacent. */
 static void take_run(mca_pml_epml_part_t *part)
 {
     const uint32_t *next = part->ready + part->ready_first;

@@ -50,7 +50,7 @@ void mca_pml_epml_flow_init(mca_pml_epml_ep_t *ep)
     ep->flow.limit = mca_pml_epml_component.unexpected_limit;
 }
 
-/** Let the neighbours know; the others are told when they send. */
+/** Notify the local peers; others are notified when they send. */
 static void set_full(mca_pml_epml_ep_t *ep, bool full)
 {
     if (NULL == ep->life.self) {

@@ -56,7 +56,7 @@ int mca_pml_epml_pending_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                                uint64_t *since);
 
 /** There is no transport to a peer that waits for an answer: it is lost to this endpoint, and this
- * endpoint to it, when it asks.  Neighbours cannot be lost. */
+ * endpoint to it, when it asks.  Local peers cannot be lost. */
 void mca_pml_epml_pending_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
 
 /** Send what can be sent, to some of the peers; the next ones are the next call's.

@@ -47,7 +47,7 @@ typedef struct epshm_node_address_t {
 #define EPSHM_NODE_AREA_AFTER 64
 #define EPSHM_NODE_AREA_PAUSE 64
 
-/** Neighbours that a module finds again without a lock. */
+/** Local peers that a module finds again without a lock. */
 #define EPSHM_NODE_KNOWN 64
 
 /** A BTL endpoint of the node side: the way to one module of another process. */
