@@ -8,10 +8,10 @@
  *
  * The jobs whose processes this process knows, and where these processes are.
  *
- * Another job is met when the first card of one of its endpoints comes (pml_epml_card.c), which has
- * the job's size.  It is kept until the PML goes: names of its endpoints may be in groups as long.
- * Hosts of the own job's processes are the launcher's to say, those of another job's are on their
- * cards: what this process's launcher knows of the other job does not matter.
+ * Another job is met when the first address of one of its endpoints comes (pml_epml_address.c),
+ * which has the job's size.  It is kept until the PML goes: names of its endpoints may be in groups
+ * as long. Hosts of the own job's processes are the launcher's to say, those of another job's are
+ * on their addresses: what this process's launcher knows of the other job does not matter.
  *
  * Tests: jobs_spawn, jobs_death, client, schedulers/slurm
  */

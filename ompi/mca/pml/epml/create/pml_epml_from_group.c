@@ -24,7 +24,7 @@
 #include "../engine/engine.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_card.h"
+#include "pml_epml_address.h"
 #include "pml_epml_creation.h"
 #include "pml_epml_from_group.h"
 #include "pml_epml_proc_tree.h"
@@ -92,10 +92,10 @@ static int from_group_check_addresses(const mca_pml_epml_creation_t *creation)
     const from_group_t *work = (const from_group_t *) creation;
 
     for (int i = 0; i < creation->local.total; ++i) {
-        const mca_pml_epml_card_t *card = epml_side_card(&creation->local, i);
+        const mca_pml_epml_address_t *address = epml_side_address(&creation->local, i);
         const opal_process_name_t name = ompi_group_get_proc_name(work->group, work->order[i]);
 
-        if (0 != memcmp(&card->name, &name, sizeof(name))) {
+        if (0 != memcmp(&address->name, &name, sizeof(name))) {
             return OMPI_ERR_BAD_PARAM;
         }
     }

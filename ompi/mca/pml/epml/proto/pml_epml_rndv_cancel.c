@@ -11,7 +11,7 @@
  * When a member of a communicator is lost, a collective ends with an error at the members that
  * notice, and its sends to members that live must end, too: their receives may never be posted.  So
  * it is with a collective of a client's that has failed for another reason and cancels its sends. 
- * But what has been offered for fetching may be being fetched, by the network card or by a
+ * But what has been offered for fetching may be being fetched, by the network interface or by a
  * local peer's thread, from memory that the user may free as soon as the call has returned.  (With
  * libfabric's tcp a registration that ends too early also costs the connection between two live
  * processes.)
