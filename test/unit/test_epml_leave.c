@@ -113,7 +113,7 @@ static void test_tell(bool is_inter, int step)
     lost = &members[3 + 4];
     while (!comm.loss.passing[0].over && 100 > calls++) {
         room = step;
-        mca_pml_epml_leave_tell(&comm, EPML_NEWS_LEFT);
+        mca_pml_epml_leave_tell(&comm, EPML_NOTICE_LEFT);
     }
     for (int i = 0; i < MEMBERS; ++i) {
         const int behind = (i - 3 + MEMBERS) % MEMBERS;
@@ -127,7 +127,7 @@ static void test_tell(bool is_inter, int step)
     TAP_EQ(is_inter ? 11 : 5, sum);
     TAP_CHECK(comm.loss.passing[0].over && calls == (sum + step - 1) / step, "%d calls", calls);
     room = 100;
-    mca_pml_epml_leave_tell(&comm, EPML_NEWS_LEFT);
+    mca_pml_epml_leave_tell(&comm, EPML_NOTICE_LEFT);
     TAP_EQ(100, room);
 }
 
@@ -222,7 +222,7 @@ static void test_revoked(bool is_inter)
     comm.comm = &handle;
     room = 1000;
     TAP_EQ(OMPI_SUCCESS, mca_pml_epml_revoke(&handle));
-    mca_pml_epml_leave_tell(&comm, EPML_NEWS_REVOKED);
+    mca_pml_epml_leave_tell(&comm, EPML_NOTICE_REVOKED);
     TAP_EQ((is_inter ? 2 : 1) * MEMBERS - 1, sum_of_told());
     TAP_CHECK(comm.loss.revoked && !comm.loss.left, "it is not revoked");
 
@@ -231,11 +231,11 @@ static void test_revoked(bool is_inter)
     attach();
     arrive_as(comm.context, UID + 5, EPML_HDR_FLAG_REVOKE);
     TAP_CHECK(comm.loss.revoked && !comm.loss.left, "it is not revoked, or left");
-    mca_pml_epml_leave_tell(&comm, EPML_NEWS_REVOKED);
+    mca_pml_epml_leave_tell(&comm, EPML_NOTICE_REVOKED);
     TAP_EQ(is_inter ? 11 : 5, sum_of_told());
     lost = &members[3 + 1];
     comm.loss.count = 1;
-    mca_pml_epml_leave_tell(&comm, EPML_NEWS_REVOKED);
+    mca_pml_epml_leave_tell(&comm, EPML_NOTICE_REVOKED);
     TAP_EQ(2, told[3 + 2]); /* the next one that lives */
 
     begin(is_inter);

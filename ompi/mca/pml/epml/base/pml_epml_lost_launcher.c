@@ -27,7 +27,7 @@
 
 #include <unistd.h>
 
-_Atomic uint32_t mca_pml_epml_lost_news = 0;
+_Atomic uint32_t mca_pml_epml_lost_count = 0;
 
 #define BITS 64
 
@@ -66,7 +66,7 @@ bool mca_pml_epml_lost_anybody(void)
     return atomic_load_explicit(&lost_anybody, memory_order_relaxed);
 }
 
-/* ---- the launcher's news --------------------------------------------------------------------- */
+/* ---- the launcher's reports ------------------------------------------------------------------ */
 
 /** The bits of a process's job, or NULL. */
 static inline _Atomic uint64_t *the_dead_of(opal_jobid_t id)
@@ -91,9 +91,9 @@ void mca_pml_epml_lost_process(const opal_process_name_t *name)
         return;
     }
     mca_pml_epml_lost_set_anybody();
-    /* Release: orders the bit before the news of it; partner: the acquire load in
+    /* Release: orders the bit before the count; partner: the acquire load in
      * mca_pml_epml_lost_look. */
-    atomic_fetch_add_explicit(&mca_pml_epml_lost_news, 1, memory_order_release);
+    atomic_fetch_add_explicit(&mca_pml_epml_lost_count, 1, memory_order_release);
 }
 
 static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *source,
@@ -124,7 +124,7 @@ bool mca_pml_epml_lost_is_dead(const opal_process_name_t *name)
     const opal_vpid_t process = mca_pml_epml_name_process(name).vpid;
     const _Atomic uint64_t *dead = the_dead_of(name->jobid);
 
-    /* Relaxed: mca_pml_epml_lost_look has seen the news of it; others may see it early. */
+    /* Relaxed: mca_pml_epml_lost_look has seen the count; others may see it early. */
     return NULL != dead
            && 0
                   != (atomic_load_explicit(&dead[process / BITS], memory_order_relaxed)
@@ -199,7 +199,7 @@ void mca_pml_epml_lost_stop(void)
     lost.told = false;
     /* Alone by now. */
     atomic_store_explicit(&lost_anybody, false, memory_order_relaxed);
-    atomic_store_explicit(&mca_pml_epml_lost_news, 0, memory_order_relaxed);
+    atomic_store_explicit(&mca_pml_epml_lost_count, 0, memory_order_relaxed);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */

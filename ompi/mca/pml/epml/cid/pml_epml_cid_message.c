@@ -153,8 +153,8 @@ void mca_pml_epml_comm_leave(ompi_communicator_t *newcomm)
         bool told;
 
         mca_pml_epml_lock(comm->ep);
-        mca_pml_epml_leave_tell(comm, EPML_NEWS_LEFT);
-        told = comm->loss.passing[EPML_NEWS_LEFT].over;
+        mca_pml_epml_leave_tell(comm, EPML_NOTICE_LEFT);
+        told = comm->loss.passing[EPML_NOTICE_LEFT].over;
         mca_pml_epml_unlock(comm->ep);
         if (told) {
             break;

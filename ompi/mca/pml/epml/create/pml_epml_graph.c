@@ -111,7 +111,7 @@ void epml_graph_settle(epml_graph_t *graph)
     graph->count = 0 < graph->count ? last + 1 : 0;
 }
 
-int epml_graph_news(const epml_graph_t *graph, int own, epml_graph_participant_t *participants)
+int epml_graph_updates(const epml_graph_t *graph, int own, epml_graph_participant_t *participants)
 {
     int count = 0;
 

@@ -106,7 +106,7 @@ void epml_graph_settle(epml_graph_t *graph);
  *
  * @param[out] participants  room for epml_graph_t.count, or NULL
  * @return how many */
-int epml_graph_news(const epml_graph_t *graph, int own, epml_graph_participant_t *participants);
+int epml_graph_updates(const epml_graph_t *graph, int own, epml_graph_participant_t *participants);
 
 /** Do the members of own communicator, of what all of them have been told, know the whole graph?
  * The same answer for all of them. */

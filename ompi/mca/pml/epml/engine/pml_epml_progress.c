@@ -40,7 +40,7 @@ static inline void look_around(mca_pml_epml_ep_t *ep, bool heard)
     } else if (OPAL_UNLIKELY(0 == ++ep->engine.quiet % EPML_QUIET_LONG)) {
         mca_pml_epml_liveness_check(ep);
     }
-    if (OPAL_UNLIKELY(mca_pml_epml_lost_has_news(ep))) {
+    if (OPAL_UNLIKELY(mca_pml_epml_lost_has_unseen(ep))) {
         mca_pml_epml_lost_look(ep);
     }
 }

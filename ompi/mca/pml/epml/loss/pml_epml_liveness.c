@@ -182,7 +182,7 @@ void mca_pml_epml_lost_look_after(mca_pml_epml_comm_t *comm)
         liveness_check_local(comm, noted);
         free(noted);
     }
-    if (mca_pml_epml_lost_has_news(ep)) {
+    if (mca_pml_epml_lost_has_unseen(ep)) {
         mca_pml_epml_lost_look(ep);
     }
     mca_pml_epml_unlock(ep);

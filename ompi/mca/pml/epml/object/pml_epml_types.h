@@ -167,14 +167,14 @@ typedef struct mca_pml_epml_unexpected_t {
  * however far the cores are from each other: one copy by the kernel takes longer. */
 #define EPML_NODE_COPIED 4096
 
-/** What a member of a communicator tells others, which pass it on. */
-typedef enum mca_pml_epml_news_t {
-    EPML_NEWS_LEFT,    /**< its collectives cannot succeed */
-    EPML_NEWS_REVOKED, /**< it is revoked: nothing of it can succeed */
-    EPML_NEWS
-} mca_pml_epml_news_t;
+/** Notices that a member of a communicator sends to others, which pass them on. */
+typedef enum mca_pml_epml_notice_t {
+    EPML_NOTICE_LEFT,    /**< its collectives cannot succeed */
+    EPML_NOTICE_REVOKED, /**< it is revoked: nothing of it can succeed */
+    EPML_NOTICES
+} mca_pml_epml_notice_t;
 
-/** How far a member has come with passing such news on. */
+/** How far a member has come with passing such notices on. */
 typedef struct mca_pml_epml_passing_t {
     bool over;      /**< all that are to be told by it have been told */
     bool first;     /**< it tells all members: no member has told it */
@@ -222,7 +222,7 @@ typedef struct mca_pml_epml_ep_wire_t {
     mca_pml_epml_connection_t *connections;
     uint32_t connection_size;
     uint32_t connections_used;
-    uint32_t lost_seen;     /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
+    uint32_t lost_seen; /**< mca_pml_epml_lost_count when this endpoint last looked, or LOOK */
     bool broken
         [EPML_TRANSPORTS]; /**< the transport's module has failed: all peers beyond it are lost */
     const mca_pml_epml_peer_t *connecting; /**< the peer of an ep_connect in progress */
@@ -287,7 +287,7 @@ typedef struct mca_pml_epml_ep_loss_t {
     struct {
         uint64_t context; /**< 0: nothing */
         uint64_t uid;     /**< its sender */
-        mca_pml_epml_news_t news;
+        mca_pml_epml_notice_t notice;
     } early[EPML_LEFT_EARLY];
     uint32_t early_next;
     uint64_t quiet_ns;    /**< when it became quiet, or the last questions were asked */
@@ -392,7 +392,7 @@ typedef struct mca_pml_epml_comm_t {
                                 * revoked is set */
         bool left;             /**< a member has said that it has lost another one */
         bool revoked;          /**< all that waits in it ends with MPI_ERR_REVOKED */
-        mca_pml_epml_passing_t passing[EPML_NEWS];
+        mca_pml_epml_passing_t passing[EPML_NOTICES];
         uint32_t ask_next; /**< the next member where all members are looked at */
     } loss;
     bool message_lost;       /**< one was lost for lack of memory: receives fail */
