@@ -82,7 +82,7 @@ libfabric's fi_pingpong over the same provider; socket a plain one, polled.
 TEXT
 }
 
-# Name of the file without its ending => what gnuplot is told.
+# Name of the file without its ending => input of gnuplot.
 sub figures {
     my ($data) = @_;
     my @panels = grep { length } map {

@@ -129,7 +129,7 @@ typedef struct fuzz_net_t {
     uint32_t gets;         /**< begun, not finished */
     int64_t registrations; /**< handles given out, not given back */
     bool lost;             /**< the endpoint knows that it has lost the remote rank */
-    bool abandoned;        /**< and has told the network so */
+    bool abandoned;        /**< and has notified the network */
 } fuzz_net_t;
 
 extern fuzz_net_t fuzz_net;

@@ -115,7 +115,7 @@ void fuzz_check_matching(void)
     }
 }
 
-/** The peers that were told to hold, and that told us, are counted right. */
+/** The peers that were sent HOLD, and that sent it, are counted right. */
 static void check_flow(void)
 {
     uint32_t holding = 0, held = 0;
@@ -126,12 +126,12 @@ static void check_flow(void)
         FUZZ_CHECK(connection->used || (NULL == connection->holding && !connection->held),
                    "an unused connection holds");
         FUZZ_CHECK(NULL == connection->holding || fuzz_remote == connection->holding,
-                   "another than the remote rank was told to hold");
+                   "another than the remote rank was sent HOLD");
         holding += NULL != connection->holding ? 1 : 0;
         held += connection->held ? 1 : 0;
     }
     FUZZ_CHECK(holding == fuzz_ep->flow.holding_count && held == fuzz_ep->flow.held_count,
-               "%u were told to hold, counted %u; %u told us, counted %u", holding,
+               "%u were sent HOLD, counted %u; %u sent it, counted %u", holding,
                fuzz_ep->flow.holding_count, held, fuzz_ep->flow.held_count);
     FUZZ_CHECK(!fuzz_ep->flow.exhausted, "memory is said to have run out");
     FUZZ_CHECK(fuzz_ep->flow.full || fuzz_ep->flow.bytes <= fuzz_ep->flow.limit,

@@ -108,7 +108,7 @@ static void connect_network(void)
     epml_lock_leave(&fuzz_ep->lock, false);
 }
 
-/** The next use of the remote rank connects anew; nobody has told anybody to hold. */
+/** The next use of the remote rank connects anew; HOLD has not been sent. */
 static void forget_connections(void)
 {
     for (uint32_t i = 0; i < fuzz_ep->wire.connection_size; ++i) {
@@ -145,7 +145,7 @@ static void forget_loss(void)
     fuzz_ep->loss.early_next = 0;
     fuzz_ep->loss.ask_soon = false;
     fuzz_ep->loss.any = false;
-    fuzz_ep->wire.lost_seen = 0; /* the launcher has told of nobody */
+    fuzz_ep->wire.lost_seen = 0; /* the launcher has reported nobody */
     fuzz_ep->engine.quiet = 0;
 }
 
@@ -159,7 +159,7 @@ static void local_knows(bool knows)
     }
 }
 
-/** It takes in what it is told of losses, as no thread of its own does. */
+/** It takes in notices of losses, as no thread of its own does. */
 static void local_progress(void)
 {
     mca_pml_epml_ep_t *ep = mca_pml_epml_comm(handles[1][FUZZ_COMM_MAIN])->ep;

@@ -165,7 +165,7 @@ static void ready(slot_t *slot, int count)
 
     count = count < left ? count : left;
     if (ACTIVE == slot->state && slot->plan.send && 0 < count) {
-        /* Errors are told by the request's end. */
+        /* Errors are reported by the request's end. */
         FUZZ_CHECK(MPI_SUCCESS
                        == MPI_Pready_range(slot->ready, slot->ready + count - 1, slot->request),
                    "partitions cannot be marked");

@@ -229,7 +229,7 @@ static inline bool count_loss(mca_btl_ep_module_t *module, struct mca_btl_base_e
     (void) module;
     TAP_CHECK(NULL != endpoint, "nobody is lost");
     ++losses;
-    return false; /* the user is not told */
+    return false; /* nothing is reported to the user */
 }
 
 /** Open and connect; losses are counted from here on. */

@@ -411,7 +411,7 @@ static void case_forgotten(const pair_t *pair)
     side_close(&side);
 }
 
-/** One has gone, and another one has got its port.  That the first one is told something more, in
+/** One has gone, and another one has got its port.  That the first one is sent something more, in
  * vain, does not take the second one's secret away. */
 static void case_same_port(const pair_t *pair)
 {

@@ -443,7 +443,7 @@ static void case_death(const pair_t *pair)
         TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, rc);
         (void) side_progress(&side);
     }
-    TAP_CHECK(1 <= losses, "the loss of the peer was not told");
+    TAP_CHECK(1 <= losses, "the loss of the peer was not reported");
     TAP_CHECK(0 < bad_ends, "%d sent, and none of them failed", sent);
     TAP_EQ(OPAL_ERR_UNREACH,
            side.module->ep_send(side.module, side.peer, payload, 8, NULL, 0, MCA_BTL_EP_TAG));
@@ -458,7 +458,7 @@ static void case_death_shared(const pair_t *pair)
 }
 
 /** Nobody has ever listened at an address: sending goes on being refused, and in the end it is
- * given up, which is told. */
+ * given up, which is reported. */
 static void case_silence(const pair_t *pair)
 {
     side_t side = {0};
@@ -480,7 +480,7 @@ static void case_silence(const pair_t *pair)
         (void) side_progress(&side);
         usleep(1000);
     }
-    TAP_CHECK(0 < losses, "the loss was not told");
+    TAP_CHECK(0 < losses, "the loss was not reported");
     side_end(&side);
 }
 

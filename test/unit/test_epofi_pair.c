@@ -222,7 +222,7 @@ static void case_missing(const pair_t *pair)
     end(&side);
 }
 
-/** Likewise the first one, at a side that has only listened: it must be told the peer, and tell. */
+/** Likewise the first one, at a side that has only listened: it must learn of the loss, and report it. */
 static void case_missing_unmet(const pair_t *pair)
 {
     side_t side = {0};
@@ -306,7 +306,7 @@ static void answer(side_t *side, const mca_btl_epofi_pair_t *known)
 }
 
 /** A peer has been given up, and then forgotten; nothing is lost on the way, and the peer could not
- * be told.  It learns of it when it asks, also if it has been answered something before. */
+ * be notified.  It learns of it when it asks, also if it has been answered something before. */
 static void given_up(const pair_t *pair, bool answered)
 {
     side_t side = {0};

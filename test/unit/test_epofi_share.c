@@ -383,8 +383,8 @@ static void run_threads(const pair_t *pair)
 
 /* ---- alone ----------------------------------------------------------------------------------- */
 
-/** A module that comes when all numbers are taken is told, and one that comes when one is free
- * again gets it. */
+/** A module that comes when all numbers are taken gets an error, and one that comes when one is
+ * free again gets it. */
 static void run_full(const pair_t *pair)
 {
     static mca_btl_epofi_context_t contexts[EPOFI_NUMBER_MOST];

@@ -14,7 +14,7 @@
 
 #include "test_epshm_node.h"
 
-/** What the owner of a module has been told of: peers, senders, and the last one of these. */
+/** Losses reported to the owner of a module: peers, senders, and the last one of these. */
 static int losses, sender_losses;
 static name_t lost_sender;
 

@@ -141,7 +141,8 @@ static void case_receiver_killed(const pair_t *pair)
     end_of_receiver(pair, true);
 }
 
-/** Rank 1 takes nothing and ends, its process lives; rank 0 has fragments for it, until it is told.
+/** Rank 1 takes nothing and ends, its process lives; rank 0 has fragments for it, until it is
+ * notified.
  */
 static void case_fragments_to_nobody(const pair_t *pair)
 {

@@ -364,8 +364,8 @@ static void case_endless(const pair_t *pair)
     broken_doorbell(pair, true);
 }
 
-/** Rank 0 gives rank 1 up, which waits and has nothing on its way: it is told, or learns of it when
- * it asks. */
+/** Rank 0 gives rank 1 up, which waits and has nothing on its way: it is notified, or learns of it
+ * when it asks. */
 static void given_up(const pair_t *pair, bool asks)
 {
     side_t side = {.received = 0};
@@ -399,7 +399,7 @@ static void given_up(const pair_t *pair, bool asks)
     side_close(&side);
 }
 
-static void case_told(const pair_t *pair)
+static void case_notified(const pair_t *pair)
 {
     given_up(pair, false);
 }
@@ -422,7 +422,7 @@ int main(int argc, char **argv)
     run_pair("a packet for nobody", case_addressee, false);
     run_pair("a packet that is too large", case_size, false);
     run_pair("packets without an end", case_endless, false);
-    run_pair("an endpoint that is told", case_told, false);
+    run_pair("an endpoint that is notified", case_notified, false);
     run_pair("an endpoint that asks", case_asks, false);
     return pairs_end();
 }

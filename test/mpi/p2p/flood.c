@@ -225,7 +225,7 @@ static void case_go(MPI_Comm comm, struct ept *t)
 {
     uint64_t data = 5;
 
-    for (int r = 1; 0 == t->rank && r < t->size; ++r) { /* behind what told it to go on */
+    for (int r = 1; 0 == t->rank && r < t->size; ++r) { /* behind the GO */
         EPT_OK(t, MPI_Send(&data, 8, MPI_BYTE, r, OTHER, comm));
     }
     if (0 != t->rank) {

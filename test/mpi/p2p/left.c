@@ -99,7 +99,7 @@ static void *run(void *context)
         MPI_Comm_free(&side->comm);
         meet(side);
         meet(side);
-        if (MPI_COMM_NULL != other) { /* by then it has been told of all that came before */
+        if (MPI_COMM_NULL != other) { /* by then it has been notified of all that came before */
             check(MPI_Recv(&byte, 1, MPI_BYTE, 0, TAG, other, MPI_STATUS_IGNORE), "MPI_Recv", false,
                   -1);
         }

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What the launcher says of processes that have died, and the words in which the user is told.
+ * What the launcher says of processes that have died, and how that is reported to the user.
  *
  * Called by all code that asks which processes are dead and, in PMIx's thread, by the launcher.
  *
@@ -40,7 +40,7 @@ static struct {
      * events. */
     _Atomic uint64_t *_Atomic dead;
     opal_mutex_t telling; /**< of what follows */
-    bool told;            /**< the user knows */
+    bool reported;        /**< to the user */
 } lost = {.lock = OPAL_MUTEX_STATIC_INIT, .handler = SIZE_MAX, .telling = OPAL_MUTEX_STATIC_INIT};
 
 /** @return the own job's bits, or NULL.  Any thread, also one of a process without endpoints. */
@@ -196,7 +196,7 @@ void mca_pml_epml_lost_stop(void)
     /* Relaxed: alone by now. */
     free(atomic_exchange_explicit(&lost.dead, NULL, memory_order_relaxed));
     lost.started = false;
-    lost.told = false;
+    lost.reported = false;
     /* Alone by now. */
     atomic_store_explicit(&lost_anybody, false, memory_order_relaxed);
     atomic_store_explicit(&mca_pml_epml_lost_count, 0, memory_order_relaxed);
@@ -253,9 +253,9 @@ static void say_who_is_dead(void)
 void mca_pml_epml_lost_tell(void)
 {
     opal_mutex_lock(&lost.telling);
-    if (!lost.told) {
+    if (!lost.reported) {
         say_who_is_dead();
-        lost.told = true;
+        lost.reported = true;
     }
     opal_mutex_unlock(&lost.telling);
 }

@@ -52,8 +52,8 @@ int mca_pml_epml_cid_send(ompi_communicator_t *comm, int rank, int tag, const ui
         rc = mca_pml_epml_lost_is(ep, peer)
                  ? MPI_ERR_PROC_FAILED
                  : mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), words, AGREE_BYTES);
-        /* A member that is not told would wait without end, and this one for its answer.  So a path
-         * without memory is waited for, and then the pair ends. */
+        /* A member that gets no message would wait without end, and this one for its answer.  So a
+         * path without memory is waited for, and then the pair ends. */
         rc = mca_pml_epml_pending_judge(ep, peer, rc, &since);
         mca_pml_epml_unlock(ep);
         if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
@@ -99,7 +99,7 @@ static int cid_message_take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64
 /** Is there a way to the one that is waited for?  That peer will need an answer; and without a way
  * this endpoint could not even ask whether it has been given up.  Under the lock.
  *
- * @param[out] has_way_p  there is a path: if it is lost, the peer is told
+ * @param[out] has_way_p  there is a path: if it is lost, the peer is notified
  * @return OMPI_ERR_WOULD_BLOCK, or MPI_ERR_PROC_FAILED: never */
 static int check_way(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, uint64_t *since,
                      bool *has_way_p)
@@ -150,13 +150,13 @@ void mca_pml_epml_comm_leave(ompi_communicator_t *newcomm)
     mca_pml_epml_waiter_t waiter = {0};
 
     while (NULL != comm) {
-        bool told;
+        bool is_over;
 
         mca_pml_epml_lock(comm->ep);
         mca_pml_epml_leave_tell(comm, EPML_NOTICE_LEFT);
-        told = comm->loss.passing[EPML_NOTICE_LEFT].over;
+        is_over = comm->loss.passing[EPML_NOTICE_LEFT].over;
         mca_pml_epml_unlock(comm->ep);
-        if (told) {
+        if (is_over) {
             break;
         }
         /* Without memory, as above. */

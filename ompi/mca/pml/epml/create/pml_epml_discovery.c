@@ -12,9 +12,9 @@
  * A member of two communicators takes each step in both at once, by nonblocking collectives, and
  * the next step when it has both: so members that pass the two in different orders do not wait for
  * each other in a circle.  All members take the same step of the same communicator.  An error is
- * told in each second step, and stops each communicator whose members have not come to the end yet.
- * They are at the end, or stopped, after the same step, all of a communicator: all have been told
- * the same.
+ * exchanged in each second step, and stops each communicator whose members have not come to the end
+ * yet. They are at the end, or stopped, after the same step, all of a communicator: all have
+ * received the same.
  *
  * A round is three steps: the number of updates of each member; the agreement that all have memory
  * for them; the updates.

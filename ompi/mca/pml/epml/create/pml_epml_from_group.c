@@ -203,7 +203,7 @@ int mca_pml_epml_create_from_group(ompi_group_t *group, uint64_t key,
     }
     if (!make_lists(&work, count)) {
         free_lists(&work);
-        return OMPI_ERR_OUT_OF_RESOURCE; /* the other members are not known, so none can be told */
+        return OMPI_ERR_OUT_OF_RESOURCE; /* no other member is known, none can be notified */
     }
     find_processes(&work);
     work.tree.ranks = work.ranks;

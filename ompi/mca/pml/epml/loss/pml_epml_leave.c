@@ -40,7 +40,7 @@
 
 #include "ompi/constants.h"
 
-/** @param[in,out] nth  of the members to be told; the first ones have been
+/** @param[in,out] nth  of the members to be notified; the first ones have been
  * @return false: there was no memory for it */
 static bool tell_one(mca_pml_epml_comm_t *comm, mca_pml_epml_notice_t notice,
                      mca_pml_epml_peer_t *peer, uint32_t *nth)

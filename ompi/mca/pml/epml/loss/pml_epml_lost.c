@@ -154,7 +154,7 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module, struct mca_btl_base_e
             wait_for_launcher(ep, &connection->name);
         }
         mca_pml_epml_lost_note(ep, connection);
-        /* Else the user is told by mca_pml_epml_lost_tell. */
+        /* Else mca_pml_epml_lost_tell reports it. */
         unknown = unknown || !mca_pml_epml_lost_is_dead(&connection->name);
     }
     return unknown;

@@ -91,7 +91,7 @@ typedef enum mca_pml_epml_send_state_t {
     EPML_SEND_RNDV,  /**< waits for the peer's CTS or FIN */
     EPML_SEND_CANCELLED, /**< likewise, and the peer has been asked to forget it */
     EPML_SEND_FRAGS,     /**< fragments are going out */
-    EPML_SEND_BROKEN,    /**< there will be no more, which the receiver must be told */
+    EPML_SEND_BROKEN,    /**< there will be no more, of which the receiver must be notified */
     EPML_SEND_DONE
 } mca_pml_epml_send_state_t;
 

@@ -120,9 +120,9 @@ typedef struct mca_pml_epml_connection_t {
     struct mca_btl_base_endpoint_t *endpoint; /**< NULL: none */
     uint32_t slot;
     bool used;                    /**< an entry of the table, for good: its slot comes again */
-    mca_pml_epml_peer_t *holding; /**< a reference: we told the peer to hold; NULL: it may go on */
+    mca_pml_epml_peer_t *holding; /**< a reference: the peer was sent HOLD; NULL: it may go on */
     uint32_t kept_since_hold;     /**< messages of it kept since then */
-    bool held;                    /**< the peer told us to hold */
+    bool held;                    /**< the peer sent HOLD */
     bool fetches;                 /**< short data too it would rather fetch, see pml_epml_send.c */
     uint32_t copied;              /**< messages sent of which that was to be known */
     uint64_t lost_id;             /**< the peer that this endpoint has lost; 0: none */
@@ -160,7 +160,7 @@ typedef struct mca_pml_epml_unexpected_t {
     unsigned char data[]; /**< eager: data; rendezvous: the header's rest, handle */
 } mca_pml_epml_unexpected_t;
 
-/** Sizes of fetched messages that are told apart: up to 16, 64 and 256 KiB, 1 MiB, and above. */
+/** Sizes of fetched messages that are distinguished: up to 16, 64 and 256 KiB, 1 MiB, and above. */
 #define EPML_FETCH_CLASSES 5
 
 /** Bytes of data up to which they are copied twice on their way to another process of the node,
@@ -176,10 +176,10 @@ typedef enum mca_pml_epml_notice_t {
 
 /** How far a member has come with passing such notices on. */
 typedef struct mca_pml_epml_passing_t {
-    bool over;      /**< all that are to be told by it have been told */
-    bool first;     /**< it tells all members: no member has told it */
+    bool over;      /**< all that are to be notified by it have been */
+    bool first;     /**< it notifies all members: no member has notified it */
     uint32_t count; /**< so many of them so far */
-    int32_t lost;   /**< of members that were lost then: after more losses others are to be told */
+    int32_t lost;   /**< of members lost then: after more losses others are to be notified */
 } mca_pml_epml_passing_t;
 
 /** Communicators of which members may speak before they are here, or half as many. */
@@ -245,7 +245,7 @@ typedef struct mca_pml_epml_ep_flow_t {
     uint64_t most;                 /**< the most bytes there ever were */
     uint32_t holding_count;        /**< connections with holding set */
     uint32_t held_count;           /**< connections with held set */
-    bool full;                     /**< peers were told, or will be when they send */
+    bool full;                     /**< peers were notified, or will be when they send */
     bool exhausted;                /**< there was no memory for a message: full for good */
     uint64_t times_full;           /**< how often the limit was reached */
     uint64_t holds_sent, gos_sent; /**< to other processes */
@@ -386,7 +386,7 @@ typedef struct mca_pml_epml_comm_t {
         int32_t count;         /**< members that are lost, of peers and local */
         int32_t acked;         /**< so many of them the user has acknowledged */
         int32_t listed;        /**< members in list */
-        int32_t *list; /**< lost members in the order in which the user was told of them: ranks
+        int32_t *list; /**< lost members in the order in which they were reported to the user: ranks
                                 * in peers, or ~ranks in local; NULL: never asked for */
         bool member;   /**< some member is lost, of peers, of local or of outer; or left or
                                 * revoked is set */
@@ -400,7 +400,7 @@ typedef struct mca_pml_epml_comm_t {
     bool agree_over; /**< one of all members was given up: what still comes of it must not be
                         * taken for the next one's; under the ep's lock */
     bool agrees;     /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
-    bool may_owe;   /**< a client has told others of something, or heard of it, as of an error, or a
+    bool may_owe;   /**< a client has sent a notice to others, or received one, as of an error, or a
                       * message of a collective was never received: members may still ask for
                       * what they have offered; under the ep's lock */
     void **objects; /**< of clients, see pml_epml_clients.h; NULL: none; set under the lock */

@@ -36,7 +36,7 @@ BEGIN_C_DECLS
 #define EPML_PART_CONTEXT (UINT64_C(1) << 63)
 
 /** Most bytes of adjacent partitions that leave together.  A single partition may be larger.
- * Enough to be at full speed, and little enough for MPI_Parrived to be told in between. */
+ * Enough to be at full speed, and little enough for MPI_Parrived to see them in between. */
 #define EPML_PART_RUN_MAX ((uint64_t) 1 << 20)
 
 /** What is_ready says of a partition. */
@@ -63,9 +63,9 @@ typedef struct mca_pml_epml_part_t {
     uint32_t round;          /**< starts so far; both sides count */
     uint64_t open;           /**< pieces of this round that are being fetched */
     int error;               /**< of this round, as MPI has it */
-    bool may_fetch;          /**< the receiver can fetch from memory in this round, as it told */
-    bool ended;              /**< nothing more comes in this round; send: and the receiver is to be
-                              * told why */
+    bool may_fetch; /**< the receiver can fetch from memory in this round, as it has sent */
+    bool ended;     /**< nothing more comes in this round; send: and the receiver is to be
+                              * notified why */
 
     /* send; super.to_send: bytes of a round that the receiver wants, super.receiver_request */
     uint32_t granted;  /**< the last round that the receiver has started */

@@ -258,7 +258,7 @@ static mca_pml_epml_part_t *part_recv_addressee(mca_pml_epml_ep_t *ep, uint32_t 
     return (mca_pml_epml_part_t *) mca_pml_epml_request_id_find(ep, number);
 }
 
-/** Is it one that has told a sender its number? */
+/** Is it one whose number has been sent to a sender? */
 static bool has_sender(const mca_pml_epml_part_t *part)
 {
     return &mca_pml_epml_precv_ops == part->super.ops && part->matched;
@@ -527,7 +527,8 @@ static bool part_fail_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
 }
 
 /** Can this piece be fetched, or unpacked from where it is?  Only a local peer's addresses are
- * followed, and only of one that was told that it can be: it may have no registration otherwise. */
+ * followed, and only of one that was notified that it can be: it may have no registration
+ * otherwise. */
 static bool can_take(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t *hdr,
                      bool is_same_process)
 {

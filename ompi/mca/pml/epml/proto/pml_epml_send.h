@@ -51,7 +51,7 @@ void mca_pml_epml_rndv_cancel(mca_pml_epml_request_t *request);
 
 /** Throw away a message that will not be received.  If a member is lost, its sender waits for an
  * answer that would otherwise never be sent.  Of a collective that has failed for another reason
- * the sender is told, and asks.  Under the lock. */
+ * the sender is notified, and asks.  Under the lock. */
 void mca_pml_epml_rndv_cancel_unexpected(mca_pml_epml_comm_t *comm,
                                          epml_match_unexpected_t *message);
 

@@ -84,7 +84,7 @@ void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *co
 /** Has this endpoint lost this peer?  Under its lock. */
 bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
 
-/** Likewise, for an operation that is about to fail: the user has been told of a death first. */
+/** Likewise, for an operation that is about to fail: a death is reported to the user first. */
 bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
 
 /** Does a receive that cannot be served because of a loss stay active until the loss is acknowledged

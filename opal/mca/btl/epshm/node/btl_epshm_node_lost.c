@@ -37,7 +37,7 @@ static void condemn_pipes(epshm_node_module_t *module, uint64_t sender)
 }
 
 /** Nothing is received any more, neither from senders that have left word in the doorbell nor from
- * new ones.  The others are told by the next ep_progress: one of their messages may be in
+ * new ones.  The others are notified by the next ep_progress: one of their messages may be in
  * delivery. */
 static void refuse_all(epshm_node_module_t *module)
 {
@@ -65,7 +65,7 @@ const epshm_node_refused_t *mca_btl_epshm_node_has_refused(const epshm_node_modu
     return NULL;
 }
 
-/** A sender is given up, and will be told when it sends something.
+/** A sender is given up, and will be notified when it sends something.
  * @return false: there is no memory to note that */
 static bool node_lost_remember(epshm_node_module_t *module, uint64_t sender, bool corrupt)
 {

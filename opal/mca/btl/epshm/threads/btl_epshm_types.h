@@ -141,7 +141,7 @@ typedef struct epshm_place_t {
     epshm_zcopy_sends_t zcopy_sends;
 } epshm_place_t;
 
-/** Sizes of long copies that are told apart: up to 64 and 256 KiB, and above. */
+/** Sizes of long copies that are distinguished: up to 64 and 256 KiB, and above. */
 #define EPSHM_COPY_CLASSES 3
 
 /** Places for what is known of the way from others, by the receive queue's id. */
