@@ -7,7 +7,7 @@
  * @file
  *
  * Memory that makes no sense where a pipe between processes should be (btl_epshm_pipe.h): what the
- * other side says, and what it writes while it is read.
+ * other process says, and what it writes while it is read.
  *
  * Guards: btl_epshm_pipe.h, btl_epshm_pipe_in.h, btl_epshm_pipe_out.h
  */
