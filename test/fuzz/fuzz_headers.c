@@ -250,7 +250,7 @@ static uint64_t a_part_length(fuzz_input_t *input)
                           : addressee->super.size / (1 + choice % 4);
 }
 
-/** The number that the other side of a partitioned request is known by, or any. */
+/** The number that the peer of a partitioned request is known by, or any. */
 static uint64_t a_sender(fuzz_input_t *input)
 {
     return NULL != addressee && 0 != fuzz_byte(input) % 8 ? addressee->super.sender_request

@@ -513,7 +513,7 @@ static void case_owed(MPI_Comm comm, struct ept *t)
         }
     }
     if (1 == t->rank) {
-        usleep(300000); /* out of MPI: its side fills up */
+        usleep(300000); /* out of MPI: its receive queue fills up */
         EPT_OK(t, MPI_Waitall(SENDS, requests, MPI_STATUSES_IGNORE));
     }
     EPT_OK(t, MPI_Comm_free(&pair));

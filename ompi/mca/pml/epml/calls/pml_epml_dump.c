@@ -139,7 +139,7 @@ static bool nobody_heard_of(const mca_pml_epml_request_t *request)
     return NULL != request->ops->is_unheard && request->ops->is_unheard(request);
 }
 
-/** All requests of one direction that have a number: the other side has heard of them. */
+/** All requests of one direction that have a number: the peer knows them. */
 static void dump_numbered(const view_t *view, bool sends)
 {
     for (uint32_t i = 0; i < view->ep->numbers.count; ++i) {

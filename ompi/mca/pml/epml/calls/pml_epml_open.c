@@ -10,7 +10,7 @@
  * in its attached buffer, waited for by MPI_Buffer_detach.
  *
  * There is no list of all requests.  One that is started and not complete is in one of three
- * places: among the posted receives, among those with a number, of which the other side has heard,
+ * places: among the posted receives, among those with a number, which the peer knows,
  * or in a pending queue.
  *
  * Tests: disconnect, p2p_dump, p2p_bsend (static)
@@ -108,7 +108,7 @@ void mca_pml_epml_comm_drain(ompi_communicator_t *ompi_comm)
     while (!is_drained(comm)) {
         const int events = mca_pml_epml_ep_poll(comm->ep);
 
-        /* The other side may be an endpoint of this thread. */
+        /* The peer may be an endpoint of this thread. */
         mca_pml_epml_process_progress();
         mca_pml_epml_progressed(&waiter, comm->ep, events);
     }

@@ -10,7 +10,7 @@
  * constructors: a few words, with a tag; in MPI_Comm_create_group the user's, which the standard
  * keeps apart from that of the user's messages (MPI 4.1, section 7.4.2).  They travel like any
  * small message, under a context of their own, in which no receive is ever posted: a member that
- * waits looks among the unexpected messages.  So neither side takes memory that it might not get
+ * waits looks among the unexpected messages.  So neither member takes memory that it might not get
  * halfway through.
  *
  * Called by pml_epml_cid_tree.c and by create.

@@ -57,7 +57,7 @@ typedef enum mca_pml_epml_level_t {
 #define EPML_LEVELS (EPML_LEVEL_MULTIPLE + 1)
 
 /** The transports to endpoints of other processes, in the order of preference.  A peer is reached by
- * one, for good; both sides agree on it when they make each other's acquaintance. */
+ * one, for good; both endpoints agree on it when they first meet. */
 typedef enum mca_pml_epml_transport_t {
     EPML_TRANSPORT_NODE = 0, /**< processes of this node: epshm, through shared memory */
     EPML_TRANSPORT_NET = 1,  /**< any: epofi */

@@ -120,9 +120,9 @@ static inline ep_pace_t *pace_of(mca_pml_epml_request_t *request)
 }
 
 /**
- * From another process of the node: in fragments, which both sides copy, one behind the other, and
- * not by the kernel, which copies once, and has to look up each page?  What is faster depends on
- * the machine, and on whether the sender is there to do its part; so it is tried.
+ * From another process of the node: in fragments, which both processes copy, one behind the other,
+ * and not by the kernel, which copies once, and has to look up each page?  What is faster depends
+ * on the machine, and on whether the sender is there to do its part; so it is tried.
  */
 static bool wants_frags(mca_pml_epml_request_t *request)
 {

@@ -16,7 +16,7 @@
  * cannot go on says so (PART_FAIL), which ends the receiver's round.  A receiver without memory to
  * keep the init answers that with a FIN that has an error.  docs/wire.md has the reasons.
  *
- * pml_epml_ipart.c has the calls, _part_send.c (with _part_run.c) and _part_recv.c the two sides.
+ * pml_epml_ipart.c has the calls, _part_send.c (with _part_run.c) and _part_recv.c the two peers.
  * All functions are called under the endpoint's lock unless they say otherwise.
  */
 
@@ -60,7 +60,7 @@ typedef struct mca_pml_epml_part_t {
     mca_pml_epml_request_t super;
     size_t partitions;
     uint64_t partition_size; /**< bytes */
-    uint32_t round;          /**< starts so far; both sides count */
+    uint32_t round;          /**< starts so far; both peers count */
     uint64_t open;           /**< pieces of this round that are being fetched */
     int error;               /**< of this round, as MPI has it */
     bool may_fetch; /**< the receiver can fetch from memory in this round, as it has sent */

@@ -85,8 +85,9 @@ static size_t eager_limit(const struct fi_info *info, size_t most)
     return limit < most ? limit : most;
 }
 
-/** How much one read fetches.  Over tcp more than fits between the two sockets makes the two sides
- * take turns: 4 MiB over a loopback take 360 us in pieces of 512 KiB, 560 to 1200 us in one. */
+/** How much one read fetches.  Over tcp more than fits between the two sockets makes the two
+ * processes take turns: 4 MiB over a loopback take 360 us in pieces of 512 KiB, 560 to 1200 us in
+ * one. */
 static size_t get_chunk(const struct fi_info *info)
 {
     const size_t most = info->ep_attr->max_msg_size;

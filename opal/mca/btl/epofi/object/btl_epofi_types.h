@@ -57,12 +57,12 @@ typedef struct mca_btl_epofi_pair_t {
     struct mca_btl_base_endpoint_t *endpoint; /**< NULL: not connected at present */
     mca_btl_epofi_wire_t out; /**< the header of our messages; sequence: that of the last one */
 
-    bool lost; /**< messages of either direction are lost, which both sides know, or shall know */
+    bool lost; /**< messages of either direction are lost; both endpoints get to know it */
     bool given_up;       /**< the last endpoint failed, and may be gone: notified when it asks */
     uint64_t sent_bytes; /**< of our messages, without this header; but for an open packet's */
     uint64_t packed;     /**< messages that have no number of their own, being in packets */
     /* Has all arrived that we have sent?  No liveness probe is needed for what was sent up to here:
-     * the other side has said that it has it, or it is such a question itself. */
+     * the peer has said that it has it, or it is such a question itself. */
     uint64_t settled;
     uint64_t noticed;       /**< out.sequence when that was looked at last */
     uint32_t asked;         /**< questions since the last answer */

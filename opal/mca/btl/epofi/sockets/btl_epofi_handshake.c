@@ -8,8 +8,8 @@
  *
  * The authentication handshake.  libfabric's tcp accepts all connections, believes the identity
  * that a peer claims, and can be made to crash by data behind its own handshake.  So no connection
- * gets through to it before the connecting side has proved that it has the listener's address with
- * the secret.
+ * gets through to it before the connecting process has proved that it has the listener's address
+ * with the secret.
  *
  *      connector                                  listener
  *      connect ---------------------------------> accept: held, unknown to libfabric

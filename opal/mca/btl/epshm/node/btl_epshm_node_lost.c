@@ -9,8 +9,8 @@
  * Connections that are given up: because the other process has ended, or because the memory between
  * the two holds what makes no sense.
  *
- * A pair of endpoints is lost as a whole, both ways, and on both sides.  The side that detects the
- * loss writes it where the other side reads: into the end of the pipe that leads there
+ * A pair of endpoints is lost as a whole, both ways, and in both processes.  The one that detects
+ * the loss writes it where the other one reads: into the end of the pipe that leads there
  * (EPSHM_PIPE_GIVEN_UP), or, if there is none, into a packet (EPSHM_PACKET_GIVE_UP), and into the
  * place by which a consumer says that it reads no more (EPSHM_PIPE_REFUSED), of the pipe and of
  * packets, those included that come later.  There may be only one of the two; either will do.
