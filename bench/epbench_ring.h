@@ -63,7 +63,7 @@ typedef struct epbench_ring_t {
 size_t epbench_ring_out(const epbench_moves_t *moves, size_t size, int workers);
 size_t epbench_ring_in(const epbench_moves_t *moves, size_t size, int workers);
 
-/** How many slots a worker's ring has unless told otherwise. */
+/** How many slots a worker's ring has by default. */
 int epbench_ring_slots(const epbench_moves_t *moves, size_t size, int workers);
 
 /** Before the first call: fills what is sent, clears what is received. */

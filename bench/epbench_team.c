@@ -177,7 +177,7 @@ void epbench_cores_pin(int rank, int size)
     if (0 == num_cores) {
         return;
     }
-    /* The two of a pair sit on neighbouring cores.  With more workers than cores every second lap
+    /* The two of a pair sit on adjacent cores.  With more workers than cores every second lap
      * goes backwards, so that each core gets as many senders as receivers. */
     if (0 == (place / num_cores) % 2) {
         place = place % num_cores;

@@ -25,7 +25,8 @@
 
 enum { VALUES = 100003, STEPS = 10 };
 
-/* What a step makes of a value; in the end each can be told from its place and the step alone. */
+/* What a step makes of a value; in the end each can be computed from its place and the step
+ * alone. */
 static long next(long value, long place)
 {
     return (value * 31 + place) % 1000003;
@@ -58,7 +59,7 @@ static long restore(MPI_Comm comm, const char *name, long first, int count, long
         for (int i = 0; i < count; ++i) {
             values[i] = first + i;
         }
-        return 0; /* all ranks have been told that there is none */
+        return 0; /* all ranks know that there is none */
     }
     MPI_File_read_at_all(file, 0, &step, sizeof(step), MPI_BYTE, MPI_STATUS_IGNORE);
     set_view(file, first);

@@ -37,7 +37,8 @@ static int run(void *const copies[], MPI_Comm comm)
     MPI_Comm self;
     int rank, wrong;
 
-    /* HDF5 leaves a note with MPI_COMM_SELF to be told when MPI ends: here, when this is freed. */
+    /* HDF5 leaves a note with MPI_COMM_SELF to be notified when MPI ends: here, when this is
+     * freed. */
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_split(comm, rank, 0, &self);
     if (NULL != private_copy_worlds(copies[0], comm, self)) {

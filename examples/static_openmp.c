@@ -14,8 +14,8 @@
  *            the region (listing 3)
  *   loop     a parallel loop instead of a region (listing 4, which is incorrect): one thread may
  *   get
- *            two iterations.  It cannot be attached twice, and is told so, where the proposal has
- *            it wait for ever
+ *            two iterations.  It cannot be attached twice, and gets an error, where the proposal
+ *            has it wait for ever
  *
  *     epmpicc -fopenmp static_openmp.c -o static_openmp
  *     OMP_NUM_THREADS=4 epmpirun -n 2 ./static_openmp team
@@ -88,7 +88,7 @@ static int dynamic(int count)
     return wrong;
 }
 
-/* Listing 4: what a thread is told that is attached, and has another iteration. */
+/* Listing 4: what a thread gets that is attached, and has another iteration. */
 static int loop(int count)
 {
     int refused = 0, right = 0;

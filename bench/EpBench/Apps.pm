@@ -145,7 +145,7 @@ END
 # An entry:
 #   name     what --only chooses by
 #   folder   a pattern that the folder's name matches, any case
-#   needs    a file in it, by which an unpacked source is told from something else
+#   needs    a file in it, by which an unpacked source is distinguished from something else
 #   installed  instead of both: the path of a program that a package has installed
 #   build    a command of the shell, run in a copy of the folder ($F: options of the compilers)
 #   program  what is started, from the copy

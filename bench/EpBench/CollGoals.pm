@@ -40,12 +40,6 @@ my $NODE = 1.2;
 my @HYBRID = (8, 512, 4096);    # against two ob1 processes, of which one thread calls
 my $RAILS  = 1.2;               # 1 MiB, against four ob1 processes
 
-sub value {
-    my ($data, @at) = @_;
-    my $figure = $data->figure(@at);
-    return $figure ? $figure->{median} : undef;
-}
-
 # How many of the points reach a ratio: a line for the worst, and a list of those that do not.
 sub group {
     my ($data, $where, $what, $against, $wanted, $scenario, $pairs, $peers, @points) = @_;
@@ -66,8 +60,8 @@ sub group {
 # calls, and the others wait at a barrier before and after.
 sub hybrid {
     my ($data, $size) = @_;
-    my $mine   = value($data, 'tcp', 2, 'allreduce', $size, 'ep');
-    my $theirs = value($data, 'tcp', 2, $EpBench::Coll::HYBRID, $size, $EpBench::Coll::HYBRID);
+    my $mine   = $data->value('tcp', 2, 'allreduce', $size, 'ep');
+    my $theirs = $data->value('tcp', 2, $EpBench::Coll::HYBRID, $size, $EpBench::Coll::HYBRID);
     return defined $mine && defined $theirs ? $theirs / $mine : undef;
 }
 
@@ -75,9 +69,9 @@ sub hybrid {
 # thread each, and two barriers of ours of two threads with a core each.
 sub added {
     my ($data, $size) = @_;
-    my $mine    = value($data, 'tcp', 2, 'allreduce', $size, 'ep');
-    my $alone   = value($data, 'tcp', 1, 'allreduce', $size, 'proc');
-    my $barrier = value($data, 'in', 1, 'barrier', 0, 'ep');
+    my $mine    = $data->value('tcp', 2, 'allreduce', $size, 'ep');
+    my $alone   = $data->value('tcp', 1, 'allreduce', $size, 'proc');
+    my $barrier = $data->value('in', 1, 'barrier', 0, 'ep');
     return defined $mine && defined $alone && defined $barrier ? ($alone + 2 * $barrier) / $mine
                                                                : undef;
 }
@@ -89,7 +83,7 @@ sub table {
         my ($measure, $size, $most, $ratio) = @$goal;
         my $name = EpBench::Data::title($measure, $size);
         $text .= EpBench::Goals::line('inside', $name, 'us', $most,
-                                      value($data, 'in', 1, $measure, $size, 'ep'), 0);
+                                      $data->value('in', 1, $measure, $size, 'ep'), 0);
         $text .= EpBench::Goals::line('inside', $name, 'every peer', $ratio, EpBench::Coll::least(
             $data, 'in', 1, $measure, $size, @EpBench::Coll::PEERS), 1) if defined $ratio;
     }
@@ -124,7 +118,7 @@ my @ROWS = (
 
 sub row {
     my ($data, $scenario, $pairs, $measure, $size) = @_;
-    my $mine = value($data, $scenario, $pairs, $measure, $size, 'ep')
+    my $mine = $data->value($scenario, $pairs, $measure, $size, 'ep')
         // die "$measure $size, $scenario, $pairs pairs: not measured\n";
     my $times = EpBench::Coll::least($data, $scenario, $pairs, $measure, $size,
                                      @EpBench::Coll::PEERS);
@@ -132,7 +126,7 @@ sub row {
                                         && $_->[1] == $size } @INSIDE;
     my @cells = (EpBench::Data::title($measure, $size), EpBench::Table::number($mine),
                  $goal // '', map {
-        my $other = value($data, $scenario, $pairs, $measure, $size, $_);
+        my $other = $data->value($scenario, $pairs, $measure, $size, $_);
         defined $other ? EpBench::Table::number($other) : ''
     } @EpBench::Coll::PEERS);
     return '| ' . join(' | ', @cells, defined $times
@@ -160,8 +154,8 @@ sub page {
             $text .= row($data, $scenario, $pairs, $measure, $_) for @sizes;
         }
     }
-    my @alone = map { value($data, 'tcp', 1, 'allreduce', $_, 'proc') } (8, 4096);
-    my @hybrid = map { value($data, 'tcp', 2, $EpBench::Coll::HYBRID, $_, $EpBench::Coll::HYBRID) }
+    my @alone = map { $data->value('tcp', 1, 'allreduce', $_, 'proc') } (8, 4096);
+    my @hybrid = map { $data->value('tcp', 2, $EpBench::Coll::HYBRID, $_, $EpBench::Coll::HYBRID) }
         (8, 4096);
     return $text if grep { !defined } @alone, @hybrid;
     return $text . "\n"

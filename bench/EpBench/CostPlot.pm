@@ -91,7 +91,7 @@ sub whole {
     return EpBench::Plot::figure($data, $scenario, \@ways, $about_it, @panels);
 }
 
-# Name of the file without its ending => what gnuplot is told; empty where nothing was measured.
+# Name of the file without its ending => input of gnuplot; empty where nothing was measured.
 sub figures {
     my ($data) = @_;
     my %figure = (levels => level($data));

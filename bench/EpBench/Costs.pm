@@ -86,12 +86,6 @@ sub heading {
     return "$title\n" . '=' x 80 . "\n";
 }
 
-sub value {
-    my ($data, @at) = @_;
-    my $figure = $data->figure(@at);
-    return $figure ? $figure->{median} : undef;
-}
-
 sub cell {
     my ($text, $width) = @_;
     return sprintf("%${width}s", defined $text ? $text : '-');
@@ -113,7 +107,7 @@ sub set_table {
         $text .= sprintf('%7d', $size);
         for my $way (@ways) {
             for my $measure (qw(make heap resident)) {
-                my $value = value($data, $scenario, 1, $measure, $size, $way);
+                my $value = $data->value($scenario, 1, $measure, $size, $way);
                 $text .= cell(defined $value ? EpBench::Table::number($value) : undef, 8);
             }
         }
@@ -135,7 +129,7 @@ sub peer_table {
             my ($measure, $size, $title) = @$entry;
             $text .= sprintf('  %-38s', $title);
             for my $way ('ep', 'proc', 'threadcomm') {
-                my $value = value($data, $scenario, $pairs, $measure, $size, $way);
+                my $value = $data->value($scenario, $pairs, $measure, $size, $way);
                 $text .= cell(defined $value ? EpBench::Table::number($value) : undef, 10);
             }
             $text .= "\n";
@@ -153,7 +147,7 @@ sub levels {
     my @lines;
     for my $entry (['lat', '8 B one way'], ['rate', '8 B stream, each']) {
         my ($measure, $title) = @$entry;
-        my @value = map { value($data, 'in', 1, $measure, 8, $_) } ('ep', 'ep-funneled');
+        my @value = map { $data->value('in', 1, $measure, 8, $_) } ('ep', 'ep-funneled');
         next if grep { !defined } @value;
         push(@lines, [$measure, $title, map { 'lat' eq $measure ? 1e3 * $_ : 1e3 / $_ } @value]);
     }

@@ -194,6 +194,13 @@ sub figure {
     return { median => $value, min => $values[0], max => $values[-1], rounds => scalar @values };
 }
 
+# The median (or best) alone; undef if not measured.
+sub value {
+    my ($self, @at) = @_;
+    my $figure = $self->figure(@at);
+    return $figure ? $figure->{median} : undef;
+}
+
 # The rows of one figure, one per round.
 sub rows {
     my ($self, $scenario, $pairs, $measure, $size, $way) = @_;

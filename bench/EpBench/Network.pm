@@ -36,12 +36,6 @@ sub parts {
     return { name => 'network', points => [(map { "lat:$_" } @sizes), map { "bw:$_" } @sizes] };
 }
 
-sub value {
-    my ($data, @at) = @_;
-    my $figure = $data->figure(@at);
-    return $figure ? $figure->{median} : undef;
-}
-
 # A line of the table: ours, and how many times as good it is as each peer's.
 sub line {
     my ($data, $scenario, $measure, $size) = @_;
@@ -49,14 +43,14 @@ sub line {
     my $text = sprintf('%9s%9s%4s', EpBench::Data::bytes($size),
                        EpBench::Table::number($mine->{median}), EpBench::Table::spread($mine));
     for my $way (qw(proc mpich fi)) {
-        my $other = value($data, $scenario, 1, $measure, $size, $way);
+        my $other = $data->value($scenario, 1, $measure, $size, $way);
         my $ratio = defined $other ? EpBench::Data::advantage($measure, $mine->{median}, $other) : undef;
         my $wanted = { proc => $SAME, fi => $FABRIC }->{$way};
         $text .= sprintf('%10s%7s%1s', EpBench::Table::number($other), EpBench::Table::ratio($ratio),
                          defined $ratio && defined $wanted && $ratio < $wanted ? '*' : '');
     }
-    $text .= sprintf('%10s', EpBench::Table::number(value($data, $scenario, 1, $measure, $size,
-                                                          'floor'))) if 'lat' eq $measure;
+    $text .= sprintf('%10s', EpBench::Table::number($data->value($scenario, 1, $measure, $size,
+                                                               'floor'))) if 'lat' eq $measure;
     $text =~ s/ +$//;
     return "$text\n";
 }
@@ -88,7 +82,7 @@ libfabric's fi_pingpong over the same provider; socket a plain one, polled.
 TEXT
 }
 
-# Name of the file without its ending => what gnuplot is told.
+# Name of the file without its ending => input of gnuplot.
 sub figures {
     my ($data) = @_;
     my @panels = grep { length } map {

@@ -253,7 +253,7 @@ sub senders_plot {
                                  @panels);
 }
 
-# Name of the file without its ending => what gnuplot is told; empty where nothing was measured.
+# Name of the file without its ending => input of gnuplot; empty where nothing was measured.
 sub figures {
     my ($data) = @_;
     my %titles = (thread => 'ob1, threads, own comm.', shared => 'ob1, threads, one comm.');

@@ -416,7 +416,7 @@ sub escape {
     return $_[0] =~ s/([_^{}@])/\\\\$1/gr;
 }
 
-# Name of the file without its ending => what gnuplot is told.
+# Name of the file without its ending => input of gnuplot.
 sub figures {
     my ($data) = @_;
     my %figure = (glance => glance_figure($data));

@@ -41,8 +41,7 @@ my %WHERE = (in => 'inside', shm => 'shm', created => 'create', tcp => 'tcp');
 
 sub mine {
     my ($data, $scenario, $measure, $size, $pairs) = @_;
-    my $figure = $data->figure($scenario, $pairs || 1, $measure, $size, 'ep');
-    return $figure ? $figure->{median} : undef;
+    return $data->value($scenario, $pairs || 1, $measure, $size, 'ep');
 }
 
 sub quotient {

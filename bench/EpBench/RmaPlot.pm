@@ -34,7 +34,7 @@ sub EpBench::RmaPlot::Ns::figure {
     return { map { $_ => 1e3 * $figure->{$_} } qw(median min max) };
 }
 
-# File's name => what gnuplot is told.  Peers are processes in each panel.
+# File's name => input of gnuplot.  Peers are processes in each panel.
 sub figures {
     my ($data) = @_;
     local $EpBench::Ways::WAY{proc} = { %{ $EpBench::Ways::WAY{proc} }, title => 'osc/sm' };

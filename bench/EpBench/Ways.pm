@@ -14,7 +14,7 @@ use File::Basename qw(dirname);
 
 use EpBench::Job;
 
-# What Open MPI 6 is told to have its collectives of shared memory.  Without XPMEM, xhc of 6.0.0rc2
+# Parameters of Open MPI 6 for its collectives of shared memory.  Without XPMEM, xhc of 6.0.0rc2
 # crashes in reductions that it does not copy through its own memory.
 my @XHC = map { ('--mca', "coll_xhc_$_->[0]", $_->[1]) }
     (['priority', 90], ['allreduce_cico_max', '8M'], ['reduce_cico_max', '8M']);
@@ -208,7 +208,7 @@ sub num_processes {
 }
 
 # On two nodes of test/lib/cluster, which are network namespaces: what the command begins with, and
-# what mpirun is told.
+# options of mpirun.
 sub on_nodes {
     my $lib = abs_path(dirname(__FILE__) . '/../../test/lib');
     return ([qw(env -u OMPI_MCA_btl_tcp_if_include OMPI_MCA_mca_base_param_files=/dev/null),

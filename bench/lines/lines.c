@@ -47,7 +47,7 @@ static const struct {
     {"--overlap", &costs.overlap, 1, 32, "misses under way at a time, branches foretold; 1: none"},
     {"--fills", &costs.fills, 1, 32, "prefetches under way at a time"},
     {"--group", &costs.group, 1, LINES_THREADS_MOST, "threads of a group of cores (L3)"},
-    {"--spread", &costs.spread, 0, 1, "1: neighbours in different groups"},
+    {"--spread", &costs.spread, 0, 1, "1: adjacent ranks in different groups"},
     {"--row", &row, 1, 1000, "operations in a row; 1: all enter each at the same time"},
     {"--threads", &most, 2, LINES_THREADS_MOST, "the most threads"},
 };
@@ -161,7 +161,8 @@ static void print_assumptions(void)
         "between groups; a core hands a line out every %ld ns; a hit takes %ld.  A store to a\n"
         "line that others have waits %ld %% of a transfer more.  A core waits for each line that\n"
         "it reads, but for up to %ld that it has asked for before (prefetch)",
-        costs.group, 0 != costs.spread ? "neighbours in different ones" : "neighbours together",
+        costs.group,
+        0 != costs.spread ? "adjacent ranks in different ones" : "adjacent ranks together",
         costs.near, costs.far, costs.serve, costs.hit, costs.invalidate, costs.fills);
     if (1 < costs.overlap) {
         printf(";\nreads in a row overlap, %ld at a time, where they find what they wait for",

@@ -43,7 +43,7 @@ typedef struct lines_costs_t {
                       * find had been written before the first of them began: branches foretold */
     long fills;   /**< prefetches under way at a time */
     long group;   /**< threads of an L3 */
-    long spread;  /**< not 0: neighbours are in different groups */
+    long spread;  /**< not 0: adjacent ranks are in different groups */
 } lines_costs_t;
 
 /** What has been counted from one meeting to the next. */

@@ -59,7 +59,7 @@ static inline void fuzz_bytes(fuzz_input_t *input, void *bytes, size_t count)
 
 /* ---- the ranks: fuzz_epml.c ------------------------------------------------------------------ */
 
-#define FUZZ_RANKS 3 /**< 0: under test; 1: a neighbour; 2: in another process, as it were */
+#define FUZZ_RANKS 3 /**< 0: under test; 1: a local peer; 2: in another process, as it were */
 #define FUZZ_REMOTE 2
 
 enum { FUZZ_COMM_MAIN, FUZZ_COMM_DUP, FUZZ_COMM_REVERSED, FUZZ_COMM_FREED, FUZZ_COMMS };
@@ -75,7 +75,7 @@ typedef struct fuzz_comm_t {
 extern fuzz_comm_t fuzz_comms[FUZZ_COMMS];
 extern mca_pml_epml_ep_t *fuzz_ep;       /**< under test */
 extern mca_pml_epml_peer_t *fuzz_remote; /**< FUZZ_REMOTE, as rank 0 sees it */
-extern uint64_t fuzz_neighbour_uid;      /**< of rank 1's endpoint */
+extern uint64_t fuzz_local_uid;          /**< of rank 1's endpoint */
 
 /** Be a client of the engine, before there are endpoints: fuzz_headers.c. */
 void fuzz_header_client(void);
@@ -129,7 +129,7 @@ typedef struct fuzz_net_t {
     uint32_t gets;         /**< begun, not finished */
     int64_t registrations; /**< handles given out, not given back */
     bool lost;             /**< the endpoint knows that it has lost the remote rank */
-    bool abandoned;        /**< and has told the network so */
+    bool abandoned;        /**< and has notified the network */
 } fuzz_net_t;
 
 extern fuzz_net_t fuzz_net;

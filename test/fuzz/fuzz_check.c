@@ -115,7 +115,7 @@ void fuzz_check_matching(void)
     }
 }
 
-/** The peers that were told to hold, and that told us, are counted right. */
+/** The peers that were sent HOLD, and that sent it, are counted right. */
 static void check_flow(void)
 {
     uint32_t holding = 0, held = 0;
@@ -126,12 +126,12 @@ static void check_flow(void)
         FUZZ_CHECK(connection->used || (NULL == connection->holding && !connection->held),
                    "an unused connection holds");
         FUZZ_CHECK(NULL == connection->holding || fuzz_remote == connection->holding,
-                   "another than the remote rank was told to hold");
+                   "another than the remote rank was sent HOLD");
         holding += NULL != connection->holding ? 1 : 0;
         held += connection->held ? 1 : 0;
     }
     FUZZ_CHECK(holding == fuzz_ep->flow.holding_count && held == fuzz_ep->flow.held_count,
-               "%u were told to hold, counted %u; %u told us, counted %u", holding,
+               "%u were sent HOLD, counted %u; %u sent it, counted %u", holding,
                fuzz_ep->flow.holding_count, held, fuzz_ep->flow.held_count);
     FUZZ_CHECK(!fuzz_ep->flow.exhausted, "memory is said to have run out");
     FUZZ_CHECK(fuzz_ep->flow.full || fuzz_ep->flow.bytes <= fuzz_ep->flow.limit,
@@ -165,36 +165,36 @@ uint32_t fuzz_check_numbers(void)
 }
 
 /** Nothing that is over waits for its turn to go on; there is one remote rank to wait for. */
-static void check_backlogs(void)
+static void check_pending_queues(void)
 {
-    const epml_backlogs_t *backlogs = &fuzz_ep->wire.backlogs;
-    const epml_backlog_thing_t *last = NULL;
+    const epml_pending_queues_t *queues = &fuzz_ep->wire.pending;
+    const epml_pending_thing_t *last = NULL;
 
-    FUZZ_CHECK(backlogs->first == backlogs->last, "several backlogs");
-    FUZZ_CHECK((NULL == backlogs->first ? 0 : 1) == backlogs->count, "%u backlogs",
-               backlogs->count);
-    if (NULL == backlogs->first) {
+    FUZZ_CHECK(queues->first == queues->last, "several pending queues");
+    FUZZ_CHECK((NULL == queues->first ? 0 : 1) == queues->count, "%u pending queues",
+               queues->count);
+    if (NULL == queues->first) {
         return;
     }
-    FUZZ_CHECK(fuzz_remote == backlogs->first->peer
-                   && backlogs->first == epml_backlog_find(backlogs, fuzz_remote->slot),
-               "a backlog of nobody");
-    for (const epml_backlog_thing_t *thing = backlogs->first; NULL != thing; thing = thing->next) {
+    FUZZ_CHECK(fuzz_remote == queues->first->peer
+                   && queues->first == epml_pending_find(queues, fuzz_remote->slot),
+               "a pending queue of nobody");
+    for (const epml_pending_thing_t *thing = queues->first; NULL != thing; thing = thing->next) {
         const mca_pml_epml_request_t *request = ((const mca_pml_epml_pending_t *) thing)->request;
 
         FUZZ_CHECK(NULL == request || !request->done, "a request that is over waits");
         FUZZ_CHECK(NULL == request || &request->pending.thing == thing, "another's place");
-        FUZZ_CHECK(NULL == request || fuzz_is(request, "send") || request->in_backlog,
+        FUZZ_CHECK(NULL == request || fuzz_is(request, "send") || request->in_pending_queue,
                    "a request waits, and does not know");
         last = thing;
     }
-    FUZZ_CHECK(last == backlogs->first->last, "a backlog without end");
+    FUZZ_CHECK(last == queues->first->last, "a pending queue without end");
 }
 
 void fuzz_check(void)
 {
     epml_lock_enter(&fuzz_ep->lock);
-    check_backlogs();
+    check_pending_queues();
     FUZZ_CHECK(NULL == fuzz_ep->requests.deferred, "something deferred was not done");
     fuzz_check_matching();
     check_flow();

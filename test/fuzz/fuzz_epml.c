@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 fuzz_comm_t fuzz_comms[FUZZ_COMMS];
 mca_pml_epml_ep_t *fuzz_ep;
 mca_pml_epml_peer_t *fuzz_remote;
-uint64_t fuzz_neighbour_uid;
+uint64_t fuzz_local_uid;
 
 /* Of the lock, whose functions are inline. */
 _Atomic uint64_t epml_lock_endings_until;
@@ -108,7 +108,7 @@ static void connect_network(void)
     epml_lock_leave(&fuzz_ep->lock, false);
 }
 
-/** The next use of the remote rank connects anew; nobody has told anybody to hold. */
+/** The next use of the remote rank connects anew; HOLD has not been sent. */
 static void forget_connections(void)
 {
     for (uint32_t i = 0; i < fuzz_ep->wire.connection_size; ++i) {
@@ -123,7 +123,7 @@ static void forget_connections(void)
     fuzz_ep->flow.holding_count = 0;
     fuzz_ep->flow.held_count = 0;
     fuzz_ep->flow.full = false;
-    /* Relaxed: a hint to neighbours, as where the endpoint itself writes it. */
+    /* Relaxed: a hint to local peers, as where the endpoint itself writes it. */
     atomic_store_explicit(&fuzz_ep->life.self->full, false, memory_order_relaxed);
 }
 
@@ -145,12 +145,12 @@ static void forget_loss(void)
     fuzz_ep->loss.early_next = 0;
     fuzz_ep->loss.ask_soon = false;
     fuzz_ep->loss.any = false;
-    fuzz_ep->wire.lost_seen = 0; /* the launcher has told of nobody */
+    fuzz_ep->wire.lost_seen = 0; /* the launcher has reported nobody */
     fuzz_ep->engine.quiet = 0;
 }
 
 /** Rank 1 knows that members have left: it passes on nothing, and stays as it is. */
-static void neighbour_knows(bool knows)
+static void local_knows(bool knows)
 {
     for (int i = 0; i < FUZZ_COMM_FREED; ++i) {
         mca_pml_epml_comm_t *comm = mca_pml_epml_comm(handles[1][i]);
@@ -159,8 +159,8 @@ static void neighbour_knows(bool knows)
     }
 }
 
-/** It takes in what it is told of losses, as no thread of its own does. */
-static void neighbour_turns(void)
+/** It takes in notices of losses, as no thread of its own does. */
+static void local_progress(void)
 {
     mca_pml_epml_ep_t *ep = mca_pml_epml_comm(handles[1][FUZZ_COMM_MAIN])->ep;
 
@@ -173,7 +173,7 @@ static void neighbour_turns(void)
 
 static void end(void)
 {
-    neighbour_knows(false);
+    local_knows(false);
     forget_connections();
     fuzz_ep->transports.module[fuzz_net.transport] = NULL;
     fuzz_remote->shm = remote_inbox;
@@ -210,9 +210,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     fuzz_comms[FUZZ_COMM_FREED].remote = FUZZ_REMOTE;
     fuzz_ep = mca_pml_epml_comm(handles[0][FUZZ_COMM_MAIN])->ep;
-    fuzz_neighbour_uid = mca_pml_epml_comm(handles[1][FUZZ_COMM_MAIN])->ep->life.uid;
+    fuzz_local_uid = mca_pml_epml_comm(handles[1][FUZZ_COMM_MAIN])->ep->life.uid;
     connect_network();
-    neighbour_knows(true);
+    local_knows(true);
     atexit(end);
     return 0;
 }
@@ -296,7 +296,7 @@ static void end_requests(void)
         fuzz_net_poll();
         if (0 < fuzz_net.gets) {
             fuzz_net_finish_get(OPAL_SUCCESS);
-        } else if (NULL == fuzz_ep->wire.backlogs.first && (fuzz_net.lost || !answer())
+        } else if (NULL == fuzz_ep->wire.pending.first && (fuzz_net.lost || !answer())
                    && !serve()) {
             break;
         }
@@ -338,7 +338,7 @@ static void clear(void)
     fuzz_ep->engine.net_interval = 1;
     fuzz_ep->engine.net_countdown = 1;
     epml_lock_leave(&fuzz_ep->lock, false);
-    neighbour_turns();
+    local_progress();
     fuzz_net_reset();
 }
 
@@ -361,7 +361,7 @@ static void finish_get(fuzz_input_t *input)
 }
 
 /** A message from rank 1, by shared memory: what may be trusted comes between what may not. */
-static void neighbour_sends(fuzz_input_t *input)
+static void local_sends(fuzz_input_t *input)
 {
     static const uint64_t data[4] = {1, 2, 3, 4};
     const uint8_t choice = fuzz_byte(input);
@@ -383,7 +383,7 @@ static void poll_once(fuzz_input_t *input)
 static void (*const actions[])(fuzz_input_t *input) = {
     fuzz_header_deliver, fuzz_header_deliver, fuzz_header_deliver, fuzz_header_deliver,
     fuzz_header_deliver, fuzz_requests_act,   fuzz_requests_act,   set_policy,
-    finish_get,          finish_get,          neighbour_sends,     poll_once,
+    finish_get,          finish_get,          local_sends,         poll_once,
 };
 
 #define ACTIONS (sizeof(actions) / sizeof(actions[0]))

@@ -87,7 +87,7 @@ static const mca_pml_epml_request_t *request_of(uint32_t number)
 /** The partitioned request that a message is about, for the fields behind its number. */
 static const mca_pml_epml_part_t *addressee;
 
-/** A number that was sent, one that is in use, a neighbour of one, or anything. */
+/** A number that was sent, one that is in use, one next to it, or anything. */
 static uint32_t some_number(fuzz_input_t *input)
 {
     const uint8_t choice = fuzz_byte(input);
@@ -250,7 +250,7 @@ static uint64_t a_part_length(fuzz_input_t *input)
                           : addressee->super.size / (1 + choice % 4);
 }
 
-/** The number that the other side of a partitioned request is known by, or any. */
+/** The number that the peer of a partitioned request is known by, or any. */
 static uint64_t a_sender(fuzz_input_t *input)
 {
     return NULL != addressee && 0 != fuzz_byte(input) % 8 ? addressee->super.sender_request
@@ -266,7 +266,7 @@ static uint64_t a_uid(fuzz_input_t *input)
     case 0:
         return fuzz_ep->life.uid;
     case 1:
-        return fuzz_neighbour_uid;
+        return fuzz_local_uid;
     case 2:
         return anything(input);
     default:

@@ -165,7 +165,7 @@ static void ready(slot_t *slot, int count)
 
     count = count < left ? count : left;
     if (ACTIVE == slot->state && slot->plan.send && 0 < count) {
-        /* Errors are told by the request's end. */
+        /* Errors are reported by the request's end. */
         FUZZ_CHECK(MPI_SUCCESS
                        == MPI_Pready_range(slot->ready, slot->ready + count - 1, slot->request),
                    "partitions cannot be marked");
@@ -334,7 +334,7 @@ static void check_recv(const mca_pml_epml_part_t *part)
     /* A peer that sends bytes twice makes a round end early, never late. */
     FUZZ_CHECK(request->done || left >= part->missing, "%llu bytes missing, %llu by partition",
                (unsigned long long) part->missing, (unsigned long long) left);
-    FUZZ_CHECK(0 == part->open || 0 < fuzz_net.gets || NULL != fuzz_ep->wire.backlogs.first,
+    FUZZ_CHECK(0 == part->open || 0 < fuzz_net.gets || NULL != fuzz_ep->wire.pending.first,
                "%llu pieces are lost", (unsigned long long) part->open);
     FUZZ_CHECK(!request->done || 0 == part->open, "over, with pieces under way");
 }
@@ -346,10 +346,10 @@ static void check_send(const mca_pml_epml_part_t *part, int marked)
                "%u + %u of %u partitions", part->ready_first, part->run, part->ready_last);
     FUZZ_CHECK(part->super.done || (uint32_t) marked == part->ready_last,
                "%d partitions were marked, counted %u", marked, part->ready_last);
-    FUZZ_CHECK(!part->super.done || (0 == part->open && !part->super.in_backlog),
+    FUZZ_CHECK(!part->super.done || (0 == part->open && !part->super.in_pending_queue),
                "over, with pieces under way");
     FUZZ_CHECK(part->super.done || part->ready_first < part->partitions || 0 < part->open
-                   || part->super.in_backlog || 0 > (int32_t) (part->granted - part->round)
+                   || part->super.in_pending_queue || 0 > (int32_t) (part->granted - part->round)
                    || 0 == part->partitions,
                "a send has sent all and is not over");
 }

@@ -333,18 +333,18 @@ bool fuzz_requests_may_write(const void *memory, size_t size)
 /** Will the engine come back to it? */
 static bool is_findable(const mca_pml_epml_request_t *request)
 {
-    if (request->in_backlog) {
+    if (request->in_pending_queue) {
         return true;
     }
     if (fuzz_is(request, "receive")) {
         return NULL != request->posted.queue || 0 < request->gets
                || EPML_NUMBER_NONE != request->number;
     }
-    /* One that has not sent anything yet, or whose fragments are held up, is in a backlog. */
+    /* One that has not sent anything yet, or whose fragments are held up, is in a pending queue. */
     return (EPML_SEND_SYNC == request->state || EPML_SEND_RNDV == request->state
             || EPML_SEND_CANCELLED == request->state)
                ? EPML_NUMBER_NONE != request->number
-               : NULL != fuzz_ep->wire.backlogs.first;
+               : NULL != fuzz_ep->wire.pending.first;
 }
 
 void fuzz_requests_check(void)

@@ -4,7 +4,7 @@
 #
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# ranks_refused.t: what cannot run with its ranks as threads is told before it runs, and what is short is
+# ranks_refused.t: what cannot run with its ranks as threads is reported before it runs, and what is short is
 # provided.  Programs that cannot be copied are in test/ranks/ranks_not_copied.c.
 #
 # Guards: ompi/mpiext/endpoints/tools/epmpirun.in, check.c, count.c, files.c, static_tls.c

@@ -30,7 +30,7 @@ typedef struct rank_t {
 /* Ends the program if a call has failed. */
 void done(int rc);
 
-/* A rank's table, if it is one of this process: what it has is told apart by step. */
+/* A rank's table, if it is one of this process: what it has is distinguished by step. */
 void write_table(const rank_t *rank, int of);
 void read_table(const rank_t *rank, int of, const char *what);
 

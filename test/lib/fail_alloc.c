@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * A malloc that fails when it is told to: preloaded by tests (LD_PRELOAD).  Only calls straight
+ * A malloc that fails on demand: preloaded by tests (LD_PRELOAD).  Only calls straight
  * from our own libraries, by the thread that gave the order, are counted.
  *
  *   void ept_fail_alloc_of(const char *name)  libraries with that in their names alone, be they

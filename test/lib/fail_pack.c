@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Packing that fails when it is told to: preloaded by tests (LD_PRELOAD).
+ * Packing that fails on demand: preloaded by tests (LD_PRELOAD).
  *
  *   void ept_fail_pack(long n)      the n-th call from now on fails, and all after it; 0: none
  *   void ept_fail_prepare(long n)   likewise calls that prepare for it

@@ -53,7 +53,7 @@ static struct memory {
 } plain, managed;
 
 /* Below all that the process gets without asking for a place, and far above 0: a program can have
- * host memory on both sides. */
+ * host memory at source and target. */
 #define PLACE ((void *) 0x300000000000)
 
 static void *map(int file, int protection)

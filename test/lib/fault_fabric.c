@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * A fabric that fails when it is told to: preloaded in front of libfabric by tests (LD_PRELOAD).
+ * A fabric that fails on demand: preloaded in front of libfabric by tests (LD_PRELOAD).
  *
  * It has functions of its own in the tables of endpoints, completion queues and address vectors.
  * Everything goes on to the provider, but for the faults that are ordered:
@@ -35,7 +35,7 @@
  *           second  connect there once more, as if this were another process at our address: it
  *                   takes the living connection's place
  *           double  the call's message is sent twice
- *           lose    the call's message is not sent at all, and nobody is told (calls of fi_send)
+ *           lose    the call's message is not sent at all, without an error (calls of fi_send)
  *           swallow the completion is kept back for ever
  *   address which of those entered (from 1)
  *

@@ -239,7 +239,7 @@ void ept_shuffle(int *order, int count, uint64_t *random);
 /** A key or stream from the things that name it; order matters. */
 uint64_t ept_mix(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
-/** Different distances on a ring of the run's ranks that meet a neighbour in the process, one in
+/** Different distances on a ring of the run's ranks that lead to a rank of the process, one in
  * the next process, one far away; never 0 (self). At most 4.
  * @return how many */
 int ept_shifts(const struct ept *t, int shifts[4]);

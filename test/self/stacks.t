@@ -65,7 +65,7 @@ my ($status, $report) = report_of({%job});
 
 is($status, $Ept::Job::UNFINISHED, 'what hangs has not come to its end');
 like($report, qr/killed after 3 s, .*slept/, 'the report says how');
-is(count($report, '^# TIMEOUT: on purpose'), 2, 'both processes were told to report');
+is(count($report, '^# TIMEOUT: on purpose'), 2, 'both processes were made to report');
 is(count($report, '^# ---- process \d+:.*hang-plain'), 2, 'both processes are in the report');
 is(count($report, '^# Thread \d+'), 4, 'with all threads');
 SKIP: {

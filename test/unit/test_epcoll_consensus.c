@@ -8,9 +8,9 @@
  *
  * Test of ompi/mca/coll/epcoll/base/coll_epcoll_consensus.c: agreements of participants that die at
  * any moment, also in the middle of telling all, under random schedules.  What the dead have sent
- * may arrive or not; each death is told to each of the living some time later.  A participant that
- * has ended its last agreement is gone: nothing reaches it.  Values are uniform, the dead's last
- * ones included, and all that live end.
+ * may arrive or not; each death is reported to each of the living some time later.  A participant
+ * that has ended its last agreement is gone: nothing reaches it.  Values are uniform, the dead's
+ * last ones included, and all that live end.
  *
  *   --seed N   of the first schedule
  *
@@ -36,7 +36,7 @@ typedef struct party_t {
     bool dead, gone;
     uint32_t begun;         /**< rounds */
     uint32_t ended;         /**< likewise */
-    uint64_t told[2];       /**< deaths that it knows of */
+    uint64_t known[2];      /**< deaths that it knows of */
     uint32_t flag[ROUNDS];  /**< contributed */
     uint64_t id[ROUNDS];    /**< contributed: its own */
     uint32_t value[ROUNDS]; /**< decided */
@@ -131,12 +131,12 @@ static bool happen(uint32_t number)
     if (p->begun == p->ended && 0 == draw(4)) {
         p->flag[p->begun] = draw(UINT32_MAX);
         p->id[p->begun] = (uint64_t) draw(UINT32_MAX) * MOST + number;
-        epcoll_consensus_begin(p->consensus, p->flag[p->begun], p->id[p->begun], p->told);
+        epcoll_consensus_begin(p->consensus, p->flag[p->begun], p->id[p->begun], p->known);
         ++p->begun;
         return true;
     }
-    if (participant[other].dead && !epcoll_consensus_has(p->told, other) && 0 == draw(4)) {
-        epcoll_consensus_add(p->told, other);
+    if (participant[other].dead && !epcoll_consensus_has(p->known, other) && 0 == draw(4)) {
+        epcoll_consensus_add(p->known, other);
         epcoll_consensus_died(p->consensus, other);
         return true;
     }

@@ -30,7 +30,7 @@ static struct {
     void *node, *segment[PROCESSES_MOST];
     int rounds;
     uint32_t odd; /* a process that calls something else in the end; or none */
-    bool told[PROCESSES_MOST][THREADS_MOST];
+    bool notified[PROCESSES_MOST][THREADS_MOST];
 } run;
 
 /* Ends all if something has gone wrong. */
@@ -249,7 +249,7 @@ static void *differ(void *argument)
     }
     if (0 != rc) {
         (void) epcoll_break(&self.place, rc);
-        run.told[self.process][self.thread] = true;
+        run.notified[self.process][self.thread] = true;
     }
     return NULL;
 }
@@ -259,10 +259,11 @@ static void case_different(void)
     for (uint32_t processes = 2; processes <= PROCESSES_MOST; processes *= 2) {
         for (run.odd = 0; run.odd < processes; ++run.odd) {
             tap_case("%u processes, of which %u calls something else", processes, run.odd);
-            memset(run.told, 0, sizeof(run.told));
+            memset(run.notified, 0, sizeof(run.notified));
             run_threads(processes, EPCOLL_FANOUT, false, differ);
             for (uint32_t i = 0; i < processes; ++i) {
-                TAP_CHECK(run.told[i][0] && run.told[i][1], "process %u does not learn of it", i);
+                TAP_CHECK(run.notified[i][0] && run.notified[i][1],
+                          "process %u does not learn of it", i);
             }
             tap_case_done();
         }

@@ -33,7 +33,7 @@ static struct {
     epcoll_aux_t aux;
     uint32_t count;
     int rounds, kind;
-    bool told[MEMBERS_MOST];
+    bool notified[MEMBERS_MOST];
     epcoll_cutover_t word;
     bool uses[MEMBERS_MOST][CALLS + 1];
 } run;
@@ -121,7 +121,7 @@ static void *work_randomly(void *argument)
             uint64_t data = root == me ? value(member.seq + 1, root) : 0;
 
             TAP_EQ(0, epcoll_bcast(&member, root, 99, &data, sizeof(data)));
-            TAP_CHECK(value(member.seq, root) == data, "told something else");
+            TAP_CHECK(value(member.seq, root) == data, "another value");
         } else {
             do_ahead(&member, kind % 3, root);
         }
@@ -259,7 +259,7 @@ static void *differ(void *argument)
     }
     if (0 != rc) {
         (void) epcoll_break(&member, rc);
-        run.told[me] = true;
+        run.notified[me] = true;
     }
     return NULL;
 }
@@ -274,10 +274,10 @@ static void case_different(void)
     for (run.kind = 0; run.kind < 4; ++run.kind) {
         for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); ++i) {
             tap_case("%s, %u members", names[run.kind], counts[i]);
-            memset(run.told, 0, sizeof(run.told));
+            memset(run.notified, 0, sizeof(run.notified));
             run_threads(counts[i], differ);
             for (uint32_t m = 0; m < counts[i]; ++m) {
-                TAP_CHECK(run.told[m], "%u of %u does not learn of it", m, counts[i]);
+                TAP_CHECK(run.notified[m], "%u of %u does not learn of it", m, counts[i]);
             }
             tap_case_done();
         }

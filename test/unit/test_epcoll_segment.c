@@ -147,7 +147,7 @@ static void do_tell(epcoll_member_t *member, uint32_t root, int words)
     TAP_EQ(0, epcoll_bcast(member, root, seq, data, (size_t) words * sizeof(int64_t)));
     for (int w = 0; w < words; ++w) {
         TAP_CHECK(value(seq, root, w) == data[w],
-                  "told %llu by %u at %u of %u, word %d: expected %lld, got %lld",
+                  "operation %llu of %u at %u of %u, word %d: expected %lld, got %lld",
                   (unsigned long long) seq, root, member->index, run.count, w,
                   (long long) value(seq, root, w), (long long) data[w]);
     }
@@ -457,15 +457,15 @@ static void case_different(void)
     run.failed = failed;
     for (run.rounds = 0; run.rounds < 5; ++run.rounds) {
         for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); ++i) {
-            uint32_t told = 0;
+            uint32_t learned = 0;
 
             memset(failed, 0, sizeof(failed));
             tap_case("%s, %u members", names[run.rounds], counts[i]);
             run_threads(counts[i], 8, differ);
             for (uint32_t m = 0; m < counts[i]; ++m) {
-                told += failed[m];
+                learned += failed[m];
             }
-            TAP_CHECK(counts[i] == told, "%u of %u learn of it", told, counts[i]);
+            TAP_CHECK(counts[i] == learned, "%u of %u learn of it", learned, counts[i]);
             tap_case_done();
         }
     }
@@ -545,14 +545,14 @@ static void case_close(void)
 
         tap_case("%u members, of which some close all pieces while others work", counts[i]);
         for (run.rounds = 0; run.rounds < rounds && !tap_case_failed(); ++run.rounds) {
-            uint32_t told = 0;
+            uint32_t learned = 0;
 
             memset(run.plain, 0, sizeof(run.plain));
             run_threads(counts[i], 8, close_early);
             for (uint32_t m = 0; m < counts[i]; ++m) {
-                told += failed[m];
+                learned += failed[m];
             }
-            mixed += 0 != told;
+            mixed += 0 != learned;
         }
         TAP_CHECK(rounds / 2 < mixed, "only %d of %d rounds were closed", mixed, rounds);
         tap_case_done();

@@ -97,8 +97,8 @@ static epml_graph_participant_t caller_of(const made_t *made, int participant)
 static epml_graph_t webs[CALLERS_MAX];
 static bool whole[COMMS_MAX];
 
-/** All members of a communicator tell each other their news, out of what they knew before. */
-static void tell(const made_t *made, int comm, epml_graph_participant_t news[][CALLERS_MAX],
+/** All members of a communicator tell each other their updates, out of what they knew before. */
+static void tell(const made_t *made, int comm, epml_graph_participant_t updates[][CALLERS_MAX],
                  int counts[])
 {
     for (int to = 0; to < made->participants; ++to) {
@@ -109,7 +109,7 @@ static void tell(const made_t *made, int comm, epml_graph_participant_t news[][C
 
             if (comm == made->comm[from][other]) {
                 for (int i = 0; i < counts[2 * from + other]; ++i) {
-                    epml_graph_learn(&webs[to], &news[2 * from + other][i], slot);
+                    epml_graph_learn(&webs[to], &updates[2 * from + other][i], slot);
                 }
             }
         }
@@ -119,15 +119,15 @@ static void tell(const made_t *made, int comm, epml_graph_participant_t news[][C
 /** @return whether somebody has anything to tell */
 static bool round_of(const made_t *made)
 {
-    static epml_graph_participant_t news[2 * CALLERS_MAX][CALLERS_MAX];
+    static epml_graph_participant_t updates[2 * CALLERS_MAX][CALLERS_MAX];
     int counts[2 * CALLERS_MAX];
     bool any = false;
 
     for (int i = 0; i < 2 * made->participants; ++i) {
         counts[i] = 0;
         if (0 <= made->comm[i / 2][i % 2] && !whole[made->comm[i / 2][i % 2]]) {
-            counts[i] = epml_graph_news(&webs[i / 2], i % 2, NULL);
-            TAP_EQ(counts[i], epml_graph_news(&webs[i / 2], i % 2, news[i]));
+            counts[i] = epml_graph_updates(&webs[i / 2], i % 2, NULL);
+            TAP_EQ(counts[i], epml_graph_updates(&webs[i / 2], i % 2, updates[i]));
             any = true;
         }
     }
@@ -136,7 +136,7 @@ static bool round_of(const made_t *made)
                   "no memory");
     }
     for (int comm = 0; comm < made->comms; ++comm) {
-        tell(made, comm, news, counts);
+        tell(made, comm, updates, counts);
     }
     for (int i = 0; i < made->participants; ++i) {
         epml_graph_settle(&webs[i]);

@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Test of ompi/mca/pml/epml/loss/pml_epml_leave.c: the members that are told that a communicator
- * has been left, each once, whenever the memory ends; that it is revoked; what is said of one that
- * is not here yet; an endpoint whose turns look at no losses looks at once.
+ * Test of ompi/mca/pml/epml/loss/pml_epml_leave.c: the members that are notified that a
+ * communicator has been left, each once, whenever the memory ends; that it is revoked; what is said
+ * of one that is not here yet; an endpoint whose turns look at no losses looks at once.
  *
  * Guards: pml_epml_leave.c, pml_epml_left.c
  */
@@ -26,8 +26,8 @@ static mca_pml_epml_peer_t members[2 * MEMBERS];
 static mca_pml_epml_peers_t *side[2];
 static mca_pml_epml_comm_t comm;
 
-static int told[2 * MEMBERS];
-static int room;         /**< how many can be told until the memory ends */
+static int notified[2 * MEMBERS];
+static int room;         /**< how many can be notified until the memory ends */
 static const void *lost; /**< a member, or NULL */
 static bool is_here;     /**< the communicator */
 static int looks;        /**< at losses, not by a turn */
@@ -60,7 +60,7 @@ int mca_pml_epml_send_control(mca_pml_epml_ep_t *from, mca_pml_epml_peer_t *peer
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     --room;
-    ++told[peer - members];
+    ++notified[peer - members];
     return OMPI_SUCCESS;
 }
 
@@ -91,7 +91,7 @@ static void begin(bool is_inter)
                                  .peers = side[is_inter],
                                  .local = side[0],
                                  .loss = {.rank = -1}};
-    memset(told, 0, sizeof(told));
+    memset(notified, 0, sizeof(notified));
     ep.loss.ask_soon = false;
     ep.wire.lost_seen = 0;
     lost = NULL;
@@ -104,7 +104,7 @@ static bool is_next(int living)
     return 0 < living && 0 == (living & (living - 1));
 }
 
-/** All in turn are told once, however often it takes. */
+/** All in turn are notified once, however often it takes. */
 static void test_tell(bool is_inter, int step)
 {
     int calls = 0, wrong = 0, sum = 0;
@@ -113,21 +113,21 @@ static void test_tell(bool is_inter, int step)
     lost = &members[3 + 4];
     while (!comm.loss.passing[0].over && 100 > calls++) {
         room = step;
-        mca_pml_epml_leave_tell(&comm, EPML_NEWS_LEFT);
+        mca_pml_epml_leave_tell(&comm, EPML_NOTICE_LEFT);
     }
     for (int i = 0; i < MEMBERS; ++i) {
         const int behind = (i - 3 + MEMBERS) % MEMBERS;
 
-        wrong += (4 != behind && is_next(behind - (4 < behind)) ? 1 : 0) != told[i];
-        wrong += (is_inter && (is_next(behind) || 0 == behind) ? 1 : 0) != told[MEMBERS + i];
-        sum += told[i] + told[MEMBERS + i];
+        wrong += (4 != behind && is_next(behind - (4 < behind)) ? 1 : 0) != notified[i];
+        wrong += (is_inter && (is_next(behind) || 0 == behind) ? 1 : 0) != notified[MEMBERS + i];
+        sum += notified[i] + notified[MEMBERS + i];
     }
-    TAP_CHECK(0 == wrong, "%d of %d members are told, or not, as they should not be", wrong,
+    TAP_CHECK(0 == wrong, "%d of %d members are notified, or not, as they should not be", wrong,
               2 * MEMBERS);
     TAP_EQ(is_inter ? 11 : 5, sum);
     TAP_CHECK(comm.loss.passing[0].over && calls == (sum + step - 1) / step, "%d calls", calls);
     room = 100;
-    mca_pml_epml_leave_tell(&comm, EPML_NEWS_LEFT);
+    mca_pml_epml_leave_tell(&comm, EPML_NOTICE_LEFT);
     TAP_EQ(100, room);
 }
 
@@ -208,7 +208,7 @@ static int sum_of_told(void)
     int sum = 0;
 
     for (int i = 0; i < 2 * MEMBERS; ++i) {
-        sum += told[i];
+        sum += notified[i];
     }
     return sum;
 }
@@ -222,7 +222,7 @@ static void test_revoked(bool is_inter)
     comm.comm = &handle;
     room = 1000;
     TAP_EQ(OMPI_SUCCESS, mca_pml_epml_revoke(&handle));
-    mca_pml_epml_leave_tell(&comm, EPML_NEWS_REVOKED);
+    mca_pml_epml_leave_tell(&comm, EPML_NOTICE_REVOKED);
     TAP_EQ((is_inter ? 2 : 1) * MEMBERS - 1, sum_of_told());
     TAP_CHECK(comm.loss.revoked && !comm.loss.left, "it is not revoked");
 
@@ -231,12 +231,12 @@ static void test_revoked(bool is_inter)
     attach();
     arrive_as(comm.context, UID + 5, EPML_HDR_FLAG_REVOKE);
     TAP_CHECK(comm.loss.revoked && !comm.loss.left, "it is not revoked, or left");
-    mca_pml_epml_leave_tell(&comm, EPML_NEWS_REVOKED);
+    mca_pml_epml_leave_tell(&comm, EPML_NOTICE_REVOKED);
     TAP_EQ(is_inter ? 11 : 5, sum_of_told());
     lost = &members[3 + 1];
     comm.loss.count = 1;
-    mca_pml_epml_leave_tell(&comm, EPML_NEWS_REVOKED);
-    TAP_EQ(2, told[3 + 2]); /* the next one that lives */
+    mca_pml_epml_leave_tell(&comm, EPML_NOTICE_REVOKED);
+    TAP_EQ(2, notified[3 + 2]); /* the next one that lives */
 
     begin(is_inter);
     comm.comm = &handle;
@@ -285,7 +285,7 @@ int main(int argc, char **argv)
     }
     ep.life.uid = UID + 3;
 
-    tap_case("each is told once, wherever the memory ends");
+    tap_case("each is notified once, wherever the memory ends");
     for (int step = 1; step <= 10; ++step) {
         test_tell(false, step);
         test_tell(true, step);

@@ -212,7 +212,7 @@ static void win(epml_lock_t *lock, uintptr_t self)
     }
 }
 
-/** Enters once by the bias and stays in until told to leave. */
+/** Enters once by the bias and stays in until it is to leave. */
 static void *stay_main(void *argument)
 {
     preempted_t *other = argument;

@@ -26,7 +26,7 @@
 #define MEMBERS_MAX 4
 #define EXCHANGES_MAX 32
 
-enum { FAILED = 1, EXCUSED = 2, TOLD = 3 };
+enum { FAILED = 1, EXCUSED = 2, AGREED = 3 };
 
 /** What is between the members of a side. */
 typedef struct side_t {
@@ -54,11 +54,11 @@ typedef struct member_t {
     const run_t *run;
     int side, index;
     int points;                         /**< passed so far */
-    bool fails_now, has_failed, at_end; /**< at_end: in the last thing told */
+    bool fails_now, has_failed, at_end; /**< at_end: in the last thing sent */
     int phase;                          /**< the one under way */
     int passed;                         /**< heard from the leader so far */
     bool owes, once, hears;
-    int told; /**< the worst of all */
+    int agreed; /**< the worst of all */
     int made[ROUNDS];
     int calls, rc;
 } member_t;
@@ -214,7 +214,7 @@ static int tell(void *work, int rc)
     ++m->calls;
     rc = reduce(m, &word);
     rc = swap(m, rc, word, &theirs);
-    m->told = word < theirs ? theirs : word;
+    m->agreed = word < theirs ? theirs : word;
     (void) pthread_mutex_unlock(&lock);
     return rc;
 }
@@ -224,8 +224,8 @@ static epml_verdict_t conclude(void *work, int *rc)
     member_t *m = work;
     const int phase = m->phase++;
 
-    if (0 != m->told) {
-        *rc = 0 == *rc ? TOLD : *rc;
+    if (0 != m->agreed) {
+        *rc = 0 == *rc ? AGREED : *rc;
         return EPML_VERDICT_FAILED;
     }
     if (last_round(m->run) == phase && m->run->again && !m->once) {
@@ -330,7 +330,7 @@ static void case_runs(const char *what, run_t run)
 
             tap_case("%d and %d members, %s: member %d of side %d fails", run.members[0],
                      run.members[1], what, run.member, run.side);
-            /* Those that are left out for being told are no end. */
+            /* Those that are left out of a notice are no end. */
             for (run.point = 0; is_there || (run.alone && 30 > run.point); ++run.point) {
                 is_there = run_once(&run);
                 failures += is_there;

@@ -134,7 +134,8 @@ static bool arrive(const mca_pml_epml_hdr_match_t *hdr, const void *data, size_t
                                                                              .module = &transport});
 }
 
-/** The receiver is this endpoint as well.  A backlog's message is one piece, header and all. */
+/** The receiver is this endpoint as well.  A pending queue's message is one piece, header and
+ * all. */
 static int transport_send(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *to,
                           const void *header, size_t header_size, const void *payload,
                           size_t payload_size, mca_btl_base_tag_t tag)
@@ -208,9 +209,9 @@ static void check_size(size_t size, int step)
     TAP_EQ(OMPI_SUCCESS, send_bytes(8));
     TAP_EQ(OMPI_SUCCESS, send_bytes(size));
     TAP_EQ(OMPI_SUCCESS, send_bytes(9));
-    for (; NULL != ep.wire.backlogs.first && 100 > turns; ++turns) {
+    for (; NULL != ep.wire.pending.first && 100 > turns; ++turns) {
         room = step;
-        (void) mca_pml_epml_backlog_progress(&ep);
+        (void) mca_pml_epml_pending_progress(&ep);
     }
     TAP_CHECK(100 > turns, "it never ends");
     TAP_EQ(3, messages);

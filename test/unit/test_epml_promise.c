@@ -55,7 +55,7 @@ static void case_promise(void)
         post(&match, &others[0], (match_key_t){2, ANY, 3});
         post(&match, &others[1], (match_key_t){2, 2, ANY});
         post(&match, &others[2], (match_key_t){2, ANY, ANY});
-        /* A neighbour's wildcards do not make it wait in queues that nobody looks into. */
+        /* Another communicator's wildcards do not make it wait in queues that nobody looks into. */
         TAP_EQ(0, store(&match, &message, (match_key_t){1, 2, 3}));
         TAP_EQ(table[i].queues, entered(&message));
         TAP_CHECK(&message == first(&match, (match_key_t){1, 2, 3}), "the message is found");

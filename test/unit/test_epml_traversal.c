@@ -78,7 +78,7 @@ typedef struct member_t {
     int round;
     bool tells, owes;
     int64_t values[2]; /**< the worst, and the highest member */
-    unsigned char cards[BYTES];
+    unsigned char addresses[BYTES];
     int rc;
 } member_t;
 
@@ -210,7 +210,7 @@ static int model_bcast(void *buff, coll_count_t count, struct ompi_datatype_t *t
 static int hear(void *work, int rc)
 {
     member_t *m = work;
-    const int gathered = mca_pml_epml_traversal_gather(&m->traversal, m->cards, BYTES);
+    const int gathered = mca_pml_epml_traversal_gather(&m->traversal, m->addresses, BYTES);
 
     return 0 != rc ? rc : gathered;
 }
@@ -318,7 +318,7 @@ static void check(const run_t *run, const member_t *m, bool has_failed, bool at_
     TAP_CHECK(0 != m->rc || run->members - 1 == m->values[1], "member %d: the highest is %d",
               m->index, (int) m->values[1]);
     for (int i = 0; 0 == m->rc && i < run->members; ++i) {
-        TAP_EQ(i + 1, m->cards[i]);
+        TAP_EQ(i + 1, m->addresses[i]);
     }
 }
 
@@ -334,7 +334,7 @@ static bool run_once(const run_t *run)
     for (int i = 0; i < run->members; ++i) {
         members[i].run = run;
         members[i].index = i;
-        members[i].cards[i] = (unsigned char) (i + 1);
+        members[i].addresses[i] = (unsigned char) (i + 1);
         (void) pthread_create(&threads[i], NULL, member_run, &members[i]);
     }
     for (int i = 0; i < run->members; ++i) {

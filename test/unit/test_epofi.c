@@ -44,9 +44,9 @@ typedef struct head_t {
     uint64_t length; /**< of the payload */
 } head_t;
 
-static void expect_numbered(side_t *side, const unsigned char *data, size_t length)
+static void expect_numbered(test_ep_t *ep, const unsigned char *data, size_t length)
 {
-    uint64_t *next = side->state;
+    uint64_t *next = ep->state;
     head_t head;
 
     if (sizeof(head) > length) {
@@ -61,12 +61,12 @@ static void expect_numbered(side_t *side, const unsigned char *data, size_t leng
     ++*next;
 }
 
-static void send_numbered(side_t *side, uint64_t number, unsigned char *buffer, size_t length)
+static void send_numbered(test_ep_t *ep, uint64_t number, unsigned char *buffer, size_t length)
 {
     head_t head = {number, length};
 
     fill(buffer, length, number);
-    TAP_EQ(OPAL_SUCCESS, side_send(side, &head, sizeof(head), buffer, length));
+    TAP_EQ(OPAL_SUCCESS, test_ep_send(ep, &head, sizeof(head), buffer, length));
     memset(buffer, 0xEE, length); /* it has been copied */
 }
 
@@ -75,29 +75,29 @@ static void case_sizes(const pair_t *pair)
 {
     uint64_t next = 0;
     uint64_t number = 0;
-    side_t side = {.on_message = expect_numbered, .state = &next};
+    test_ep_t ep = {.on_message = expect_numbered, .state = &next};
     unsigned char *buffer;
     size_t most;
 
-    side_open(&side);
-    side_connect(pair, &side);
-    most = side.module->super.btl_eager_limit - sizeof(head_t);
+    test_ep_open(&ep);
+    test_ep_connect(pair, &ep);
+    most = ep.module->super.btl_eager_limit - sizeof(head_t);
     buffer = malloc(most);
     for (size_t length = 0; length <= 600; ++length) {
-        send_numbered(&side, number++, buffer, length);
+        send_numbered(&ep, number++, buffer, length);
     }
     for (size_t power = 1024; power < most; power *= 2) {
         for (size_t length = power - 3; length <= power + 3; ++length) {
-            send_numbered(&side, number++, buffer, length);
+            send_numbered(&ep, number++, buffer, length);
         }
     }
-    send_numbered(&side, number++, buffer, most);
-    TAP_EQ(OPAL_ERR_BAD_PARAM, side_send(&side, &number, sizeof(number), buffer, most + 9));
-    side_wait(&side, number);
-    pair_barrier(pair, &side);
-    TAP_EQ(number, side.received);
+    send_numbered(&ep, number++, buffer, most);
+    TAP_EQ(OPAL_ERR_BAD_PARAM, test_ep_send(&ep, &number, sizeof(number), buffer, most + 9));
+    test_ep_wait(&ep, number);
+    pair_barrier(pair, &ep);
+    TAP_EQ(number, ep.received);
     free(buffer);
-    side_end(&side);
+    test_ep_end(&ep);
 }
 
 static int completions;
@@ -114,9 +114,9 @@ static void count_completion(mca_btl_base_module_t *btl, struct mca_btl_base_end
 
 /** Finish a descriptor for a numbered message and send it.
  * @return completions to come by callback */
-static int send_descriptor(side_t *side, mca_btl_base_descriptor_t *descriptor, uint64_t number)
+static int send_descriptor(test_ep_t *ep, mca_btl_base_descriptor_t *descriptor, uint64_t number)
 {
-    mca_btl_base_module_t *btl = &side->module->super;
+    mca_btl_base_module_t *btl = &ep->module->super;
     head_t head = {number, descriptor->des_segments[0].seg_len - sizeof(head_t)};
     int rc;
 
@@ -124,20 +124,20 @@ static int send_descriptor(side_t *side, mca_btl_base_descriptor_t *descriptor, 
     descriptor->des_cbfunc = count_completion;
     descriptor->des_cbdata = (void *) 0x1234;
     while (OPAL_ERR_OUT_OF_RESOURCE
-           == (rc = btl->btl_send(btl, side->peer, descriptor, MCA_BTL_EP_TAG))) {
-        (void) side_progress(side);
+           == (rc = btl->btl_send(btl, ep->peer, descriptor, MCA_BTL_EP_TAG))) {
+        (void) test_ep_progress(ep);
     }
     TAP_CHECK(OPAL_SUCCESS == rc || 1 == rc, "btl_send: %d", rc);
     return 1 == rc ? 0 : 1;
 }
 
-static mca_btl_base_descriptor_t *alloc_descriptor(side_t *side, size_t size, uint32_t flags)
+static mca_btl_base_descriptor_t *alloc_descriptor(test_ep_t *ep, size_t size, uint32_t flags)
 {
-    mca_btl_base_module_t *btl = &side->module->super;
+    mca_btl_base_module_t *btl = &ep->module->super;
     mca_btl_base_descriptor_t *descriptor;
 
-    while (NULL == (descriptor = btl->btl_alloc(btl, side->peer, MCA_BTL_NO_ORDER, size, flags))) {
-        (void) side_progress(side);
+    while (NULL == (descriptor = btl->btl_alloc(btl, ep->peer, MCA_BTL_NO_ORDER, size, flags))) {
+        (void) test_ep_progress(ep);
     }
     TAP_EQ(size, descriptor->des_segments[0].seg_len);
     return descriptor;
@@ -149,36 +149,36 @@ static void case_descriptors(const pair_t *pair)
     uint64_t next = 0;
     uint64_t number = 0;
     int expected = 0;
-    side_t side = {.on_message = expect_numbered, .state = &next};
+    test_ep_t ep = {.on_message = expect_numbered, .state = &next};
     unsigned char small[100];
     size_t most;
 
-    side_open(&side);
-    side_connect(pair, &side);
-    most = side.module->super.btl_max_send_size;
+    test_ep_open(&ep);
+    test_ep_connect(pair, &ep);
+    most = ep.module->super.btl_max_send_size;
     TAP_CHECK(NULL
-                  == side.module->super.btl_alloc(&side.module->super, side.peer, MCA_BTL_NO_ORDER,
-                                                  most + 1, 0),
+                  == ep.module->super.btl_alloc(&ep.module->super, ep.peer, MCA_BTL_NO_ORDER,
+                                                most + 1, 0),
               "a descriptor above btl_max_send_size");
     completions = 0;
     for (int i = 0; i < 200; ++i) {
         size_t size = sizeof(head_t) + (size_t) i * (most - sizeof(head_t)) / 199;
         uint32_t flags = MCA_BTL_DES_FLAGS_BTL_OWNERSHIP
                          | (0 == i % 3 ? MCA_BTL_DES_SEND_ALWAYS_CALLBACK : 0);
-        mca_btl_base_descriptor_t *descriptor = alloc_descriptor(&side, size, flags);
+        mca_btl_base_descriptor_t *descriptor = alloc_descriptor(&ep, size, flags);
 
         fill((unsigned char *) descriptor->des_segments[0].seg_addr.pval + sizeof(head_t),
              size - sizeof(head_t), number);
-        expected += send_descriptor(&side, descriptor, number++);
-        send_numbered(&side, number++, small, sizeof(small));
+        expected += send_descriptor(&ep, descriptor, number++);
+        send_numbered(&ep, number++, small, sizeof(small));
     }
-    side_wait(&side, number);
+    test_ep_wait(&ep, number);
     while (completions < expected) {
-        (void) side_progress(&side);
+        (void) test_ep_progress(&ep);
     }
-    pair_barrier(pair, &side);
+    pair_barrier(pair, &ep);
     TAP_EQ(expected, completions);
-    side_end(&side);
+    test_ep_end(&ep);
 }
 
 /** Every second 16-bit number of an array. */
@@ -196,16 +196,16 @@ static void case_convertors(const pair_t *pair)
 {
     enum { COUNT = 1500 };
     uint64_t next = 0;
-    side_t side = {.on_message = expect_numbered, .state = &next};
+    test_ep_t ep = {.on_message = expect_numbered, .state = &next};
     opal_datatype_t *type = strided_type(COUNT);
     unsigned char *spread = malloc(4 * COUNT);
     unsigned char *packed = malloc(2 * COUNT);
     mca_btl_base_module_t *btl;
     opal_convertor_t *convertor = opal_convertor_create((int32_t) opal_local_arch, 0);
 
-    side_open(&side);
-    side_connect(pair, &side);
-    btl = &side.module->super;
+    test_ep_open(&ep);
+    test_ep_connect(pair, &ep);
+    btl = &ep.module->super;
     for (uint64_t number = 0; number < 40; ++number) {
         const bool strided = 0 != number % 2;
         size_t size = 2 * COUNT;
@@ -220,28 +220,28 @@ static void case_convertors(const pair_t *pair)
                                                strided ? 1 : COUNT, strided ? spread : packed);
         if (20 > number) {
             do {
-                rc = btl->btl_sendi(btl, side.peer, convertor, &head, sizeof(head), size,
+                rc = btl->btl_sendi(btl, ep.peer, convertor, &head, sizeof(head), size,
                                     MCA_BTL_NO_ORDER, 0, MCA_BTL_EP_TAG, NULL);
-                (void) side_progress(&side);
+                (void) test_ep_progress(&ep);
             } while (OPAL_ERR_RESOURCE_BUSY == rc);
             TAP_EQ(OPAL_SUCCESS, rc);
         } else {
             mca_btl_base_descriptor_t *descriptor
-                = btl->btl_prepare_src(btl, side.peer, convertor, MCA_BTL_NO_ORDER, sizeof(head_t),
+                = btl->btl_prepare_src(btl, ep.peer, convertor, MCA_BTL_NO_ORDER, sizeof(head_t),
                                        &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
 
             TAP_EQ(2 * COUNT, size);
-            (void) send_descriptor(&side, descriptor, number);
+            (void) send_descriptor(&ep, descriptor, number);
         }
         (void) opal_convertor_cleanup(convertor);
     }
-    side_wait(&side, 40);
-    pair_barrier(pair, &side);
+    test_ep_wait(&ep, 40);
+    pair_barrier(pair, &ep);
     OBJ_RELEASE(convertor);
     OBJ_RELEASE(type);
     free(spread);
     free(packed);
-    side_end(&side);
+    test_ep_end(&ep);
 }
 
 typedef struct offer_t {
@@ -265,11 +265,11 @@ static void count_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     ++got;
 }
 
-/** Fetch length bytes in count gets of neighbouring pieces. */
-static void get_once(const pair_t *pair, side_t *side, unsigned char *memory, size_t length,
+/** Fetch length bytes in count gets of adjacent pieces. */
+static void get_once(const pair_t *pair, test_ep_t *ep, unsigned char *memory, size_t length,
                      int count)
 {
-    mca_btl_base_module_t *btl = &side->module->super;
+    mca_btl_base_module_t *btl = &ep->module->super;
     struct mca_btl_base_registration_handle_t *handle;
     offer_t mine = {0};
     offer_t theirs;
@@ -280,11 +280,11 @@ static void get_once(const pair_t *pair, side_t *side, unsigned char *memory, si
     } else {
         memset(memory, 0, length + 1);
     }
-    handle = btl->btl_register_mem(btl, side->peer, memory, length, access);
+    handle = btl->btl_register_mem(btl, ep->peer, memory, length, access);
     TAP_CHECK(NULL != handle, "btl_register_mem");
     mine.address = (uint64_t) (uintptr_t) memory;
     memcpy(mine.handle, handle, btl->btl_registration_handle_size);
-    pair_exchange(pair, side, &mine, &theirs, sizeof(mine));
+    pair_exchange(pair, ep, &mine, &theirs, sizeof(mine));
     got = 0;
     for (int i = 0; i < count && 1 == pair->rank; ++i) {
         size_t from = length / (size_t) count * (size_t) i;
@@ -292,18 +292,18 @@ static void get_once(const pair_t *pair, side_t *side, unsigned char *memory, si
         int rc;
 
         while (OPAL_ERR_OUT_OF_RESOURCE
-               == (rc = btl->btl_get(btl, side->peer, memory + from, theirs.address + from, handle,
+               == (rc = btl->btl_get(btl, ep->peer, memory + from, theirs.address + from, handle,
                                      (struct mca_btl_base_registration_handle_t *) theirs.handle,
                                      to - from, 0, MCA_BTL_NO_ORDER, count_get, (void *) 1,
                                      (void *) 2))) {
-            (void) side_progress(side);
+            (void) test_ep_progress(ep);
         }
         TAP_EQ(OPAL_SUCCESS, rc);
     }
     while (1 == pair->rank && got < count) {
-        (void) side_progress(side);
+        (void) test_ep_progress(ep);
     }
-    pair_barrier(pair, side);
+    pair_barrier(pair, ep);
     if (1 == pair->rank) {
         TAP_CHECK(is_pattern(memory, length, length), "get of %zu bytes", length);
         TAP_EQ(0, memory[length]);
@@ -314,19 +314,19 @@ static void get_once(const pair_t *pair, side_t *side, unsigned char *memory, si
 /** @param[in] most  bytes, at least 8 MiB */
 static void gets(const pair_t *pair, size_t most)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
     unsigned char *memory = malloc(most + 1);
     const size_t sizes[] = {1, 7, 4096, 65537, 1048576, 5000003, most};
 
-    side_open(&side);
-    side_connect(pair, &side);
-    TAP_CHECK(0 != (side.module->super.btl_flags & MCA_BTL_FLAGS_GET), "no gets");
+    test_ep_open(&ep);
+    test_ep_connect(pair, &ep);
+    TAP_CHECK(0 != (ep.module->super.btl_flags & MCA_BTL_FLAGS_GET), "no gets");
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
-        get_once(pair, &side, memory, sizes[i], 1);
+        get_once(pair, &ep, memory, sizes[i], 1);
     }
-    get_once(pair, &side, memory, 1 << 20, 500);
+    get_once(pair, &ep, memory, 1 << 20, 500);
     free(memory);
-    side_end(&side);
+    test_ep_end(&ep);
 }
 
 static void case_gets(const pair_t *pair)
@@ -360,28 +360,28 @@ static void case_demanding(const pair_t *pair)
     opal_mutex_unlock(&mca_btl_epofi_lock);
 }
 
-/** One side sends all it can and ends at once, the other looks only later: nothing may be lost. */
+/** One process sends all it can and ends at once, the other looks only later: nothing may be lost. */
 static void case_flood(const pair_t *pair)
 {
     enum { COUNT = 60000 };
     uint64_t next = 0;
-    side_t side = {.on_message = expect_numbered, .state = &next};
+    test_ep_t ep = {.on_message = expect_numbered, .state = &next};
     unsigned char payload[2000];
 
-    side_open(&side);
-    side_connect(pair, &side);
-    send_numbered(&side, 0, payload, 8);
-    side_wait(&side, 1);
-    pair_barrier(pair, &side);
+    test_ep_open(&ep);
+    test_ep_connect(pair, &ep);
+    send_numbered(&ep, 0, payload, 8);
+    test_ep_wait(&ep, 1);
+    pair_barrier(pair, &ep);
     if (0 == pair->rank) {
         for (uint64_t number = 1; number < COUNT; ++number) {
-            send_numbered(&side, number, payload, number % 100 ? 8 : sizeof(payload));
+            send_numbered(&ep, number, payload, number % 100 ? 8 : sizeof(payload));
         }
     } else {
         usleep(300000);
-        side_wait(&side, COUNT);
+        test_ep_wait(&ep, COUNT);
     }
-    side_end(&side);
+    test_ep_end(&ep);
 }
 
 /** How much the end of a flood can have left in queues depends on its length: many lengths, and
@@ -393,29 +393,29 @@ static void case_flood_tails(const pair_t *pair)
     for (uint64_t length = 0; length < 24; ++length) {
         const uint64_t count = 2000 + length * 977;
         uint64_t next = 0;
-        side_t side = {.on_message = expect_numbered, .state = &next};
+        test_ep_t ep = {.on_message = expect_numbered, .state = &next};
 
-        side_open(&side);
-        side_connect(pair, &side);
-        send_numbered(&side, 0, payload, 8);
-        side_wait(&side, 1);
-        pair_barrier(pair, &side);
+        test_ep_open(&ep);
+        test_ep_connect(pair, &ep);
+        send_numbered(&ep, 0, payload, 8);
+        test_ep_wait(&ep, 1);
+        pair_barrier(pair, &ep);
         if (0 == pair->rank) {
             for (uint64_t number = 1; number < count; ++number) {
-                send_numbered(&side, number, payload, sizeof(payload));
+                send_numbered(&ep, number, payload, sizeof(payload));
             }
         } else {
             usleep(20000);
-            side_wait(&side, count);
+            test_ep_wait(&ep, count);
         }
-        side_end(&side);
+        test_ep_end(&ep);
     }
 }
 
 /** Every message is answered from within its own callback. */
-static void answer(side_t *side, const unsigned char *data, size_t length)
+static void answer(test_ep_t *ep, const unsigned char *data, size_t length)
 {
-    uint64_t *left = side->state;
+    uint64_t *left = ep->state;
     int rc;
 
     (void) data;
@@ -423,8 +423,8 @@ static void answer(side_t *side, const unsigned char *data, size_t length)
         return;
     }
     --*left;
-    rc = side->module->ep_send(side->module, side->peer, &length, sizeof(length), NULL, 0,
-                               MCA_BTL_EP_TAG);
+    rc = ep->module->ep_send(ep->module, ep->peer, &length, sizeof(length), NULL, 0,
+                             MCA_BTL_EP_TAG);
     TAP_EQ(OPAL_SUCCESS, rc);
 }
 
@@ -432,27 +432,27 @@ static void case_callbacks_send(const pair_t *pair)
 {
     enum { COUNT = 5000, AT_ONCE = 50 };
     uint64_t left = COUNT;
-    side_t side = {.on_message = answer, .state = &left};
+    test_ep_t ep = {.on_message = answer, .state = &left};
 
-    side_open(&side);
-    side_connect(pair, &side);
+    test_ep_open(&ep);
+    test_ep_connect(pair, &ep);
     if (0 == pair->rank) {
         for (uint64_t i = 0; i < AT_ONCE; ++i) {
-            TAP_EQ(OPAL_SUCCESS, side_send(&side, &i, sizeof(i), NULL, 0));
+            TAP_EQ(OPAL_SUCCESS, test_ep_send(&ep, &i, sizeof(i), NULL, 0));
         }
     }
-    side_wait(&side, COUNT);
-    pair_barrier(pair, &side);
-    side_end(&side);
+    test_ep_wait(&ep, COUNT);
+    pair_barrier(pair, &ep);
+    test_ep_end(&ep);
 }
 
 /** Send bytes that btl/epofi would not send. */
-static void send_raw(side_t *side, const void *bytes, size_t length)
+static void send_raw(test_ep_t *ep, const void *bytes, size_t length)
 {
-    mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) side->module;
+    mca_btl_epofi_module_t *module = (mca_btl_epofi_module_t *) ep->module;
 
-    while (-FI_EAGAIN == fi_inject(module->fi.ep, bytes, length, side->peer->address)) {
-        (void) side_progress(side);
+    while (-FI_EAGAIN == fi_inject(module->fi.ep, bytes, length, ep->peer->address)) {
+        (void) test_ep_progress(ep);
     }
 }
 
@@ -461,47 +461,47 @@ static void case_strangers(const pair_t *pair)
 {
     mca_btl_epofi_wire_t good;
     uint64_t next = 0;
-    side_t side = {.on_message = expect_numbered, .state = &next};
+    test_ep_t ep = {.on_message = expect_numbered, .state = &next};
     unsigned char bytes[64] = {0};
     unsigned char payload[8];
 
-    side_open(&side);
-    side_connect(pair, &side);
-    send_numbered(&side, 0, payload, sizeof(payload));
+    test_ep_open(&ep);
+    test_ep_connect(pair, &ep);
+    send_numbered(&ep, 0, payload, sizeof(payload));
     if (0 == pair->rank) {
         mca_btl_epofi_wire_t bad;
 
-        mca_btl_epofi_wire_init(side.peer->pair, &good, MCA_BTL_EP_TAG, 8);
-        send_raw(&side, bytes, 3);
-        send_raw(&side, bytes, sizeof(bytes));
+        mca_btl_epofi_wire_init(ep.peer->pair, &good, MCA_BTL_EP_TAG, 8);
+        send_raw(&ep, bytes, 3);
+        send_raw(&ep, bytes, sizeof(bytes));
         bad = good;
         bad.version = EPOFI_WIRE_VERSION + 1;
         memcpy(bytes, &bad, sizeof(bad));
-        send_raw(&side, bytes, sizeof(bad) + 8);
+        send_raw(&ep, bytes, sizeof(bad) + 8);
         bad = good;
         bad.length = 9;
         memcpy(bytes, &bad, sizeof(bad));
-        send_raw(&side, bytes, sizeof(bad) + 8);
+        send_raw(&ep, bytes, sizeof(bad) + 8);
         bad.length = UINT32_MAX;
         memcpy(bytes, &bad, sizeof(bad));
-        send_raw(&side, bytes, sizeof(bad) + 8);
+        send_raw(&ep, bytes, sizeof(bad) + 8);
         bad = good;
         bad.length = 8;
         bad.tag = MCA_BTL_EP_TAG + 1;
         memcpy(bytes, &bad, sizeof(bad));
-        send_raw(&side, bytes, sizeof(bad) + 8);
-        mca_btl_epofi_pair_sent(side.peer->pair); /* these two are taken for ours, and numbered */
+        send_raw(&ep, bytes, sizeof(bad) + 8);
+        mca_btl_epofi_pair_sent(ep.peer->pair); /* these two are taken for ours, and numbered */
         ++bad.sequence;
         bad.tag = 0xFC;
         memcpy(bytes, &bad, sizeof(bad));
-        send_raw(&side, bytes, sizeof(bad) + 8);
-        mca_btl_epofi_pair_sent(side.peer->pair);
+        send_raw(&ep, bytes, sizeof(bad) + 8);
+        mca_btl_epofi_pair_sent(ep.peer->pair);
     }
-    send_numbered(&side, 1, payload, sizeof(payload));
-    side_wait(&side, 2);
-    pair_barrier(pair, &side);
-    TAP_EQ(0 == pair->rank ? 0 : 7, mca_btl_epofi_dropped(side.module));
-    side_end(&side);
+    send_numbered(&ep, 1, payload, sizeof(payload));
+    test_ep_wait(&ep, 2);
+    pair_barrier(pair, &ep);
+    TAP_EQ(0 == pair->rank ? 0 : 7, mca_btl_epofi_dropped(ep.module));
+    test_ep_end(&ep);
 }
 
 static void run_all(void)

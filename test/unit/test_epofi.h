@@ -10,7 +10,7 @@
  * the component opened in each of them without any MPI.
  *
  * Every case runs in two fresh processes, so that neither libfabric nor Open MPI's utilities are
- * ever used on both sides of a fork.
+ * ever used by both processes of a fork.
  */
 
 #ifndef EP_TEST_UNIT_TEST_EPOFI_H
@@ -43,15 +43,15 @@ typedef struct pair_t {
 } pair_t;
 
 /** What a module's messages do; ep_context of all modules of the tests. */
-typedef struct side_t {
+typedef struct test_ep_t {
     uint64_t received; /**< messages */
     uint64_t bytes;
     /** What to do with a message, besides counting it. */
-    void (*on_message)(struct side_t *side, const unsigned char *data, size_t length);
+    void (*on_message)(struct test_ep_t *ep, const unsigned char *data, size_t length);
     void *state; /**< on_message's */
     mca_btl_ep_module_t *module;
     struct mca_btl_base_endpoint_t *peer;
-} side_t;
+} test_ep_t;
 
 static const char *provider = "tcp";
 static const char *interface = "lo";
@@ -60,15 +60,15 @@ static unsigned int seconds_per_case = 60; /**< of CPU time */
 static inline void on_receive(mca_btl_base_module_t *btl,
                               const mca_btl_base_receive_descriptor_t *message)
 {
-    side_t *side = ((mca_btl_ep_module_t *) btl)->ep_context;
+    test_ep_t *ep = ((mca_btl_ep_module_t *) btl)->ep_context;
 
     TAP_EQ(1, message->des_segment_count);
     TAP_EQ(MCA_BTL_EP_TAG, message->tag);
-    ++side->received;
-    side->bytes += message->des_segments[0].seg_len;
-    if (NULL != side->on_message) {
-        side->on_message(side, message->des_segments[0].seg_addr.pval,
-                         message->des_segments[0].seg_len);
+    ++ep->received;
+    ep->bytes += message->des_segments[0].seg_len;
+    if (NULL != ep->on_message) {
+        ep->on_message(ep, message->des_segments[0].seg_addr.pval,
+                       message->des_segments[0].seg_len);
     }
 }
 
@@ -97,10 +97,10 @@ static inline void component_stop(void)
     (void) opal_finalize_util();
 }
 
-/** Make the module of a side.  Without one a test cannot go on. */
-static inline void side_open(side_t *side)
+/** Make the module of an endpoint.  Without one a test cannot go on. */
+static inline void test_ep_open(test_ep_t *ep)
 {
-    int rc = mca_btl_epofi_component.super.ep_create(side, MCA_BTL_EP_FLAG_NONE, &side->module);
+    int rc = mca_btl_epofi_component.super.ep_create(ep, MCA_BTL_EP_FLAG_NONE, &ep->module);
 
     if (OPAL_SUCCESS != rc) {
         TAP_CHECK(false, "ep_create: %d", rc);
@@ -108,15 +108,15 @@ static inline void side_open(side_t *side)
     }
 }
 
-static inline void side_close(side_t *side)
+static inline void test_ep_close(test_ep_t *ep)
 {
-    TAP_EQ(OPAL_SUCCESS, side->module->super.btl_finalize(&side->module->super));
-    side->module = NULL;
+    TAP_EQ(OPAL_SUCCESS, ep->module->super.btl_finalize(&ep->module->super));
+    ep->module = NULL;
 }
 
-static inline int side_progress(side_t *side)
+static inline int test_ep_progress(test_ep_t *ep)
 {
-    int rc = side->module->ep_progress(side->module);
+    int rc = ep->module->ep_progress(ep->module);
 
     TAP_CHECK(0 <= rc, "ep_progress: %d", rc);
     if (0 == rc) {
@@ -126,29 +126,29 @@ static inline int side_progress(side_t *side)
 }
 
 /** Send, trying again while there is no room. */
-static inline int side_send(side_t *side, const void *header, size_t header_size,
-                            const void *payload, size_t payload_size)
+static inline int test_ep_send(test_ep_t *ep, const void *header, size_t header_size,
+                               const void *payload, size_t payload_size)
 {
     int rc;
 
     while (OPAL_ERR_OUT_OF_RESOURCE
-           == (rc = side->module->ep_send(side->module, side->peer, header, header_size, payload,
-                                          payload_size, MCA_BTL_EP_TAG))) {
-        (void) side_progress(side);
+           == (rc = ep->module->ep_send(ep->module, ep->peer, header, header_size, payload,
+                                        payload_size, MCA_BTL_EP_TAG))) {
+        (void) test_ep_progress(ep);
     }
     return rc;
 }
 
-static inline void side_wait(side_t *side, uint64_t messages)
+static inline void test_ep_wait(test_ep_t *ep, uint64_t messages)
 {
-    while (side->received < messages) {
-        (void) side_progress(side);
+    while (ep->received < messages) {
+        (void) test_ep_progress(ep);
     }
 }
 
-/** Write and read the same number of bytes; side (may be NULL) is progressed meanwhile, as the
+/** Write and read the same number of bytes; ep (may be NULL) is progressed meanwhile, as the
  * peer may need it to get that far. */
-static inline void pair_exchange(const pair_t *pair, side_t *side, const void *mine, void *theirs,
+static inline void pair_exchange(const pair_t *pair, test_ep_t *ep, const void *mine, void *theirs,
                                  size_t size)
 {
     struct pollfd readable = {.fd = pair->in, .events = POLLIN};
@@ -158,8 +158,8 @@ static inline void pair_exchange(const pair_t *pair, side_t *side, const void *m
     while (got < size) {
         ssize_t n;
 
-        while (NULL != side && 0 == poll(&readable, 1, 0)) {
-            (void) side_progress(side);
+        while (NULL != ep && 0 == poll(&readable, 1, 0)) {
+            (void) test_ep_progress(ep);
         }
         n = read(pair->in, (char *) theirs + got, size - got);
         if (0 >= n) {
@@ -170,12 +170,12 @@ static inline void pair_exchange(const pair_t *pair, side_t *side, const void *m
     }
 }
 
-static inline void pair_barrier(const pair_t *pair, side_t *side)
+static inline void pair_barrier(const pair_t *pair, test_ep_t *ep)
 {
     char mine = 'b';
     char theirs = 0;
 
-    pair_exchange(pair, side, &mine, &theirs, 1);
+    pair_exchange(pair, ep, &mine, &theirs, 1);
 }
 
 typedef struct name_t {
@@ -183,43 +183,43 @@ typedef struct name_t {
     unsigned char bytes[MCA_BTL_EP_ADDRESS_MAX];
 } name_t;
 
-static inline void name_of(const side_t *side, name_t *name)
+static inline void name_of(const test_ep_t *ep, name_t *name)
 {
     memset(name, 0, sizeof(*name));
-    name->length = side->module->ep_address_length;
-    memcpy(name->bytes, side->module->ep_address, name->length);
+    name->length = ep->module->ep_address_length;
+    memcpy(name->bytes, ep->module->ep_address, name->length);
 }
 
-/** Connect to the other process's side. */
-static inline void side_connect(const pair_t *pair, side_t *side)
+/** Connect to the other process's endpoint. */
+static inline void test_ep_connect(const pair_t *pair, test_ep_t *ep)
 {
     name_t mine;
     name_t theirs;
 
-    name_of(side, &mine);
+    name_of(ep, &mine);
     pair_exchange(pair, NULL, &mine, &theirs, sizeof(mine));
     TAP_EQ(OPAL_SUCCESS,
-           side->module->ep_connect(side->module, theirs.bytes, theirs.length, &side->peer));
+           ep->module->ep_connect(ep->module, theirs.bytes, theirs.length, &ep->peer));
 }
 
-static inline void side_disconnect(side_t *side)
+static inline void test_ep_disconnect(test_ep_t *ep)
 {
-    side->module->ep_disconnect(side->module, side->peer);
-    side->peer = NULL;
+    ep->module->ep_disconnect(ep->module, ep->peer);
+    ep->peer = NULL;
 }
 
-/** What side_open and side_connect have begun. */
-static inline void side_end(side_t *side)
+/** What test_ep_open and test_ep_connect have begun. */
+static inline void test_ep_end(test_ep_t *ep)
 {
-    side_disconnect(side);
-    side_close(side);
+    test_ep_disconnect(ep);
+    test_ep_close(ep);
 }
 
 /* ---- losses, and messages that are numbers --------------------------------------------------- */
 
-static inline mca_btl_epofi_module_t *module_of(const side_t *side)
+static inline mca_btl_epofi_module_t *module_of(const test_ep_t *ep)
 {
-    return (mca_btl_epofi_module_t *) side->module;
+    return (mca_btl_epofi_module_t *) ep->module;
 }
 
 static int losses;
@@ -229,27 +229,27 @@ static inline bool count_loss(mca_btl_ep_module_t *module, struct mca_btl_base_e
     (void) module;
     TAP_CHECK(NULL != endpoint, "nobody is lost");
     ++losses;
-    return false; /* the user is not told */
+    return false; /* nothing is reported to the user */
 }
 
 /** Open and connect; losses are counted from here on. */
-static inline void start(const pair_t *pair, side_t *side)
+static inline void start(const pair_t *pair, test_ep_t *ep)
 {
     losses = 0;
-    side_open(side);
-    side->module->ep_lost = count_loss;
-    side_connect(pair, side);
+    test_ep_open(ep);
+    ep->module->ep_lost = count_loss;
+    test_ep_connect(pair, ep);
 }
 
-static inline void send_number(side_t *side, uint64_t number)
+static inline void send_number(test_ep_t *ep, uint64_t number)
 {
-    TAP_EQ(OPAL_SUCCESS, side_send(side, &number, sizeof(number), NULL, 0));
+    TAP_EQ(OPAL_SUCCESS, test_ep_send(ep, &number, sizeof(number), NULL, 0));
 }
 
 /** An on_message: numbers come in order; state is that of the next. */
-static inline void expect_next(side_t *side, const unsigned char *data, size_t length)
+static inline void expect_next(test_ep_t *ep, const unsigned char *data, size_t length)
 {
-    uint64_t *next = side->state;
+    uint64_t *next = ep->state;
     uint64_t number = 0;
 
     TAP_EQ(sizeof(number), length);

@@ -34,19 +34,19 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-static const mca_btl_epofi_address_t *own(const side_t *side)
+static const mca_btl_epofi_address_t *own(const test_ep_t *ep)
 {
-    return (const mca_btl_epofi_address_t *) side->module->ep_address;
+    return (const mca_btl_epofi_address_t *) ep->module->ep_address;
 }
 
-static uint64_t refused(const side_t *side)
+static uint64_t refused(const test_ep_t *ep)
 {
-    return mca_btl_epofi_acceptor_refused(module_of(side)->fi.acceptor);
+    return mca_btl_epofi_acceptor_refused(module_of(ep)->fi.acceptor);
 }
 
-static int dial(const side_t *side)
+static int dial(const test_ep_t *ep)
 {
-    const mca_btl_epofi_address_t *address = own(side);
+    const mca_btl_epofi_address_t *address = own(ep);
     int fd = socket(((const struct sockaddr *) address->bytes)->sa_family,
                     SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -61,7 +61,7 @@ static void say(int fd, const void *bytes, size_t size)
 
 /** Drive the module for so many turns, and see what comes.
  * @return bytes, at most size; -1: the connection has ended */
-static ssize_t hear(side_t *side, int fd, void *bytes, size_t size, int turns)
+static ssize_t hear(test_ep_t *ep, int fd, void *bytes, size_t size, int turns)
 {
     size_t got = 0;
 
@@ -72,7 +72,7 @@ static ssize_t hear(side_t *side, int fd, void *bytes, size_t size, int turns)
             return -1;
         }
         got += 0 < n ? (size_t) n : 0;
-        (void) side_progress(side);
+        (void) test_ep_progress(ep);
         usleep(100);
     }
     return (ssize_t) got;
@@ -92,13 +92,12 @@ static void case_words(const pair_t *pair)
     TAP_CHECK(UINT64_C(0xb8ad50c6f649af94) == mca_btl_epofi_keyed_words(&secret, words, 3), "24");
 }
 
-static void expect_answer(side_t *side, int fd, const mca_btl_epofi_hello_t *hello)
+static void expect_answer(test_ep_t *ep, int fd, const mca_btl_epofi_hello_t *hello)
 {
-    const mca_btl_epofi_answer_t right = mca_btl_epofi_answer_make(&own(side)->secret,
-                                                                   hello->nonce);
+    const mca_btl_epofi_answer_t right = mca_btl_epofi_answer_make(&own(ep)->secret, hello->nonce);
     mca_btl_epofi_answer_t answer = {0};
 
-    TAP_EQ(sizeof(answer), hear(side, fd, &answer, sizeof(answer), INT_MAX));
+    TAP_EQ(sizeof(answer), hear(ep, fd, &answer, sizeof(answer), INT_MAX));
     TAP_CHECK(0 == memcmp(&right, &answer, sizeof(answer)), "the answer is wrong");
 }
 
@@ -106,38 +105,38 @@ static void expect_answer(side_t *side, int fd, const mca_btl_epofi_hello_t *hel
 static void case_right(const pair_t *pair)
 {
     mca_btl_epofi_hello_t hello;
-    side_t side = {0};
+    test_ep_t ep = {0};
     int fd;
 
     (void) pair;
-    side_open(&side);
+    test_ep_open(&ep);
     for (size_t piece = 1; piece <= sizeof(hello); piece += 1 == piece ? 10 : 21) {
-        fd = dial(&side);
-        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&side)->secret, &hello));
+        fd = dial(&ep);
+        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&ep)->secret, &hello));
         for (size_t at = 0; at < sizeof(hello); at += piece) {
             char nothing;
 
-            TAP_EQ(0, hear(&side, fd, &nothing, 1, 3));
+            TAP_EQ(0, hear(&ep, fd, &nothing, 1, 3));
             say(fd, (const char *) &hello + at,
                 piece < sizeof(hello) - at ? piece : sizeof(hello) - at);
         }
-        expect_answer(&side, fd, &hello);
+        expect_answer(&ep, fd, &hello);
         close(fd);
     }
-    TAP_EQ(0, refused(&side));
-    side_close(&side);
+    TAP_EQ(0, refused(&ep));
+    test_ep_close(&ep);
 }
 
 /** Say this, and no more: it ends at once, without an answer. */
-static void expect_end(side_t *side, const void *bytes, size_t size)
+static void expect_end(test_ep_t *ep, const void *bytes, size_t size)
 {
-    const uint64_t before = refused(side);
-    int fd = dial(side);
+    const uint64_t before = refused(ep);
+    int fd = dial(ep);
     char nothing;
 
     say(fd, bytes, size);
-    TAP_EQ(-1, hear(side, fd, &nothing, 1, 10000));
-    TAP_EQ(before + 1, refused(side));
+    TAP_EQ(-1, hear(ep, fd, &nothing, 1, 10000));
+    TAP_EQ(before + 1, refused(ep));
     close(fd);
 }
 
@@ -146,48 +145,48 @@ static void case_wrong(const pair_t *pair)
 {
     static const char request[] = "GET / HTTP/1.0\r\n\r\n";
     mca_btl_epofi_hello_t good, bad;
-    side_t side = {0}, other = {0};
+    test_ep_t ep = {0}, other = {0};
     const tcp_hello_t hello = tcp_hello(1);
 
     (void) pair;
-    side_open(&side);
-    side_open(&other);
-    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&side)->secret, &good));
+    test_ep_open(&ep);
+    test_ep_open(&other);
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&ep)->secret, &good));
     for (unsigned int bit = 0; bit < 8 * sizeof(good); ++bit) {
         bad = good;
         ((unsigned char *) &bad)[bit / 8] ^= (unsigned char) (1u << bit % 8);
-        expect_end(&side, &bad, sizeof(bad));
+        expect_end(&ep, &bad, sizeof(bad));
     }
     expect_end(&other, &good, sizeof(good));
-    expect_end(&side, request, sizeof(request) - 1);
-    expect_end(&side, &hello, sizeof(hello)); /* libfabric's own, without ours */
-    expect_end(&side, &hello, 1);
-    side_close(&other);
-    side_close(&side);
+    expect_end(&ep, request, sizeof(request) - 1);
+    expect_end(&ep, &hello, sizeof(hello)); /* libfabric's own, without ours */
+    expect_end(&ep, &hello, 1);
+    test_ep_close(&other);
+    test_ep_close(&ep);
 }
 
 /** Likewise one that is cut short by its end; one that says nothing at all is not counted. */
 static void case_cut(const pair_t *pair)
 {
     mca_btl_epofi_hello_t hello;
-    side_t side = {0};
+    test_ep_t ep = {0};
 
     (void) pair;
-    side_open(&side);
-    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&side)->secret, &hello));
+    test_ep_open(&ep);
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&ep)->secret, &hello));
     for (size_t size = 0; size < sizeof(hello); ++size) {
-        int fd = dial(&side);
+        int fd = dial(&ep);
 
         if (0 < size) {
             say(fd, &hello, size);
         }
         close(fd);
-        for (int i = 0; i < 10000 && refused(&side) < size; ++i) {
-            (void) side_progress(&side);
+        for (int i = 0; i < 10000 && refused(&ep) < size; ++i) {
+            (void) test_ep_progress(&ep);
         }
-        TAP_EQ(size, refused(&side));
+        TAP_EQ(size, refused(&ep));
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 static int descriptors(void)
@@ -205,37 +204,37 @@ static void case_brief(const pair_t *pair)
 {
     enum { COUNT = 8 };
     mca_btl_epofi_hello_t hello;
-    side_t side = {0};
+    test_ep_t ep = {0};
     int before;
 
     (void) pair;
-    side_open(&side);
+    test_ep_open(&ep);
     before = descriptors();
     for (int i = 0; i < COUNT; ++i) {
-        int fd = dial(&side);
+        int fd = dial(&ep);
 
-        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&side)->secret, &hello));
+        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&ep)->secret, &hello));
         say(fd, &hello, sizeof(hello));
         if (0 == i % 2) {
-            expect_answer(&side, fd, &hello);
+            expect_answer(&ep, fd, &hello);
         }
         close(fd);
         for (int turn = 0; turn < 100; ++turn) {
-            (void) side_progress(&side);
+            (void) test_ep_progress(&ep);
         }
     }
     TAP_EQ(before, descriptors());
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** Say so much of a hello, and no more. */
-static void stay_silent(const side_t *side, int fds[], int count, size_t said)
+static void stay_silent(const test_ep_t *ep, int fds[], int count, size_t said)
 {
     mca_btl_epofi_hello_t hello;
 
-    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(side)->secret, &hello));
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(ep)->secret, &hello));
     for (int i = 0; i < count; ++i) {
-        fds[i] = dial(side);
+        fds[i] = dial(ep);
         say(fds[i], &hello, i < count / 2 ? said : 0);
     }
 }
@@ -249,7 +248,7 @@ static void case_silent(const pair_t *pair)
     static int fds[MANY];
     mca_btl_epofi_hello_t hello;
     struct rlimit limit;
-    side_t side = {0};
+    test_ep_t ep = {0};
     int open = MANY, kept;
     char nothing;
 
@@ -258,18 +257,18 @@ static void case_silent(const pair_t *pair)
     limit.rlim_cur = limit.rlim_max < 4 * MANY ? limit.rlim_max : 4 * MANY;
     setrlimit(RLIMIT_NOFILE, &limit);
     mca_btl_epofi_component.unproven = MOST;
-    side_open(&side);
-    kept = dial(&side);
-    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&side)->secret, &hello));
+    test_ep_open(&ep);
+    kept = dial(&ep);
+    TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&ep)->secret, &hello));
     say(kept, &hello, sizeof(hello));
-    expect_answer(&side, kept, &hello);
-    stay_silent(&side, fds, MANY, sizeof(hello) / 2);
+    expect_answer(&ep, kept, &hello);
+    stay_silent(&ep, fds, MANY, sizeof(hello) / 2);
     while (MOST < open) {
-        int fd = dial(&side);
+        int fd = dial(&ep);
 
-        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&side)->secret, &hello));
+        TAP_EQ(OPAL_SUCCESS, mca_btl_epofi_hello_make(&own(&ep)->secret, &hello));
         say(fd, &hello, sizeof(hello));
-        expect_answer(&side, fd, &hello);
+        expect_answer(&ep, fd, &hello);
         close(fd);
         open = 0;
         for (int i = 0; i < MANY; ++i) {
@@ -278,20 +277,20 @@ static void case_silent(const pair_t *pair)
         usleep(10000);
     }
     for (int turn = 0; turn < 1000; ++turn) {
-        (void) side_progress(&side);
+        (void) test_ep_progress(&ep);
         usleep(10);
     }
-    TAP_EQ(MOST, refused(&side)); /* the first half, which has said half a hello */
+    TAP_EQ(MOST, refused(&ep)); /* the first half, which has said half a hello */
     TAP_CHECK(0 > recv(kept, &nothing, 1, MSG_DONTWAIT) && EAGAIN == errno, "it has been closed");
     close(kept);
     for (int i = 0; i < MANY; ++i) {
         close(fds[i]);
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** A port of the test's, and the address of a member that is said to listen there. */
-static int listen_as(const side_t *side, uint64_t number, int backlog,
+static int listen_as(const test_ep_t *ep, uint64_t number, int backlog,
                      mca_btl_epofi_address_t *address)
 {
     struct sockaddr_in here = {.sin_family = AF_INET,
@@ -302,36 +301,36 @@ static int listen_as(const side_t *side, uint64_t number, int backlog,
     TAP_EQ(0, bind(listener, (struct sockaddr *) &here, size));
     TAP_EQ(0, listen(listener, backlog));
     TAP_EQ(0, getsockname(listener, (struct sockaddr *) &here, &size));
-    *address = *own(side);
+    *address = *own(ep);
     address->id += number;
     address->secret.word[0] += number;
     memcpy(address->bytes, &here, sizeof(here));
     return listener;
 }
 
-static struct mca_btl_base_endpoint_t *connect_to(side_t *side, mca_btl_epofi_address_t *address)
+static struct mca_btl_base_endpoint_t *connect_to(test_ep_t *ep, mca_btl_epofi_address_t *address)
 {
     struct mca_btl_base_endpoint_t *peer = NULL;
 
-    TAP_EQ(OPAL_SUCCESS, side->module->ep_connect(side->module, address,
-                                                  EPOFI_ADDRESS_FIXED + address->length, &peer));
+    TAP_EQ(OPAL_SUCCESS, ep->module->ep_connect(ep->module, address,
+                                                EPOFI_ADDRESS_FIXED + address->length, &peer));
     return peer;
 }
 
 /** Begin to connect: nothing can be sent yet. */
-static void begin(side_t *side)
+static void begin(test_ep_t *ep)
 {
     TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE,
-           side->module->ep_send(side->module, side->peer, "12345678", 8, NULL, 0, MCA_BTL_EP_TAG));
+           ep->module->ep_send(ep->module, ep->peer, "12345678", 8, NULL, 0, MCA_BTL_EP_TAG));
 }
 
 /** What a module says on a connection that it has made: a hello, and libfabric's request. */
-static void expect_hello(side_t *side, int fd, const mca_btl_epofi_secret_t *secret,
+static void expect_hello(test_ep_t *ep, int fd, const mca_btl_epofi_secret_t *secret,
                          mca_btl_epofi_hello_t *hello)
 {
     unsigned char said[sizeof(*hello) + sizeof(tcp_hello_t) + 1] = {0};
 
-    TAP_EQ(sizeof(said) - 1, hear(side, fd, said, sizeof(said), 1000));
+    TAP_EQ(sizeof(said) - 1, hear(ep, fd, said, sizeof(said), 1000));
     memcpy(hello, said, sizeof(*hello));
     TAP_CHECK(mca_btl_epofi_hello_is_right(secret, hello), "it has not authenticated");
 }
@@ -343,23 +342,23 @@ static void case_impostor(const pair_t *pair)
     mca_btl_epofi_address_t address;
     mca_btl_epofi_hello_t hello;
     mca_btl_epofi_answer_t answer;
-    side_t side = {0};
+    test_ep_t ep = {0};
     int listener, fd;
     char nothing;
 
     (void) pair;
-    side_open(&side);
-    listener = listen_as(&side, 1, 4, &address);
-    side.peer = connect_to(&side, &address);
-    begin(&side);
+    test_ep_open(&ep);
+    listener = listen_as(&ep, 1, 4, &address);
+    ep.peer = connect_to(&ep, &address);
+    begin(&ep);
     fd = accept(listener, NULL, NULL);
-    expect_hello(&side, fd, &address.secret, &hello);
-    answer = mca_btl_epofi_answer_make(&own(&side)->secret, hello.nonce); /* not that secret */
+    expect_hello(&ep, fd, &address.secret, &hello);
+    answer = mca_btl_epofi_answer_make(&own(&ep)->secret, hello.nonce); /* not that secret */
     say(fd, &answer, sizeof(answer));
-    TAP_EQ(-1, hear(&side, fd, &nothing, 1, 10000));
+    TAP_EQ(-1, hear(&ep, fd, &nothing, 1, 10000));
     close(fd);
     close(listener);
-    side_end(&side);
+    test_ep_end(&ep);
 }
 
 static uint16_t port_of(int fd, int (*name)(int, struct sockaddr *, socklen_t *))
@@ -377,24 +376,24 @@ static void case_forgotten(const pair_t *pair)
 {
     mca_btl_epofi_address_t address;
     mca_btl_epofi_hello_t hello;
-    side_t side = {0};
+    test_ep_t ep = {0};
     int listener, fd = -1, fillers[2];
 
     (void) pair;
-    side_open(&side);
-    listener = listen_as(&side, 1, 0, &address);
+    test_ep_open(&ep);
+    listener = listen_as(&ep, 1, 0, &address);
     for (int i = 0; i < 2; ++i) {
         fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
         (void) connect(fillers[i], (struct sockaddr *) address.bytes, address.length);
     }
-    side.peer = connect_to(&side, &address);
-    begin(&side);
-    side_disconnect(&side);
-    TAP_CHECK(NULL == mca_btl_epofi_pair_find(module_of(&side), address.id)->endpoint,
+    ep.peer = connect_to(&ep, &address);
+    begin(&ep);
+    test_ep_disconnect(&ep);
+    TAP_CHECK(NULL == mca_btl_epofi_pair_find(module_of(&ep), address.id)->endpoint,
               "it is still known");
     (void) fcntl(listener, F_SETFL, O_NONBLOCK);
     while (0 > fd) {
-        (void) side_progress(&side);
+        (void) test_ep_progress(&ep);
         fd = accept(listener, NULL, NULL);
         for (int i = 0; i < 2 && 0 <= fd; ++i) {
             if (port_of(fd, getpeername) == port_of(fillers[i], getsockname)) {
@@ -403,49 +402,49 @@ static void case_forgotten(const pair_t *pair)
             }
         }
     }
-    expect_hello(&side, fd, &address.secret, &hello);
+    expect_hello(&ep, fd, &address.secret, &hello);
     close(fd);
     close(fillers[0]);
     close(fillers[1]);
     close(listener);
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
-/** One has gone, and another one has got its port.  That the first one is told something more, in
+/** One has gone, and another one has got its port.  That the first one is sent something more, in
  * vain, does not take the second one's secret away. */
 static void case_same_port(const pair_t *pair)
 {
     mca_btl_epofi_address_t first, second;
     mca_btl_epofi_hello_t hello;
     struct mca_btl_base_endpoint_t *again;
-    side_t side = {0};
+    test_ep_t ep = {0};
     int listener, fd;
 
     (void) pair;
-    side_open(&side);
-    listener = listen_as(&side, 1, 4, &first);
+    test_ep_open(&ep);
+    listener = listen_as(&ep, 1, 4, &first);
     second = first;
     ++second.id;
     ++second.secret.word[0];
-    side.peer = connect_to(&side, &first);
-    side_disconnect(&side);
-    side.peer = connect_to(&side, &second);
-    again = mca_btl_epofi_endpoint_again(module_of(&side),
-                                         mca_btl_epofi_pair_find(module_of(&side), first.id));
+    ep.peer = connect_to(&ep, &first);
+    test_ep_disconnect(&ep);
+    ep.peer = connect_to(&ep, &second);
+    again = mca_btl_epofi_endpoint_again(module_of(&ep),
+                                         mca_btl_epofi_pair_find(module_of(&ep), first.id));
     for (int i = 0; i < 2; ++i) {
-        begin(&side);
+        begin(&ep);
         fd = accept(listener, NULL, NULL);
-        expect_hello(&side, fd, &second.secret, &hello);
+        expect_hello(&ep, fd, &second.secret, &hello);
         close(fd);
         for (int turn = 0; turn < 100; ++turn) {
-            (void) side_progress(&side);
+            (void) test_ep_progress(&ep);
         }
         if (0 == i) {
             mca_btl_epofi_endpoint_retire(again);
         }
     }
     close(listener);
-    side_end(&side);
+    test_ep_end(&ep);
 }
 
 /** A context of somebody else's in this process, by the book. */
@@ -481,7 +480,7 @@ static void other_close(other_t *other)
 /** Other users of libfabric's tcp in this process communicate with each other as before. */
 static void case_others(const pair_t *pair)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
     other_t a, b;
     unsigned char name[64], words[8] = "1234567", read[64] = "";
     size_t length = sizeof(name);
@@ -490,9 +489,9 @@ static void case_others(const pair_t *pair)
     ssize_t sent = -FI_EAGAIN, got;
 
     (void) pair;
-    side_open(&side);
-    other_open(module_of(&side)->fabric, &a);
-    other_open(module_of(&side)->fabric, &b);
+    test_ep_open(&ep);
+    other_open(module_of(&ep)->fabric, &a);
+    other_open(module_of(&ep)->fabric, &b);
     TAP_EQ(0, fi_getname(&b.ep->fid, name, &length));
     TAP_EQ(1, fi_av_insert(a.av, name, 1, &to, 0, NULL));
     TAP_EQ(0, fi_recv(b.ep, read, sizeof(read), NULL, FI_ADDR_UNSPEC, NULL));
@@ -508,7 +507,7 @@ static void case_others(const pair_t *pair)
     TAP_CHECK(0 == memcmp(words, read, sizeof(words)), "something else has come");
     other_close(&a);
     other_close(&b);
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /* ---- several threads ------------------------------------------------------------------------- */
@@ -527,30 +526,30 @@ static void *work(void *context)
     worker_t *worker = context;
 
     for (int round = 0; round < ROUNDS; ++round) {
-        side_t side = {0};
+        test_ep_t ep = {0};
         struct mca_btl_base_endpoint_t *peers[THREADS];
 
-        side_open(&side);
-        name_of(&side, &worker->names[worker->number]);
+        test_ep_open(&ep);
+        name_of(&ep, &worker->names[worker->number]);
         (void) pthread_barrier_wait(worker->barrier);
         for (int i = 1; i < THREADS; ++i) {
             name_t *name = &worker->names[(worker->number + i) % THREADS];
 
             TAP_EQ(OPAL_SUCCESS,
-                   side.module->ep_connect(side.module, name->bytes, name->length, &peers[i]));
-            side.peer = peers[i];
-            TAP_EQ(OPAL_SUCCESS, side_send(&side, "12345678", 8, NULL, 0));
+                   ep.module->ep_connect(ep.module, name->bytes, name->length, &peers[i]));
+            ep.peer = peers[i];
+            TAP_EQ(OPAL_SUCCESS, test_ep_send(&ep, "12345678", 8, NULL, 0));
         }
-        side_wait(&side, THREADS - 1);
-        TAP_EQ(0, refused(&side));
+        test_ep_wait(&ep, THREADS - 1);
+        TAP_EQ(0, refused(&ep));
         for (int i = 1; i < THREADS; ++i) {
-            side.module->ep_disconnect(side.module, peers[i]);
+            ep.module->ep_disconnect(ep.module, peers[i]);
         }
-        while (!side.module->ep_pending(side.module) && 0 < module_of(&side)->inflight) {
-            (void) side_progress(&side);
+        while (!ep.module->ep_pending(ep.module) && 0 < module_of(&ep)->inflight) {
+            (void) test_ep_progress(&ep);
         }
         (void) pthread_barrier_wait(worker->barrier);
-        side_close(&side);
+        test_ep_close(&ep);
     }
     return NULL;
 }
@@ -576,15 +575,15 @@ static void case_threads(const pair_t *pair)
 /** Over a provider that uses libfabric's tcp in a way of its own nobody greets, and all connect. */
 static void case_layered(const pair_t *pair)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
 
-    side_open(&side);
-    TAP_CHECK(NULL == module_of(&side)->fi.acceptor, "connections are authenticated");
-    side_connect(pair, &side);
-    TAP_EQ(OPAL_SUCCESS, side_send(&side, "12345678", 8, NULL, 0));
-    side_wait(&side, 1);
-    pair_barrier(pair, &side);
-    side_end(&side);
+    test_ep_open(&ep);
+    TAP_CHECK(NULL == module_of(&ep)->fi.acceptor, "connections are authenticated");
+    test_ep_connect(pair, &ep);
+    TAP_EQ(OPAL_SUCCESS, test_ep_send(&ep, "12345678", 8, NULL, 0));
+    test_ep_wait(&ep, 1);
+    pair_barrier(pair, &ep);
+    test_ep_end(&ep);
 }
 
 /** Other jobs of this machine connect to ports that were their peers' once.  They do not reach a

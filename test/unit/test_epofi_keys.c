@@ -15,9 +15,9 @@
 
 #include "test_epofi.h"
 
-static void end(side_t *side)
+static void end(test_ep_t *ep)
 {
-    side_end(side);
+    test_ep_end(ep);
 }
 
 /** Test vector of the paper's authors: SipHash-2-4 of bytes 0 to 7 under the key of bytes 0 to
@@ -48,25 +48,24 @@ static void on_read(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *
     read_status = status;
 }
 
-/** Try to read the other side's memory with a guessed key.  @return has it been read? */
-static bool is_read(side_t *side, uint64_t key, uint64_t address)
+/** Try to read the other process's memory with a guessed key.  @return has it been read? */
+static bool is_read(test_ep_t *ep, uint64_t key, uint64_t address)
 {
-    mca_btl_base_module_t *btl = &side->module->super;
+    mca_btl_base_module_t *btl = &ep->module->super;
     struct mca_btl_base_registration_handle_t predict = {.key = key};
     struct mca_btl_base_registration_handle_t *local;
     char copy[8] = "";
     int rc;
 
-    local = btl->btl_register_mem(btl, side->peer, copy, sizeof(copy),
-                                  MCA_BTL_REG_FLAG_LOCAL_WRITE);
+    local = btl->btl_register_mem(btl, ep->peer, copy, sizeof(copy), MCA_BTL_REG_FLAG_LOCAL_WRITE);
     read_status = 1;
     do {
-        (void) side_progress(side);
-        rc = btl->btl_get(btl, side->peer, copy, address, local, &predict, sizeof(copy), 0,
+        (void) test_ep_progress(ep);
+        rc = btl->btl_get(btl, ep->peer, copy, address, local, &predict, sizeof(copy), 0,
                           MCA_BTL_NO_ORDER, on_read, NULL, NULL);
     } while (OPAL_ERR_OUT_OF_RESOURCE == rc);
     while (OPAL_SUCCESS == rc && 1 == read_status) {
-        (void) side_progress(side);
+        (void) test_ep_progress(ep);
     }
     (void) btl->btl_deregister_mem(btl, local);
     return OPAL_SUCCESS == rc && OPAL_SUCCESS == read_status;
@@ -80,13 +79,13 @@ static void case_keys(const pair_t *pair)
     struct mca_btl_base_registration_handle_t *handles[REGIONS];
     uint64_t mine = (uint64_t) (uintptr_t) memory[0];
     uint64_t theirs;
-    side_t side = {0};
+    test_ep_t ep = {0};
     mca_btl_base_module_t *btl;
 
-    start(pair, &side);
-    btl = &side.module->super;
+    start(pair, &ep);
+    btl = &ep.module->super;
     for (int i = 0; i < REGIONS; ++i) {
-        handles[i] = btl->btl_register_mem(btl, side.peer, memory[i], sizeof(memory[i]),
+        handles[i] = btl->btl_register_mem(btl, ep.peer, memory[i], sizeof(memory[i]),
                                            MCA_BTL_REG_FLAG_REMOTE_READ);
         TAP_CHECK(UINT32_MAX < handles[i]->key, "key %llu", (unsigned long long) handles[i]->key);
         for (int j = 0; j < i; ++j) {
@@ -94,15 +93,15 @@ static void case_keys(const pair_t *pair)
         }
     }
     mine -= handles[0]->base;
-    pair_exchange(pair, &side, &mine, &theirs, sizeof(mine));
+    pair_exchange(pair, &ep, &mine, &theirs, sizeof(mine));
     for (uint64_t key = 1; key <= GUESSES && 1 == pair->rank; ++key) {
-        side_t predictor = {0};
+        test_ep_t predictor = {0};
         name_t name;
 
         /* Of a module of its own: a wrong key may cost it the connection. */
-        name.length = side.peer->pair->address_length;
-        memcpy(name.bytes, side.peer->pair->address, name.length);
-        side_open(&predictor);
+        name.length = ep.peer->pair->address_length;
+        memcpy(name.bytes, ep.peer->pair->address, name.length);
+        test_ep_open(&predictor);
         TAP_EQ(OPAL_SUCCESS, predictor.module->ep_connect(predictor.module, name.bytes, name.length,
                                                           &predictor.peer));
         predictor.module->ep_lost = count_loss;
@@ -110,11 +109,11 @@ static void case_keys(const pair_t *pair)
                   (unsigned long long) key);
         end(&predictor);
     }
-    pair_barrier(pair, &side);
+    pair_barrier(pair, &ep);
     for (int i = 0; i < REGIONS; ++i) {
         TAP_EQ(OPAL_SUCCESS, btl->btl_deregister_mem(btl, handles[i]));
     }
-    end(&side);
+    end(&ep);
 }
 
 int main(int argc, char **argv)

@@ -75,10 +75,10 @@ static size_t shared_files(void)
 }
 
 /** One progress call each, and one chance for the peer's process. */
-static void progress_all(side_t *sides, int count)
+static void progress_all(test_ep_t *eps, int count)
 {
     for (int i = 0; i < count; ++i) {
-        TAP_CHECK(0 <= sides[i].module->ep_progress(sides[i].module), "ep_progress");
+        TAP_CHECK(0 <= eps[i].module->ep_progress(eps[i].module), "ep_progress");
     }
     (void) sched_yield();
 }
@@ -88,106 +88,106 @@ static void case_many(const pair_t *pair)
     enum { MOST = 64 };
     /* The regions of shm take 4 MiB each. */
     const int count = 0 == strcmp(provider, "shm") ? 12 : MOST;
-    side_t sides[MOST] = {{0}};
+    test_ep_t eps[MOST] = {{0}};
     uint64_t number = 42;
     int done;
 
     for (int i = 0; i < count; ++i) {
-        side_open(&sides[i]);
+        test_ep_open(&eps[i]);
         for (int j = 0; j < i; ++j) {
-            TAP_CHECK(sides[i].module->ep_address_length != sides[j].module->ep_address_length
+            TAP_CHECK(eps[i].module->ep_address_length != eps[j].module->ep_address_length
                           || 0
-                                 != memcmp(sides[i].module->ep_address, sides[j].module->ep_address,
-                                           sides[i].module->ep_address_length),
+                                 != memcmp(eps[i].module->ep_address, eps[j].module->ep_address,
+                                           eps[i].module->ep_address_length),
                       "modules %d and %d have the same address", i, j);
         }
     }
     for (int i = 0; i < count; ++i) {
-        side_connect(pair, &sides[i]);
+        test_ep_connect(pair, &eps[i]);
     }
     for (int i = 0; i < count; ++i) {
         int rc;
 
         while (OPAL_ERR_OUT_OF_RESOURCE
-               == (rc = sides[i].module->ep_send(sides[i].module, sides[i].peer, &number,
-                                                 sizeof(number), NULL, 0, MCA_BTL_EP_TAG))) {
+               == (rc = eps[i].module->ep_send(eps[i].module, eps[i].peer, &number, sizeof(number),
+                                               NULL, 0, MCA_BTL_EP_TAG))) {
             /* The peer of this module may be waiting for another of ours. */
-            progress_all(sides, count);
+            progress_all(eps, count);
         }
         TAP_EQ(OPAL_SUCCESS, rc);
     }
     do {
         done = 0;
-        progress_all(sides, count);
+        progress_all(eps, count);
         for (int i = 0; i < count; ++i) {
-            done += 1 == sides[i].received ? 1 : 0;
+            done += 1 == eps[i].received ? 1 : 0;
         }
     } while (done < count);
-    pair_barrier(pair, &sides[0]);
+    pair_barrier(pair, &eps[0]);
     for (int i = 0; i < count; ++i) {
-        side_disconnect(&sides[i]);
-        side_close(&sides[i]);
+        test_ep_disconnect(&eps[i]);
+        test_ep_close(&eps[i]);
     }
 }
 
 static void case_rounds(const pair_t *pair)
 {
     enum { ROUNDS = 200, WARM = 40 };
-    side_t keeper = {0};
+    test_ep_t keeper = {0};
     size_t fds = 0;
     size_t memory = 0;
     unsigned char payload[3000] = {0};
 
-    /* One module that stays, connected to all those that come and go on the other side. */
-    side_open(&keeper);
+    /* One module that stays, connected to all those that come and go in the other process. */
+    test_ep_open(&keeper);
     if (0 != strcmp(provider, "tcp")) {
         /* A question to a peer that closes may crash in libfabric's shm: docs/limits.md. */
         mca_btl_epofi_component.confirm = 0;
     }
     for (int round = 0; round < ROUNDS; ++round) {
-        side_t side = {0};
+        test_ep_t ep = {0};
         name_t mine;
         name_t theirs;
 
-        side_open(&side);
-        side_connect(pair, &side);
-        name_of(&side, &mine);
-        pair_exchange(pair, &side, &mine, &theirs, sizeof(mine));
+        test_ep_open(&ep);
+        test_ep_connect(pair, &ep);
+        name_of(&ep, &mine);
+        pair_exchange(pair, &ep, &mine, &theirs, sizeof(mine));
         TAP_EQ(OPAL_SUCCESS,
                keeper.module->ep_connect(keeper.module, theirs.bytes, theirs.length, &keeper.peer));
         for (int i = 0; i < 3; ++i) {
-            TAP_EQ(OPAL_SUCCESS, side_send(&side, payload, 8, payload, 1000 * (size_t) i));
+            TAP_EQ(OPAL_SUCCESS, test_ep_send(&ep, payload, 8, payload, 1000 * (size_t) i));
         }
-        side_wait(&side, 3);
-        /* Both keepers send, so both sides must be progressed while they connect. */
+        test_ep_wait(&ep, 3);
+        /* Both keepers send, so both endpoints must be progressed while they connect. */
         while (OPAL_SUCCESS
                != keeper.module->ep_send(keeper.module, keeper.peer, payload, 8, NULL, 0,
                                          MCA_BTL_EP_TAG)) {
-            (void) side_progress(&keeper);
-            (void) side_progress(&side);
+            (void) test_ep_progress(&keeper);
+            (void) test_ep_progress(&ep);
         }
-        side_wait(&side, 4);
+        test_ep_wait(&ep, 4);
         pair_barrier(pair, &keeper);
-        side_disconnect(&keeper);
-        side_end(&side);
+        test_ep_disconnect(&keeper);
+        test_ep_end(&ep);
         if (WARM == round) {
             fds = entries("/proc/self/fd");
             memory = resident();
         }
     }
     pair_barrier(pair, &keeper);
-    (void) side_progress(&keeper);
+    (void) test_ep_progress(&keeper);
     TAP_CHECK(entries("/proc/self/fd") <= fds + 4, "file descriptors: %zu, then %zu", fds,
               entries("/proc/self/fd"));
     TAP_CHECK(is_watched() || resident() < memory + (1 << 20), "memory: %zu bytes, then %zu",
               memory, resident());
-    side_close(&keeper);
+    test_ep_close(&keeper);
     TAP_EQ(0, shared_files());
 }
 
 /** The order in which the two threads of a case get on. */
 typedef struct duo_t {
-    side_t sides[2];
+    test_ep_t eps[2];
     pthread_barrier_t barrier;
     unsigned char memory[100000];
     struct mca_btl_base_registration_handle_t *handle;
@@ -213,11 +213,11 @@ static void duo_got(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *
 }
 
 /** Progress until the peer has got to the same point. */
-static void duo_meet(duo_t *duo, side_t *me, uint64_t *messages)
+static void duo_meet(duo_t *duo, test_ep_t *me, uint64_t *messages)
 {
-    TAP_EQ(OPAL_SUCCESS, side_send(me, messages, sizeof(*messages), NULL, 0));
+    TAP_EQ(OPAL_SUCCESS, test_ep_send(me, messages, sizeof(*messages), NULL, 0));
     ++*messages;
-    side_wait(me, *messages);
+    test_ep_wait(me, *messages);
     (void) duo;
 }
 
@@ -225,13 +225,13 @@ static void *play(void *argument)
 {
     const player_t *player = argument;
     duo_t *duo = player->duo;
-    side_t *me = &duo->sides[player->index];
-    side_t *other = &duo->sides[1 - player->index];
+    test_ep_t *me = &duo->eps[player->index];
+    test_ep_t *other = &duo->eps[1 - player->index];
     mca_btl_base_module_t *btl;
     unsigned char copy[sizeof(duo->memory)];
     uint64_t messages = 0;
 
-    side_open(me);
+    test_ep_open(me);
     btl = &me->module->super;
     pthread_barrier_wait(&duo->barrier);
     TAP_EQ(OPAL_SUCCESS, me->module->ep_connect(me->module, other->module->ep_address,
@@ -250,7 +250,7 @@ static void *play(void *argument)
                btl->btl_get(btl, me->peer, copy, (uint64_t) (uintptr_t) duo->memory, NULL,
                             duo->handle, sizeof(copy), 0, MCA_BTL_NO_ORDER, duo_got, duo, NULL));
         while (0 == duo->got) {
-            (void) side_progress(me);
+            (void) test_ep_progress(me);
         }
         TAP_CHECK(0 == memcmp(copy, duo->memory, sizeof(copy)), "the get's data");
     }
@@ -258,8 +258,8 @@ static void *play(void *argument)
     if (0 == player->index) {
         TAP_EQ(OPAL_SUCCESS, btl->btl_deregister_mem(btl, duo->handle));
     }
-    /* Each side goes when it likes: neither waits for the other's end. */
-    side_end(me);
+    /* Each process ends when it likes: neither waits for the other's end. */
+    test_ep_end(me);
     return NULL;
 }
 
@@ -286,67 +286,67 @@ static void case_threads(const pair_t *pair)
 
 static void case_self(const pair_t *pair)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
     struct mca_btl_base_endpoint_t *again;
     unsigned char payload[5000] = {0};
 
     (void) pair;
-    side_open(&side);
-    TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, side.module->ep_address,
-                                                 side.module->ep_address_length, &side.peer));
-    TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, side.module->ep_address,
-                                                 side.module->ep_address_length, &again));
-    TAP_CHECK(again == side.peer, "two endpoints for one address");
+    test_ep_open(&ep);
+    TAP_EQ(OPAL_SUCCESS, ep.module->ep_connect(ep.module, ep.module->ep_address,
+                                               ep.module->ep_address_length, &ep.peer));
+    TAP_EQ(OPAL_SUCCESS, ep.module->ep_connect(ep.module, ep.module->ep_address,
+                                               ep.module->ep_address_length, &again));
+    TAP_CHECK(again == ep.peer, "two endpoints for one address");
     for (int i = 0; i < 100; ++i) {
-        TAP_EQ(OPAL_SUCCESS, side_send(&side, payload, 8, payload, 40 * (size_t) i));
+        TAP_EQ(OPAL_SUCCESS, test_ep_send(&ep, payload, 8, payload, 40 * (size_t) i));
     }
-    side_wait(&side, 100);
-    side.module->ep_disconnect(side.module, again);
-    TAP_EQ(OPAL_SUCCESS, side_send(&side, payload, 8, NULL, 0));
-    side_wait(&side, 101);
-    side_end(&side);
+    test_ep_wait(&ep, 100);
+    ep.module->ep_disconnect(ep.module, again);
+    TAP_EQ(OPAL_SUCCESS, test_ep_send(&ep, payload, 8, NULL, 0));
+    test_ep_wait(&ep, 101);
+    test_ep_end(&ep);
 }
 
 static void case_addresses(const pair_t *pair)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
     mca_btl_epofi_address_t good;
     mca_btl_epofi_address_t bad;
     struct mca_btl_base_endpoint_t *endpoint = NULL;
     size_t length;
 
     (void) pair;
-    side_open(&side);
-    length = side.module->ep_address_length;
-    memcpy(&good, side.module->ep_address, sizeof(good));
+    test_ep_open(&ep);
+    length = ep.module->ep_address_length;
+    memcpy(&good, ep.module->ep_address, sizeof(good));
     for (size_t cut = 0; cut < length; ++cut) {
-        TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &good, cut, &endpoint));
+        TAP_EQ(OPAL_ERR_BAD_PARAM, ep.module->ep_connect(ep.module, &good, cut, &endpoint));
     }
-    TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &good, length + 1, &endpoint));
-    TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &good, SIZE_MAX, &endpoint));
+    TAP_EQ(OPAL_ERR_BAD_PARAM, ep.module->ep_connect(ep.module, &good, length + 1, &endpoint));
+    TAP_EQ(OPAL_ERR_BAD_PARAM, ep.module->ep_connect(ep.module, &good, SIZE_MAX, &endpoint));
     bad = good;
     ++bad.magic;
-    TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
+    TAP_EQ(OPAL_ERR_BAD_PARAM, ep.module->ep_connect(ep.module, &bad, length, &endpoint));
     bad = good;
     ++bad.version;
-    TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
+    TAP_EQ(OPAL_ERR_BAD_PARAM, ep.module->ep_connect(ep.module, &bad, length, &endpoint));
     bad = good;
     bad.flags ^= 2;
-    TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
+    TAP_EQ(OPAL_ERR_BAD_PARAM, ep.module->ep_connect(ep.module, &bad, length, &endpoint));
     bad = good;
     bad.flags
         ^= EPOFI_ADDRESS_AUTHENTICATED; /* a peer that does what we do not do, or does not what we
                                            do */
-    TAP_EQ(OPAL_ERR_UNREACH, side.module->ep_connect(side.module, &bad, length, &endpoint));
+    TAP_EQ(OPAL_ERR_UNREACH, ep.module->ep_connect(ep.module, &bad, length, &endpoint));
     TAP_EQ(0 == strcmp(provider, "tcp") ? EPOFI_ADDRESS_AUTHENTICATED : 0, good.flags);
     bad = good;
     bad.bytes[0] = FI_ADDR_STR == good.format ? 0 : bad.bytes[0] + 1;
-    TAP_EQ(OPAL_ERR_BAD_PARAM, side.module->ep_connect(side.module, &bad, length, &endpoint));
+    TAP_EQ(OPAL_ERR_BAD_PARAM, ep.module->ep_connect(ep.module, &bad, length, &endpoint));
     bad = good;
     ++bad.provider;
-    TAP_EQ(OPAL_ERR_UNREACH, side.module->ep_connect(side.module, &bad, length, &endpoint));
+    TAP_EQ(OPAL_ERR_UNREACH, ep.module->ep_connect(ep.module, &bad, length, &endpoint));
     TAP_CHECK(NULL == endpoint, "an endpoint in spite of an error");
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 static void case_component(const pair_t *pair)
@@ -356,7 +356,7 @@ static void case_component(const pair_t *pair)
     const unsigned int recv_buffers = component->recv_buffers;
     char *chosen = component->provider;
     int num_btls = 7;
-    side_t side = {0};
+    test_ep_t ep = {0};
 
     (void) pair;
     TAP_EQ(MCA_BTL_EP_ABI, component->super.ep_abi);
@@ -365,29 +365,29 @@ static void case_component(const pair_t *pair)
     TAP_EQ(0, num_btls);
 
     component->recv_buffers = 1;
-    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, component->super.ep_create(NULL, 0, &side.module));
-    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, component->super.ep_create(NULL, 0, &side.module));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, component->super.ep_create(NULL, 0, &ep.module));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, component->super.ep_create(NULL, 0, &ep.module));
     component->recv_buffers = recv_buffers;
     version->mca_close_component();
     version->mca_open_component();
 
     component->provider = "no such provider";
-    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, component->super.ep_create(NULL, 0, &side.module));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, component->super.ep_create(NULL, 0, &ep.module));
     component->provider = chosen;
     version->mca_close_component();
     version->mca_open_component();
 
     /* Open MPI closes the component in the middle of things; the module goes on. */
-    side_open(&side);
+    test_ep_open(&ep);
     version->mca_close_component();
-    TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, side.module->ep_address,
-                                                 side.module->ep_address_length, &side.peer));
-    TAP_EQ(OPAL_SUCCESS, side_send(&side, "12345678", 8, NULL, 0));
-    side_wait(&side, 1);
-    side_end(&side);
+    TAP_EQ(OPAL_SUCCESS, ep.module->ep_connect(ep.module, ep.module->ep_address,
+                                               ep.module->ep_address_length, &ep.peer));
+    TAP_EQ(OPAL_SUCCESS, test_ep_send(&ep, "12345678", 8, NULL, 0));
+    test_ep_wait(&ep, 1);
+    test_ep_end(&ep);
     version->mca_open_component();
-    side_open(&side);
-    side_close(&side);
+    test_ep_open(&ep);
+    test_ep_close(&ep);
 }
 
 static int bad_ends;
@@ -404,34 +404,34 @@ static void count_bad_end(mca_btl_base_module_t *btl, struct mca_btl_base_endpoi
 /** A process ends without a word while messages to it wait. */
 static void case_death(const pair_t *pair)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
     unsigned char payload[8000] = {0};
     mca_btl_base_module_t *btl;
     int sent = 0;
 
-    side_open(&side);
-    btl = &side.module->super;
-    side_connect(pair, &side);
-    TAP_EQ(OPAL_SUCCESS, side_send(&side, payload, 8, NULL, 0));
-    side_wait(&side, 1);
-    pair_barrier(pair, &side);
+    test_ep_open(&ep);
+    btl = &ep.module->super;
+    test_ep_connect(pair, &ep);
+    TAP_EQ(OPAL_SUCCESS, test_ep_send(&ep, payload, 8, NULL, 0));
+    test_ep_wait(&ep, 1);
+    pair_barrier(pair, &ep);
     if (1 == pair->rank) {
         usleep(200000);
         _exit(0);
     }
-    side.module->ep_lost = count_loss;
+    ep.module->ep_lost = count_loss;
     for (;;) {
-        mca_btl_base_descriptor_t *descriptor = btl->btl_alloc(btl, side.peer, MCA_BTL_NO_ORDER,
+        mca_btl_base_descriptor_t *descriptor = btl->btl_alloc(btl, ep.peer, MCA_BTL_NO_ORDER,
                                                                sizeof(payload),
                                                                MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
         int rc;
 
         if (NULL == descriptor) {
-            (void) side_progress(&side);
+            (void) test_ep_progress(&ep);
             continue;
         }
         descriptor->des_cbfunc = count_bad_end;
-        rc = btl->btl_send(btl, side.peer, descriptor, MCA_BTL_EP_TAG);
+        rc = btl->btl_send(btl, ep.peer, descriptor, MCA_BTL_EP_TAG);
         if (OPAL_SUCCESS == rc) {
             ++sent;
             continue;
@@ -441,13 +441,13 @@ static void case_death(const pair_t *pair)
             break;
         }
         TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, rc);
-        (void) side_progress(&side);
+        (void) test_ep_progress(&ep);
     }
-    TAP_CHECK(1 <= losses, "the loss of the peer was not told");
+    TAP_CHECK(1 <= losses, "the loss of the peer was not reported");
     TAP_CHECK(0 < bad_ends, "%d sent, and none of them failed", sent);
     TAP_EQ(OPAL_ERR_UNREACH,
-           side.module->ep_send(side.module, side.peer, payload, 8, NULL, 0, MCA_BTL_EP_TAG));
-    side_end(&side);
+           ep.module->ep_send(ep.module, ep.peer, payload, 8, NULL, 0, MCA_BTL_EP_TAG));
+    test_ep_end(&ep);
 }
 
 /** On a context that others may share, which hands on what the provider says of an operation. */
@@ -458,72 +458,72 @@ static void case_death_shared(const pair_t *pair)
 }
 
 /** Nobody has ever listened at an address: sending goes on being refused, and in the end it is
- * given up, which is told. */
+ * given up, which is reported. */
 static void case_silence(const pair_t *pair)
 {
-    side_t side = {0};
-    side_t gone = {0};
+    test_ep_t ep = {0};
+    test_ep_t gone = {0};
     name_t name;
 
     (void) pair;
     mca_btl_epofi_component.linger = 3600000; /* nothing is under way that the end could wait for */
-    side_open(&side);
-    side.module->ep_lost = count_loss;
+    test_ep_open(&ep);
+    ep.module->ep_lost = count_loss;
     losses = 0;
-    side_open(&gone);
+    test_ep_open(&gone);
     name_of(&gone, &name);
-    side_close(&gone);
-    TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, name.bytes, name.length, &side.peer));
-    while (!side.peer->failed) {
+    test_ep_close(&gone);
+    TAP_EQ(OPAL_SUCCESS, ep.module->ep_connect(ep.module, name.bytes, name.length, &ep.peer));
+    while (!ep.peer->failed) {
         TAP_EQ(0, losses);
-        (void) side.module->ep_send(side.module, side.peer, "12345678", 8, NULL, 0, MCA_BTL_EP_TAG);
-        (void) side_progress(&side);
+        (void) ep.module->ep_send(ep.module, ep.peer, "12345678", 8, NULL, 0, MCA_BTL_EP_TAG);
+        (void) test_ep_progress(&ep);
         usleep(1000);
     }
-    TAP_CHECK(0 < losses, "the loss was not told");
-    side_end(&side);
+    TAP_CHECK(0 < losses, "the loss was not reported");
+    test_ep_end(&ep);
 }
 
 /** A probe is answered that the peer is not there (tcp: any more), and not of one that is; a peer
  * that is given up takes nothing any more. */
 static void case_ask(const pair_t *pair)
 {
-    side_t side = {0};
-    side_t other = {0};
+    test_ep_t ep = {0};
+    test_ep_t other = {0};
     name_t name;
     uint64_t start;
 
     (void) pair;
-    side_open(&side);
-    side_open(&other);
-    side.module->ep_lost = count_loss;
+    test_ep_open(&ep);
+    test_ep_open(&other);
+    ep.module->ep_lost = count_loss;
     losses = 0;
     name_of(&other, &name);
-    TAP_EQ(OPAL_SUCCESS, side.module->ep_connect(side.module, name.bytes, name.length, &side.peer));
+    TAP_EQ(OPAL_SUCCESS, ep.module->ep_connect(ep.module, name.bytes, name.length, &ep.peer));
     start = mca_btl_epofi_now();
     for (int i = 0; mca_btl_epofi_now() - start < 200000000u; ++i) {
-        side.module->ep_check_liveness(side.module, side.peer, 0 == i % 2);
-        (void) side_progress(&side);
-        (void) side_progress(&other);
+        ep.module->ep_check_liveness(ep.module, ep.peer, 0 == i % 2);
+        (void) test_ep_progress(&ep);
+        (void) test_ep_progress(&other);
     }
     TAP_EQ(0, losses);
     TAP_EQ(0, other.received);
     if (0 == strcmp(provider, "tcp")) {
-        side_close(&other);
+        test_ep_close(&other);
         while (0 == losses) {
-            side.module->ep_check_liveness(side.module, side.peer, true);
-            (void) side_progress(&side);
+            ep.module->ep_check_liveness(ep.module, ep.peer, true);
+            (void) test_ep_progress(&ep);
         }
     } else {
-        side.module->ep_abandon(side.module, side.peer);
+        ep.module->ep_abandon(ep.module, ep.peer);
     }
     TAP_EQ(OPAL_ERR_UNREACH,
-           side.module->ep_send(side.module, side.peer, "12345678", 8, NULL, 0, MCA_BTL_EP_TAG));
-    side_disconnect(&side);
+           ep.module->ep_send(ep.module, ep.peer, "12345678", 8, NULL, 0, MCA_BTL_EP_TAG));
+    test_ep_disconnect(&ep);
     if (NULL != other.module) {
-        side_close(&other);
+        test_ep_close(&other);
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** So many peers with which nothing has been exchanged are connected to for being asked, and no
@@ -532,35 +532,34 @@ static void case_quiet(const pair_t *pair)
 {
     enum { PEERS = 8, MOST = 3 };
     struct mca_btl_base_endpoint_t *peers[PEERS];
-    side_t side = {0}, others[PEERS] = {0};
+    test_ep_t ep = {0}, others[PEERS] = {0};
     name_t name;
     int asked = 0;
 
     (void) pair;
     mca_btl_epofi_component.quiet = MOST;
-    side_open(&side);
+    test_ep_open(&ep);
     for (int i = 0; i < PEERS; ++i) {
-        side_open(&others[i]);
+        test_ep_open(&others[i]);
         name_of(&others[i], &name);
-        TAP_EQ(OPAL_SUCCESS,
-               side.module->ep_connect(side.module, name.bytes, name.length, &peers[i]));
+        TAP_EQ(OPAL_SUCCESS, ep.module->ep_connect(ep.module, name.bytes, name.length, &peers[i]));
     }
     for (int round = 0; round < 2000; ++round) {
         for (int i = 0; i < PEERS; ++i) {
-            side.module->ep_check_liveness(side.module, peers[i], true);
-            (void) side_progress(&others[i]);
+            ep.module->ep_check_liveness(ep.module, peers[i], true);
+            (void) test_ep_progress(&others[i]);
         }
-        (void) side_progress(&side);
+        (void) test_ep_progress(&ep);
     }
     for (int i = 0; i < PEERS; ++i) {
         asked += 0 != peers[i]->pair->out.sequence;
-        side.module->ep_disconnect(side.module, peers[i]);
+        ep.module->ep_disconnect(ep.module, peers[i]);
     }
     TAP_EQ(MOST, asked);
     for (int i = 0; i < PEERS; ++i) {
-        side_close(&others[i]);
+        test_ep_close(&others[i]);
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 static void run_all(void)

@@ -46,17 +46,17 @@ static void set_rests(bool on)
 enum { OWN = 2 /**< messages that go by themselves before the first packet */ };
 
 /** Of the last thing that was begun to be sent. */
-static uint64_t last_number(const side_t *side)
+static uint64_t last_number(const test_ep_t *ep)
 {
-    return side->peer->pair->out.sequence;
+    return ep->peer->pair->out.sequence;
 }
 
-static void end(const pair_t *pair, side_t *side)
+static void end(const pair_t *pair, test_ep_t *ep)
 {
-    pair_barrier(pair, side);
-    TAP_EQ(0, mca_btl_epofi_dropped(side->module));
+    pair_barrier(pair, ep);
+    TAP_EQ(0, mca_btl_epofi_dropped(ep->module));
     TAP_EQ(0, losses);
-    side_end(side);
+    test_ep_end(ep);
 }
 
 /** Many messages in a row take few sends. */
@@ -64,21 +64,21 @@ static void case_stream(const pair_t *pair)
 {
     enum { COUNT = 2000 };
     uint64_t next = 0;
-    side_t side = {.on_message = expect_next, .state = &next};
+    test_ep_t ep = {.on_message = expect_next, .state = &next};
 
     set_rests(true);
-    start(pair, &side);
+    start(pair, &ep);
     for (uint64_t i = 0; i < COUNT && 0 == pair->rank; ++i) {
-        send_number(&side, i);
+        send_number(&ep, i);
     }
     set_rests(false);
     if (0 == pair->rank) {
-        TAP_CHECK(COUNT / 20 > last_number(&side), "%d messages in %d sends", COUNT,
-                  (int) last_number(&side));
+        TAP_CHECK(COUNT / 20 > last_number(&ep), "%d messages in %d sends", COUNT,
+                  (int) last_number(&ep));
     } else {
-        side_wait(&side, COUNT);
+        test_ep_wait(&ep, COUNT);
     }
-    end(pair, &side);
+    end(pair, &ep);
 }
 
 /** A packet that is exactly full, and one with a single message. */
@@ -86,54 +86,54 @@ static void case_full(const pair_t *pair)
 {
     enum { SIZE = 256, FULL = 16 };
     uint64_t next = 0;
-    side_t side = {.on_message = expect_next, .state = &next};
+    test_ep_t ep = {.on_message = expect_next, .state = &next};
 
     mca_btl_epofi_component.packet_size = SIZE;
     set_rests(true);
-    start(pair, &side);
+    start(pair, &ep);
     if (0 == pair->rank) {
-        const mca_btl_epofi_packet_t *packet = &side.peer->packet;
+        const mca_btl_epofi_packet_t *packet = &ep.peer->packet;
 
         TAP_EQ(SIZE / FULL, mca_btl_epofi_part_size(8));
         for (uint64_t i = 0; i < OWN + FULL; ++i) {
-            send_number(&side, i);
+            send_number(&ep, i);
         }
         TAP_EQ(FULL, packet->count);
         TAP_EQ(SIZE, packet->used);
-        TAP_EQ(OWN + 1, last_number(&side));
-        send_number(&side, OWN + FULL);
+        TAP_EQ(OWN + 1, last_number(&ep));
+        send_number(&ep, OWN + FULL);
         TAP_EQ(1, packet->count);
-        TAP_EQ(OWN + 2, last_number(&side));
-        TAP_EQ(1, module_of(&side)->packet_count);
-        (void) side_progress(&side);
-        TAP_EQ(0, module_of(&side)->packet_count);
+        TAP_EQ(OWN + 2, last_number(&ep));
+        TAP_EQ(1, module_of(&ep)->packet_count);
+        (void) test_ep_progress(&ep);
+        TAP_EQ(0, module_of(&ep)->packet_count);
     } else {
-        side_wait(&side, OWN + FULL + 1);
+        test_ep_wait(&ep, OWN + FULL + 1);
     }
     set_rests(false);
-    end(pair, &side);
+    end(pair, &ep);
 }
 
 /** The sender turns to something else after its last message. */
 static void case_turns_away(const pair_t *pair)
 {
     uint64_t next = 0;
-    side_t side = {.on_message = expect_next, .state = &next};
+    test_ep_t ep = {.on_message = expect_next, .state = &next};
 
     set_rests(true); /* not between two of them */
-    start(pair, &side);
+    start(pair, &ep);
     for (uint64_t i = 0; i < 10 && 0 == pair->rank; ++i) {
-        send_number(&side, i);
+        send_number(&ep, i);
     }
     set_rests(false);
     if (0 == pair->rank) {
         pair_barrier(pair, NULL);
-        TAP_EQ(OWN + 1, last_number(&side));
+        TAP_EQ(OWN + 1, last_number(&ep));
     } else {
-        side_wait(&side, 10);
-        pair_barrier(pair, &side);
+        test_ep_wait(&ep, 10);
+        pair_barrier(pair, &ep);
     }
-    end(pair, &side);
+    end(pair, &ep);
 }
 
 /** A peer that is sent one message at a time, without any progress, is left alone after a few. */
@@ -141,23 +141,23 @@ static void case_little(const pair_t *pair)
 {
     enum { COUNT = 40 };
     uint64_t next = 0;
-    side_t side = {.on_message = expect_next, .state = &next};
+    test_ep_t ep = {.on_message = expect_next, .state = &next};
 
-    start(pair, &side);
+    start(pair, &ep);
     for (uint64_t i = 0; i < COUNT; ++i) {
         if (0 == pair->rank) {
-            send_number(&side, i);
-            TAP_EQ(i + 1, last_number(&side));
+            send_number(&ep, i);
+            TAP_EQ(i + 1, last_number(&ep));
             pair_barrier(pair, NULL);
         } else {
-            side_wait(&side, i + 1);
-            pair_barrier(pair, &side);
+            test_ep_wait(&ep, i + 1);
+            pair_barrier(pair, &ep);
         }
     }
     if (0 == pair->rank) {
-        TAP_EQ(64, side.peer->direct_next); /* it was waited for the packet thread twice */
+        TAP_EQ(64, ep.peer->direct_next); /* it was waited for the packet thread twice */
     }
-    end(pair, &side);
+    end(pair, &ep);
 }
 
 static const size_t sizes[] = {8, 9, 24, 100, 500, 3000, 8180, 8184, 8185, 16384, 40000};
@@ -170,9 +170,9 @@ static size_t size_of(uint64_t number)
     return sizes[40 > mixed ? mixed % (sizeof(sizes) / sizeof(sizes[0])) : mixed % 5];
 }
 
-static void expect_sized(side_t *side, const unsigned char *data, size_t length)
+static void expect_sized(test_ep_t *ep, const unsigned char *data, size_t length)
 {
-    uint64_t *next = side->state;
+    uint64_t *next = ep->state;
     uint64_t number = 0;
     size_t wrong = 0;
 
@@ -192,23 +192,23 @@ static void case_mixed(const pair_t *pair)
     enum { COUNT = 3000 };
     static unsigned char data[40000];
     uint64_t next = 0;
-    side_t side = {.on_message = expect_sized, .state = &next};
+    test_ep_t ep = {.on_message = expect_sized, .state = &next};
 
-    start(pair, &side);
+    start(pair, &ep);
     for (uint64_t number = 0; number < COUNT; ++number) {
         const size_t length = size_of(number);
 
         for (size_t i = sizeof(number); i < length; ++i) {
             data[i] = (unsigned char) (number + i);
         }
-        TAP_EQ(OPAL_SUCCESS, side_send(&side, &number, sizeof(number), data + sizeof(number),
-                                       length - sizeof(number)));
+        TAP_EQ(OPAL_SUCCESS, test_ep_send(&ep, &number, sizeof(number), data + sizeof(number),
+                                          length - sizeof(number)));
         if (0 == number % 37) {
-            (void) side_progress(&side);
+            (void) test_ep_progress(&ep);
         }
     }
-    side_wait(&side, COUNT);
-    end(pair, &side);
+    test_ep_wait(&ep, COUNT);
+    end(pair, &ep);
 }
 
 /* ---- what makes no sense --------------------------------------------------------------------- */
@@ -224,21 +224,21 @@ typedef struct broken_t {
 #define PART(length, tag) ((uint64_t) (length) | (uint64_t) (tag) << 32)
 
 /** Send a packet past btl/epofi. */
-static void send_packet(side_t *side, const void *bytes, size_t size)
+static void send_packet(test_ep_t *ep, const void *bytes, size_t size)
 {
     unsigned char buffer[sizeof(mca_btl_epofi_wire_t) + 64] = {0};
 
-    mca_btl_epofi_wire_init(side->peer->pair, buffer, EPOFI_TAG_PACKET, size);
-    mca_btl_epofi_pair_sent(side->peer->pair);
+    mca_btl_epofi_wire_init(ep->peer->pair, buffer, EPOFI_TAG_PACKET, size);
+    mca_btl_epofi_pair_sent(ep->peer->pair);
     memcpy(buffer + sizeof(mca_btl_epofi_wire_t), bytes, size);
     while (-FI_EAGAIN
-           == fi_inject(module_of(side)->fi.ep, buffer, sizeof(mca_btl_epofi_wire_t) + size,
-                        side->peer->address)) {
-        (void) side_progress(side);
+           == fi_inject(module_of(ep)->fi.ep, buffer, sizeof(mca_btl_epofi_wire_t) + size,
+                        ep->peer->address)) {
+        (void) test_ep_progress(ep);
     }
 }
 
-/** A packet that makes no sense is a loss, of which both sides learn. */
+/** A packet that makes no sense is a loss, of which both endpoints learn. */
 static void case_broken(const pair_t *pair)
 {
     static const broken_t all[] = {
@@ -253,23 +253,23 @@ static void case_broken(const pair_t *pair)
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) {
         uint64_t next = 0;
-        side_t side = {.on_message = expect_next, .state = &next};
+        test_ep_t ep = {.on_message = expect_next, .state = &next};
 
-        start(pair, &side);
+        start(pair, &ep);
         if (0 == pair->rank) {
-            send_packet(&side, all[i].words, all[i].size);
+            send_packet(&ep, all[i].words, all[i].size);
         }
         while (0 == losses) {
-            (void) side_progress(&side);
+            (void) test_ep_progress(&ep);
         }
-        pair_barrier(pair, &side);
+        pair_barrier(pair, &ep);
         TAP_EQ(1, losses);
-        TAP_EQ(0 == pair->rank ? 0 : all[i].received, side.received);
-        TAP_CHECK(0 == pair->rank || 0 < mca_btl_epofi_dropped(side.module), "%s: none dropped",
+        TAP_EQ(0 == pair->rank ? 0 : all[i].received, ep.received);
+        TAP_CHECK(0 == pair->rank || 0 < mca_btl_epofi_dropped(ep.module), "%s: none dropped",
                   all[i].what);
-        TAP_CHECK(side.module->ep_worn, "%s: the module would be used again", all[i].what);
-        pair_barrier(pair, &side);
-        side_end(&side);
+        TAP_CHECK(ep.module->ep_worn, "%s: the module would be used again", all[i].what);
+        pair_barrier(pair, &ep);
+        test_ep_end(&ep);
     }
 }
 
@@ -280,18 +280,18 @@ static void case_tags(const pair_t *pair)
                                      PART(0, EPOFI_TAG_PACKET), PART(0, EPOFI_TAG_GONE),
                                      PART(8, MCA_BTL_EP_TAG),   1};
     uint64_t next = 0;
-    side_t side = {.on_message = expect_next, .state = &next};
+    test_ep_t ep = {.on_message = expect_next, .state = &next};
 
-    start(pair, &side);
+    start(pair, &ep);
     if (0 == pair->rank) {
-        send_packet(&side, words, sizeof(words));
+        send_packet(&ep, words, sizeof(words));
     } else {
-        side_wait(&side, 2);
-        TAP_EQ(2, mca_btl_epofi_dropped(side.module));
+        test_ep_wait(&ep, 2);
+        TAP_EQ(2, mca_btl_epofi_dropped(ep.module));
     }
-    pair_barrier(pair, &side);
+    pair_barrier(pair, &ep);
     TAP_EQ(0, losses);
-    side_end(&side);
+    test_ep_end(&ep);
 }
 
 int main(int argc, char **argv)

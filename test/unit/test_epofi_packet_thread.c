@@ -53,11 +53,11 @@ static ssize_t fake_send(struct fid_ep *ep, const void *buffer, size_t length, v
     return -FI_EAGAIN;
 }
 
-static void start_watched(const pair_t *pair, side_t *side)
+static void start_watched(const pair_t *pair, test_ep_t *ep)
 {
     mca_btl_epofi_component.packet_wait = 10;
-    start(pair, side);
-    watched = module_of(side);
+    start(pair, ep);
+    watched = module_of(ep);
     ops = *watched->fi.ep->msg;
     real_send = ops.send;
     ops.send = fake_send;
@@ -65,35 +65,35 @@ static void start_watched(const pair_t *pair, side_t *side)
 }
 
 /** Some messages, of which a packet is left that is refused from now on. */
-static void leave_packet(side_t *side)
+static void leave_packet(test_ep_t *ep)
 {
     refuses = true;
     for (uint64_t i = 0; i < BURST; ++i) {
-        TAP_EQ(OPAL_SUCCESS, side_send(side, &i, sizeof(i), NULL, 0));
+        TAP_EQ(OPAL_SUCCESS, test_ep_send(ep, &i, sizeof(i), NULL, 0));
     }
     TAP_EQ(1, watched->packet_count);
-    TAP_CHECK(BURST - OWN <= side->peer->packet.count, "%u of %d in the packet",
-              side->peer->packet.count, BURST);
+    TAP_CHECK(BURST - OWN <= ep->peer->packet.count, "%u of %d in the packet",
+              ep->peer->packet.count, BURST);
 }
 
 /** A connection, so that messages do not wait for one. */
-static void connect_both(const pair_t *pair, side_t *side)
+static void connect_both(const pair_t *pair, test_ep_t *ep)
 {
     uint64_t zero = 0;
 
-    TAP_EQ(OPAL_SUCCESS, side_send(side, &zero, sizeof(zero), NULL, 0));
-    side_wait(side, 1);
-    pair_barrier(pair, side);
-    while (0 < module_of(side)->inflight) {
-        (void) side_progress(side);
+    TAP_EQ(OPAL_SUCCESS, test_ep_send(ep, &zero, sizeof(zero), NULL, 0));
+    test_ep_wait(ep, 1);
+    pair_barrier(pair, ep);
+    while (0 < module_of(ep)->inflight) {
+        (void) test_ep_progress(ep);
     }
-    pair_barrier(pair, side);
+    pair_barrier(pair, ep);
 }
 
-static void end(const pair_t *pair, side_t *side)
+static void end(const pair_t *pair, test_ep_t *ep)
 {
-    pair_barrier(pair, side);
-    side_end(side);
+    pair_barrier(pair, ep);
+    test_ep_end(ep);
 }
 
 /** Send buffers that are in use. */
@@ -113,68 +113,68 @@ static unsigned int buffers_out(const mca_btl_epofi_pool_t *pool)
 static void case_refused(const pair_t *pair)
 {
     enum { TRIES = 12 };
-    side_t side = {0};
+    test_ep_t ep = {0};
 
-    start_watched(pair, &side);
-    connect_both(pair, &side);
+    start_watched(pair, &ep);
+    connect_both(pair, &ep);
     if (0 == pair->rank) {
         uint32_t looks;
 
-        leave_packet(&side);
+        leave_packet(&ep);
         while (TRIES > tries) {
             (void) sched_yield();
         }
         mca_btl_epofi_packets_hold(watched);
-        looks = side.peer->packet.age;
+        looks = ep.peer->packet.age;
         mca_btl_epofi_packets_release(watched);
         TAP_CHECK(tries * LOOKS >= looks, "%u tries at %u looks", tries, looks);
         TAP_EQ(0, unknown);
         refuses = false;
         pair_barrier(pair, NULL);
     } else {
-        side_wait(&side, 1 + BURST);
-        pair_barrier(pair, &side);
+        test_ep_wait(&ep, 1 + BURST);
+        pair_barrier(pair, &ep);
     }
-    end(pair, &side);
+    end(pair, &ep);
 }
 
 /** The owner is refused, too: it counts the packet all the while. */
 static void case_refused_owner(const pair_t *pair)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
 
-    start_watched(pair, &side);
-    connect_both(pair, &side);
+    start_watched(pair, &ep);
+    connect_both(pair, &ep);
     if (0 == pair->rank) {
-        leave_packet(&side);
+        leave_packet(&ep);
         for (int i = 0; i < 1000; ++i) {
-            (void) side_progress(&side);
+            (void) test_ep_progress(&ep);
         }
         TAP_EQ(0, unknown);
         TAP_EQ(1, watched->packet_count);
         refuses = false;
-        (void) side_progress(&side);
+        (void) test_ep_progress(&ep);
         TAP_EQ(0, watched->packet_count);
     } else {
-        side_wait(&side, 1 + BURST);
+        test_ep_wait(&ep, 1 + BURST);
     }
-    end(pair, &side);
+    end(pair, &ep);
 }
 
 /** It looks at modules that have packets, and comes back to one that it has forgotten. */
 static void case_forgotten(const pair_t *pair)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
 
-    start_watched(pair, &side);
-    connect_both(pair, &side);
+    start_watched(pair, &ep);
+    connect_both(pair, &ep);
     TAP_CHECK(!watched->watched, "watched without a packet");
     for (uint64_t round = 1; round <= 3; ++round) {
         if (0 == pair->rank) {
             while (0 < watched->inflight) {
-                (void) side_progress(&side);
+                (void) test_ep_progress(&ep);
             }
-            leave_packet(&side);
+            leave_packet(&ep);
             TAP_CHECK(watched->watched, "not watched");
             refuses = false;
             pair_barrier(pair, NULL);
@@ -182,91 +182,91 @@ static void case_forgotten(const pair_t *pair)
                 (void) sched_yield();
             }
         } else {
-            side_wait(&side, 1 + round * BURST);
-            pair_barrier(pair, &side);
+            test_ep_wait(&ep, 1 + round * BURST);
+            pair_barrier(pair, &ep);
         }
-        pair_barrier(pair, &side);
+        pair_barrier(pair, &ep);
     }
-    end(pair, &side);
+    end(pair, &ep);
 }
 
 /** The peer dies while bytes wait for it, and the owner does something else meanwhile. */
 static void case_death(const pair_t *pair)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
     char byte = 0;
 
-    start_watched(pair, &side);
-    connect_both(pair, &side);
+    start_watched(pair, &ep);
+    connect_both(pair, &ep);
     if (1 == pair->rank) {
         _exit(1 == read(pair->in, &byte, 1) ? 0 : 1);
     }
-    leave_packet(&side);
+    leave_packet(&ep);
     TAP_EQ(1, write(pair->out, &byte, 1));
     TAP_EQ(0, read(pair->in, &byte, 1)); /* it is dead */
     refuses = false;
     nap(20); /* the packet thread's turn */
     while (0 == losses) {
-        side.module->ep_check_liveness(side.module, side.peer, true);
-        (void) side_progress(&side);
+        ep.module->ep_check_liveness(ep.module, ep.peer, true);
+        (void) test_ep_progress(&ep);
     }
     while (0 < watched->inflight) {
-        (void) side_progress(&side);
+        (void) test_ep_progress(&ep);
     }
     TAP_EQ(0, watched->packet_count);
     TAP_EQ(0, buffers_out(&watched->eager_pool));
-    TAP_EQ(OPAL_ERR_UNREACH, side_send(&side, &byte, 1, NULL, 0));
-    side_disconnect(&side);
+    TAP_EQ(OPAL_ERR_UNREACH, test_ep_send(&ep, &byte, 1, NULL, 0));
+    test_ep_disconnect(&ep);
     TAP_CHECK(NULL == watched->endpoint_list, "the dead one's endpoint is left");
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** The owner gives the peer up while bytes wait for it, and forgets it. */
 static void case_given_up(const pair_t *pair)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
 
-    start_watched(pair, &side);
-    connect_both(pair, &side);
+    start_watched(pair, &ep);
+    connect_both(pair, &ep);
     if (0 == pair->rank) {
-        leave_packet(&side);
-        side.module->ep_abandon(side.module, side.peer);
-        side_disconnect(&side);
+        leave_packet(&ep);
+        ep.module->ep_abandon(ep.module, ep.peer);
+        test_ep_disconnect(&ep);
         TAP_CHECK(NULL != watched->endpoint_list, "an endpoint went with its packet");
         while (0 < watched->inflight) {
-            (void) side_progress(&side);
+            (void) test_ep_progress(&ep);
         }
         TAP_CHECK(NULL == watched->endpoint_list, "an endpoint stays");
         TAP_EQ(0, watched->packet_count);
         TAP_EQ(0, buffers_out(&watched->eager_pool));
-        side_close(&side);
+        test_ep_close(&ep);
         pair_barrier(pair, NULL);
     } else {
-        pair_barrier(pair, &side);
-        side_end(&side);
+        pair_barrier(pair, &ep);
+        test_ep_end(&ep);
     }
 }
 
 /** A module ends with a packet that nobody takes: the packet thread knows it no more. */
 static void case_closed(const pair_t *pair)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
 
     mca_btl_epofi_component.linger = 50;
-    start_watched(pair, &side);
-    connect_both(pair, &side);
+    start_watched(pair, &ep);
+    connect_both(pair, &ep);
     if (0 == pair->rank) {
         uint32_t before;
 
-        leave_packet(&side);
-        side_close(&side);
+        leave_packet(&ep);
+        test_ep_close(&ep);
         before = tries;
         nap(20);
         TAP_EQ(before, tries);
         pair_barrier(pair, NULL);
     } else {
-        pair_barrier(pair, &side);
-        side_end(&side);
+        pair_barrier(pair, &ep);
+        test_ep_end(&ep);
     }
 }
 
@@ -302,25 +302,25 @@ static int fake_remove(struct fid_av *av, fi_addr_t *fi_addr, size_t count, uint
  * which may have to connect anew. */
 static void case_addresses(const pair_t *pair)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
     name_t mine, theirs;
 
-    side_open(&side);
-    watched = module_of(&side);
+    test_ep_open(&ep);
+    watched = module_of(&ep);
     real_av = watched->fi.av->ops;
     av_ops = *real_av;
     av_ops.insert = fake_insert;
     av_ops.remove = fake_remove;
     watched->fi.av->ops = &av_ops;
-    name_of(&side, &mine);
+    name_of(&ep, &mine);
     pair_exchange(pair, NULL, &mine, &theirs, sizeof(mine));
     for (int i = 1; i <= 3; ++i) {
         TAP_EQ(OPAL_SUCCESS,
-               side.module->ep_connect(side.module, theirs.bytes, theirs.length, &side.peer));
-        side_disconnect(&side);
+               ep.module->ep_connect(ep.module, theirs.bytes, theirs.length, &ep.peer));
+        test_ep_disconnect(&ep);
         TAP_EQ(2 * i, av_calls);
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /* ---- a process that ends without MPI_Finalize ------------------------------------------------ */
@@ -343,20 +343,20 @@ static __attribute__((destructor(101))) void afterwards(void)
 
 static void case_exit(const pair_t *pair)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
     char byte = 0;
 
-    start_watched(pair, &side);
-    connect_both(pair, &side);
+    start_watched(pair, &ep);
+    connect_both(pair, &ep);
     if (0 == pair->rank) {
-        leave_packet(&side);
+        leave_packet(&ep);
         TAP_EQ(0, unknown);
         exits = !tap_case_failed();
         fflush(NULL);
         exit(exits ? 0 : 1);
     }
     TAP_EQ(0, read(pair->in, &byte, 1)); /* until it has ended */
-    side_end(&side);
+    test_ep_end(&ep);
 }
 
 int main(int argc, char **argv)

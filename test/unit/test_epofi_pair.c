@@ -27,66 +27,66 @@ static int meetings;
 
 static void meet(mca_btl_ep_module_t *module, uint64_t source)
 {
-    side_t *side = module->ep_context;
+    test_ep_t *ep = module->ep_context;
 
     TAP_CHECK(0 == memcmp(&source, met.bytes, sizeof(source)), "somebody else is met");
-    TAP_EQ(OPAL_SUCCESS, module->ep_connect(module, met.bytes, met.length, &side->peer));
+    TAP_EQ(OPAL_SUCCESS, module->ep_connect(module, met.bytes, met.length, &ep->peer));
     ++meetings;
 }
 
-static mca_btl_epofi_pair_t *pair_of(const side_t *side)
+static mca_btl_epofi_pair_t *pair_of(const test_ep_t *ep)
 {
-    return side->peer->pair;
+    return ep->peer->pair;
 }
 
 /** Send 8 bytes with this header past btl/epofi. */
-static void send_raw(side_t *side, const mca_btl_epofi_wire_t *wire)
+static void send_raw(test_ep_t *ep, const mca_btl_epofi_wire_t *wire)
 {
-    mca_btl_epofi_module_t *module = module_of(side);
+    mca_btl_epofi_module_t *module = module_of(ep);
     unsigned char bytes[sizeof(*wire) + 8] = {0};
 
     memcpy(bytes, wire, sizeof(*wire));
     while (-FI_EAGAIN
-           == fi_inject(module->fi.ep, bytes, sizeof(*wire) + wire->length, side->peer->address)) {
-        (void) side_progress(side);
+           == fi_inject(module->fi.ep, bytes, sizeof(*wire) + wire->length, ep->peer->address)) {
+        (void) test_ep_progress(ep);
     }
 }
 
 /** As if the next message had been lost on its way. */
-static void skip(side_t *side)
+static void skip(test_ep_t *ep)
 {
-    ++pair_of(side)->out.sequence;
+    ++pair_of(ep)->out.sequence;
 }
 
-static void end(side_t *side)
+static void end(test_ep_t *ep)
 {
-    if (NULL != side->peer) {
-        side_disconnect(side);
+    if (NULL != ep->peer) {
+        test_ep_disconnect(ep);
     }
-    side_close(side);
+    test_ep_close(ep);
 }
 
 /** Headers that are right but for their origin, with each of the tags that do something. */
-static uint64_t forge(side_t *side)
+static uint64_t forge(test_ep_t *ep)
 {
     const uint8_t tags[] = {MCA_BTL_EP_TAG, EPOFI_TAG_GONE, EPOFI_TAG_LIVENESS, EPOFI_TAG_HERE};
     mca_btl_epofi_wire_t good, bad;
     uint64_t count = 0;
 
     for (size_t i = 0; i < sizeof(tags); ++i) {
-        mca_btl_epofi_wire_init(pair_of(side), &good, tags[i], 8);
+        mca_btl_epofi_wire_init(pair_of(ep), &good, tags[i], 8);
         bad = good;
         bad.proof ^= 1; /* nearly */
-        send_raw(side, &bad);
+        send_raw(ep, &bad);
         bad.proof = 0;
-        send_raw(side, &bad);
+        send_raw(ep, &bad);
         bad = good;
         bad.sender += 1; /* somebody else, with a member's proof */
-        send_raw(side, &bad);
+        send_raw(ep, &bad);
         bad.sender = 0;
         bad.proof = 0;
         bad.sequence = 1;
-        send_raw(side, &bad);
+        send_raw(ep, &bad);
         count += 4;
     }
     return count;
@@ -98,184 +98,184 @@ static void case_forged(const pair_t *pair)
     uint64_t next = 0;
     uint64_t mine = 0;
     uint64_t theirs;
-    side_t side = {.on_message = expect_next, .state = &next};
+    test_ep_t ep = {.on_message = expect_next, .state = &next};
 
-    start(pair, &side);
-    send_number(&side, 0);
-    side_wait(&side, 1);
+    start(pair, &ep);
+    send_number(&ep, 0);
+    test_ep_wait(&ep, 1);
     if (0 == pair->rank) {
-        mine = forge(&side);
+        mine = forge(&ep);
     }
-    send_number(&side, 1);
-    side_wait(&side, 2);
-    pair_exchange(pair, &side, &mine, &theirs, sizeof(mine));
-    TAP_EQ(theirs, mca_btl_epofi_dropped(side.module));
-    TAP_EQ(1, module_of(&side)->pairs.used);
+    send_number(&ep, 1);
+    test_ep_wait(&ep, 2);
+    pair_exchange(pair, &ep, &mine, &theirs, sizeof(mine));
+    TAP_EQ(theirs, mca_btl_epofi_dropped(ep.module));
+    TAP_EQ(1, module_of(&ep)->pairs.used);
     TAP_EQ(0, losses);
-    end(&side);
+    end(&ep);
 }
 
 /** A member cannot pass for another one: two modules of one process, each with the other's id. */
 static void case_mistaken(const pair_t *pair)
 {
     uint64_t next[2] = {0, 0};
-    side_t side = {.on_message = expect_next, .state = &next[0]};
-    side_t other = {.on_message = expect_next, .state = &next[1]};
+    test_ep_t ep = {.on_message = expect_next, .state = &next[0]};
+    test_ep_t other = {.on_message = expect_next, .state = &next[1]};
     mca_btl_epofi_wire_t wire;
 
-    start(pair, &side);
-    side_open(&other);
-    side_connect(pair, &other);
+    start(pair, &ep);
+    test_ep_open(&other);
+    test_ep_connect(pair, &other);
     for (uint64_t i = 0; i < 2; ++i) {
-        send_number(&side, i);
+        send_number(&ep, i);
         send_number(&other, i);
-        while (i == side.received || i == other.received) {
-            (void) side_progress(&side);
-            (void) side_progress(&other);
+        while (i == ep.received || i == other.received) {
+            (void) test_ep_progress(&ep);
+            (void) test_ep_progress(&other);
         }
-        TAP_EQ(pair_of(&side)->id, side.module->ep_source);
+        TAP_EQ(pair_of(&ep)->id, ep.module->ep_source);
         TAP_EQ(pair_of(&other)->id, other.module->ep_source);
         if (0 == pair->rank && 0 == i) {
-            mca_btl_epofi_wire_init(pair_of(&side), &wire, MCA_BTL_EP_TAG, 8);
+            mca_btl_epofi_wire_init(pair_of(&ep), &wire, MCA_BTL_EP_TAG, 8);
             wire.sender = pair_of(&other)->out.sender; /* "I am the other one", ... */
             wire.sequence = 1;                         /* ... "and new here" */
-            send_raw(&side, &wire);
+            send_raw(&ep, &wire);
         }
     }
-    pair_barrier(pair, &side);
-    TAP_EQ(0 == pair->rank ? 0 : 1, mca_btl_epofi_dropped(side.module));
+    pair_barrier(pair, &ep);
+    TAP_EQ(0 == pair->rank ? 0 : 1, mca_btl_epofi_dropped(ep.module));
     end(&other);
-    end(&side);
+    end(&ep);
 }
 
 /** What comes again is dropped. */
 static void case_repeated(const pair_t *pair)
 {
     uint64_t next = 0;
-    side_t side = {.on_message = expect_next, .state = &next};
+    test_ep_t ep = {.on_message = expect_next, .state = &next};
     mca_btl_epofi_wire_t first;
 
-    start(pair, &side);
-    mca_btl_epofi_wire_init(pair_of(&side), &first, MCA_BTL_EP_TAG, 8);
-    send_number(&side, 0);
-    send_number(&side, 1);
+    start(pair, &ep);
+    mca_btl_epofi_wire_init(pair_of(&ep), &first, MCA_BTL_EP_TAG, 8);
+    send_number(&ep, 0);
+    send_number(&ep, 1);
     if (0 == pair->rank) {
-        send_raw(&side, &first);
+        send_raw(&ep, &first);
         first.sequence = 2;
-        send_raw(&side, &first);
+        send_raw(&ep, &first);
         first.sequence = 0;
-        send_raw(&side, &first);
+        send_raw(&ep, &first);
     }
-    send_number(&side, 2);
-    side_wait(&side, 3);
-    pair_barrier(pair, &side);
-    TAP_EQ(0 == pair->rank ? 0 : 3, mca_btl_epofi_dropped(side.module));
+    send_number(&ep, 2);
+    test_ep_wait(&ep, 3);
+    pair_barrier(pair, &ep);
+    TAP_EQ(0 == pair->rank ? 0 : 3, mca_btl_epofi_dropped(ep.module));
     TAP_EQ(0, losses);
-    end(&side);
+    end(&ep);
 }
 
-/** Both sides learn that something is lost; nothing that came after it is delivered. */
-static void expect_loss(const pair_t *pair, side_t *side, uint64_t received)
+/** Both endpoints learn that something is lost; nothing that came after it is delivered. */
+static void expect_loss(const pair_t *pair, test_ep_t *ep, uint64_t received)
 {
     uint64_t number = 0;
 
     while (0 == losses) {
-        (void) side_progress(side);
+        (void) test_ep_progress(ep);
     }
     /* The rest of it, a turn each way: once, and no more. */
     for (int i = 0; i < 3; ++i) {
-        pair_barrier(pair, side);
-        (void) side_progress(side);
+        pair_barrier(pair, ep);
+        (void) test_ep_progress(ep);
     }
-    TAP_EQ(received, side->received);
+    TAP_EQ(received, ep->received);
     TAP_EQ(1, losses);
-    TAP_CHECK(side->module->ep_worn, "the module would be used again");
-    TAP_EQ(OPAL_ERR_UNREACH, side->module->ep_send(side->module, side->peer, &number,
-                                                   sizeof(number), NULL, 0, MCA_BTL_EP_TAG));
-    pair_barrier(pair, side);
+    TAP_CHECK(ep->module->ep_worn, "the module would be used again");
+    TAP_EQ(OPAL_ERR_UNREACH, ep->module->ep_send(ep->module, ep->peer, &number, sizeof(number),
+                                                 NULL, 0, MCA_BTL_EP_TAG));
+    pair_barrier(pair, ep);
 }
 
 /** A message is missing, as the next one tells.  It is not welcome any more when it comes late. */
 static void case_missing(const pair_t *pair)
 {
     uint64_t next = 0;
-    side_t side = {.on_message = expect_next, .state = &next};
+    test_ep_t ep = {.on_message = expect_next, .state = &next};
     mca_btl_epofi_wire_t late;
 
-    start(pair, &side);
-    send_number(&side, 0);
-    side_wait(&side, 1);
-    mca_btl_epofi_wire_init(pair_of(&side), &late, MCA_BTL_EP_TAG, 8);
+    start(pair, &ep);
+    send_number(&ep, 0);
+    test_ep_wait(&ep, 1);
+    mca_btl_epofi_wire_init(pair_of(&ep), &late, MCA_BTL_EP_TAG, 8);
     if (0 == pair->rank) {
-        skip(&side);
-        send_number(&side, 2);
+        skip(&ep);
+        send_number(&ep, 2);
     }
-    expect_loss(pair, &side, 1);
+    expect_loss(pair, &ep, 1);
     if (0 == pair->rank) {
-        send_raw(&side, &late);
+        send_raw(&ep, &late);
     }
     for (int i = 0; i < 3; ++i) {
-        pair_barrier(pair, &side);
-        (void) side_progress(&side);
+        pair_barrier(pair, &ep);
+        (void) test_ep_progress(&ep);
     }
-    TAP_EQ(1, side.received);
-    end(&side);
+    TAP_EQ(1, ep.received);
+    end(&ep);
 }
 
-/** Likewise the first one, at a side that has only listened: it must be told the peer, and tell. */
+/** Likewise the first one, at an endpoint that has only listened: it must learn of the loss, and report it. */
 static void case_missing_unmet(const pair_t *pair)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
     name_t mine;
 
     losses = 0;
     meetings = 0;
-    side_open(&side);
-    side.module->ep_lost = count_loss;
-    side.module->ep_meet = meet;
-    name_of(&side, &mine);
+    test_ep_open(&ep);
+    ep.module->ep_lost = count_loss;
+    ep.module->ep_meet = meet;
+    name_of(&ep, &mine);
     pair_exchange(pair, NULL, &mine, &met, sizeof(mine));
     if (0 == pair->rank) {
-        meet(side.module, *(const uint64_t *) met.bytes);
-        skip(&side);
-        send_number(&side, 1);
+        meet(ep.module, *(const uint64_t *) met.bytes);
+        skip(&ep);
+        send_number(&ep, 1);
     }
-    expect_loss(pair, &side, 0);
+    expect_loss(pair, &ep, 0);
     TAP_EQ(1, meetings);
-    end(&side);
+    end(&ep);
 }
 
-/** The last one is missing: the waiting side asks, and the answer tells; also if the sender's owner
+/** The last one is missing: the waiting endpoint asks, and the answer tells; also if the sender's owner
  * has forgotten the peer by then. */
 static void last_missing(const pair_t *pair, bool forgotten)
 {
     uint64_t next = 0;
-    side_t side = {.on_message = expect_next, .state = &next};
+    test_ep_t ep = {.on_message = expect_next, .state = &next};
 
     mca_btl_epofi_component.confirm = 0;
-    start(pair, &side);
-    send_number(&side, 0);
-    side_wait(&side, 1);
-    pair_barrier(pair, &side);
+    start(pair, &ep);
+    send_number(&ep, 0);
+    test_ep_wait(&ep, 1);
+    pair_barrier(pair, &ep);
     if (0 == pair->rank) {
-        skip(&side);
+        skip(&ep);
         if (forgotten) {
-            side_disconnect(&side);
+            test_ep_disconnect(&ep);
         }
     }
-    pair_barrier(pair, &side);
+    pair_barrier(pair, &ep);
     if (1 == pair->rank) {
-        side.module->ep_check_liveness(side.module, side.peer, true);
+        ep.module->ep_check_liveness(ep.module, ep.peer, true);
         while (0 == losses) {
-            (void) side_progress(&side);
+            (void) test_ep_progress(&ep);
         }
     }
     if (forgotten) {
-        pair_barrier(pair, &side);
+        pair_barrier(pair, &ep);
     } else {
-        expect_loss(pair, &side, 1);
+        expect_loss(pair, &ep, 1);
     }
-    end(&side);
+    end(&ep);
 }
 
 static void case_last_missing(const pair_t *pair)
@@ -289,61 +289,60 @@ static void case_last_forgotten(const pair_t *pair)
 }
 
 /** Say something to a peer that is not connected to. */
-static void answer(side_t *side, const mca_btl_epofi_pair_t *known)
+static void answer(test_ep_t *ep, const mca_btl_epofi_pair_t *known)
 {
     const uint64_t before = known->out.sequence;
 
     while (before == known->out.sequence) {
         TAP_EQ(OPAL_SUCCESS,
-               side->module->ep_answer(side->module, known->address, known->address_length,
-                                       "12345678", 8, MCA_BTL_EP_TAG));
-        (void) side_progress(side);
+               ep->module->ep_answer(ep->module, known->address, known->address_length, "12345678",
+                                     8, MCA_BTL_EP_TAG));
+        (void) test_ep_progress(ep);
     }
-    while (0 < module_of(side)->inflight) {
-        (void) side_progress(side);
+    while (0 < module_of(ep)->inflight) {
+        (void) test_ep_progress(ep);
     }
     TAP_CHECK(NULL == known->endpoint, "it is connected to");
 }
 
 /** A peer has been given up, and then forgotten; nothing is lost on the way, and the peer could not
- * be told.  It learns of it when it asks, also if it has been answered something before. */
+ * be notified.  It learns of it when it asks, also if it has been answered something before. */
 static void given_up(const pair_t *pair, bool answered)
 {
-    side_t side = {0};
+    test_ep_t ep = {0};
     const mca_btl_epofi_pair_t *known;
 
     mca_btl_epofi_component.confirm = 0;
-    start(pair, &side);
-    known = pair_of(&side);
-    pair_barrier(pair, &side);
+    start(pair, &ep);
+    known = pair_of(&ep);
+    pair_barrier(pair, &ep);
     if (0 == pair->rank) {
-        side.module->ep_abandon(side.module, side.peer);
-        side_disconnect(&side);
+        ep.module->ep_abandon(ep.module, ep.peer);
+        test_ep_disconnect(&ep);
         if (answered) {
-            answer(&side, known);
+            answer(&ep, known);
         }
     }
-    pair_barrier(pair, &side);
+    pair_barrier(pair, &ep);
     if (1 == pair->rank && answered) {
-        side_wait(&side, 1);
+        test_ep_wait(&ep, 1);
     }
     if (1 == pair->rank) {
         while (0 == losses) {
-            side.module->ep_check_liveness(side.module, side.peer,
-                                           true); /* again: the way back is new */
-            (void) side_progress(&side);
+            ep.module->ep_check_liveness(ep.module, ep.peer, true); /* again: the way back is new */
+            (void) test_ep_progress(&ep);
         }
         TAP_EQ(1, losses);
-        TAP_CHECK(side.module->ep_worn, "the module would be used again");
+        TAP_CHECK(ep.module->ep_worn, "the module would be used again");
     }
-    pair_barrier(pair, &side);
+    pair_barrier(pair, &ep);
     if (0 == pair->rank) {
         TAP_EQ(0, losses);
-        while (!side.module->ep_worn) { /* or the module would be used again */
-            (void) side_progress(&side); /* its word may arrive before the send has ended here */
+        while (!ep.module->ep_worn) {     /* or the module would be used again */
+            (void) test_ep_progress(&ep); /* its word may arrive before the send has ended here */
         }
     }
-    end(&side);
+    end(&ep);
 }
 
 static void case_given_up(const pair_t *pair)
@@ -360,66 +359,66 @@ static void case_given_up_answered(const pair_t *pair)
 static void case_confirmed(const pair_t *pair)
 {
     uint64_t next = 0;
-    side_t side = {.on_message = expect_next, .state = &next};
+    test_ep_t ep = {.on_message = expect_next, .state = &next};
     const mca_btl_epofi_pair_t *known;
 
     mca_btl_epofi_component.confirm = 10;
-    start(pair, &side);
-    known = pair_of(&side);
+    start(pair, &ep);
+    known = pair_of(&ep);
     for (uint64_t i = 0; i < 5; ++i) {
-        send_number(&side, i);
+        send_number(&ep, i);
     }
     /* All has arrived: one question each, and then quiet for good. */
-    while (5 > side.received || 5 > known->settled || known->settled != known->out.sequence) {
-        (void) side_progress(&side);
+    while (5 > ep.received || 5 > known->settled || known->settled != known->out.sequence) {
+        (void) test_ep_progress(&ep);
     }
-    pair_barrier(pair, &side);
-    for (uint32_t looks = module_of(&side)->confirm_looks;
-         module_of(&side)->confirm_looks < looks + 10;) {
-        (void) side_progress(&side);
+    pair_barrier(pair, &ep);
+    for (uint32_t looks = module_of(&ep)->confirm_looks;
+         module_of(&ep)->confirm_looks < looks + 10;) {
+        (void) test_ep_progress(&ep);
     }
     TAP_CHECK(known->out.sequence <= 5 + 4, "%llu messages to confirm 5",
               (unsigned long long) known->out.sequence);
-    pair_barrier(pair, &side);
+    pair_barrier(pair, &ep);
     if (0 == pair->rank) {
-        skip(&side);
+        skip(&ep);
     }
-    expect_loss(pair, &side, 5);
-    end(&side);
+    expect_loss(pair, &ep, 5);
+    end(&ep);
 }
 
-/** Nobody waits, and the other side computes: it is asked ever more rarely. */
+/** Nobody waits, and the peer computes: it is asked ever more rarely. */
 static void case_unanswered(const pair_t *pair)
 {
     uint64_t next = 0;
-    side_t side = {.on_message = expect_next, .state = &next};
+    test_ep_t ep = {.on_message = expect_next, .state = &next};
     char mine = 'u', theirs;
 
     mca_btl_epofi_component.confirm = 10;
-    start(pair, &side);
-    send_number(&side, 0);
-    side_wait(&side, 1);
-    pair_barrier(pair, &side);
+    start(pair, &ep);
+    send_number(&ep, 0);
+    test_ep_wait(&ep, 1);
+    pair_barrier(pair, &ep);
     if (0 == pair->rank) {
-        const uint32_t looks = module_of(&side)->confirm_looks;
-        uint64_t asked = pair_of(&side)->out.sequence;
+        const uint32_t looks = module_of(&ep)->confirm_looks;
+        uint64_t asked = pair_of(&ep)->out.sequence;
 
-        send_number(&side, 1);
-        while (looks + 30 > module_of(&side)->confirm_looks) {
-            (void) side_progress(&side);
+        send_number(&ep, 1);
+        while (looks + 30 > module_of(&ep)->confirm_looks) {
+            (void) test_ep_progress(&ep);
         }
         /* After 1, 2, 4, 8, 16 looks. */
-        asked = pair_of(&side)->out.sequence - asked - 1;
+        asked = pair_of(&ep)->out.sequence - asked - 1;
         TAP_CHECK(3 <= asked && 6 >= asked, "%llu questions in 30 looks",
                   (unsigned long long) asked);
     }
     pair_exchange(pair, NULL, &mine, &theirs, 1);
     if (1 == pair->rank) {
-        side_wait(&side, 2);
+        test_ep_wait(&ep, 2);
     }
-    pair_barrier(pair, &side);
+    pair_barrier(pair, &ep);
     TAP_EQ(0, losses);
-    end(&side);
+    end(&ep);
 }
 
 /** Peers that sent something once and never answer, more than have their turn before the first ones
@@ -427,31 +426,31 @@ static void case_unanswered(const pair_t *pair)
 static void case_many_quiet(const pair_t *pair)
 {
     enum { COUNT = 8192, LOOKS = COUNT / 64 + 8 };
-    side_t side = {0};
+    test_ep_t ep = {0};
     const mca_btl_epofi_address_t *own;
     unsigned int never = 0;
 
     (void) pair;
     mca_btl_epofi_component.confirm = 10;
-    side_open(&side);
-    own = (const mca_btl_epofi_address_t *) side.module->ep_address;
+    test_ep_open(&ep);
+    own = (const mca_btl_epofi_address_t *) ep.module->ep_address;
     for (uint64_t id = 1; id <= COUNT; ++id) {
         const mca_btl_epofi_wire_t wire = {.sender = id,
                                            .proof = mca_btl_epofi_keyed(&own->secret, id)};
-        mca_btl_epofi_pair_t *quiet = mca_btl_epofi_pair_meet(module_of(&side), &wire);
+        mca_btl_epofi_pair_t *quiet = mca_btl_epofi_pair_meet(module_of(&ep), &wire);
 
         quiet->out.sequence = 1;
         quiet->noticed = 1;
     }
     for (int look = 0; look < LOOKS; ++look) {
-        module_of(&side)->confirm_ns = 0; /* it is time */
-        mca_btl_epofi_liveness_confirm(module_of(&side));
+        module_of(&ep)->confirm_ns = 0; /* it is time */
+        mca_btl_epofi_liveness_confirm(module_of(&ep));
     }
     for (uint64_t id = 1; id <= COUNT; ++id) {
-        never += 0 == mca_btl_epofi_pair_find(module_of(&side), id)->asked;
+        never += 0 == mca_btl_epofi_pair_find(module_of(&ep), id)->asked;
     }
     TAP_EQ(0, never);
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** Connect to a module's port as a member would, with tcp's provider (libfabric 2.1), announce a
@@ -483,36 +482,36 @@ static void case_held(const pair_t *pair)
 {
     enum { BUFFERS = 4 };
     uint64_t next = 0;
-    side_t side = {.on_message = expect_next, .state = &next};
+    test_ep_t ep = {.on_message = expect_next, .state = &next};
     mca_btl_epofi_address_t address = {0};
     int fds[BUFFERS];
 
     mca_btl_epofi_component.recv_buffers = BUFFERS;
-    start(pair, &side);
-    memcpy(&address, pair_of(&side)->address, pair_of(&side)->address_length);
+    start(pair, &ep);
+    memcpy(&address, pair_of(&ep)->address, pair_of(&ep)->address_length);
     for (int i = 0; i < BUFFERS && 1 == pair->rank; ++i) {
         fds[i] = begin_message(&address, (uint16_t) (i + 1));
     }
-    pair_barrier(pair, &side);
-    send_number(&side, 0);
-    side_wait(&side, 1);
-    pair_barrier(pair, &side);
+    pair_barrier(pair, &ep);
+    send_number(&ep, 0);
+    test_ep_wait(&ep, 1);
+    pair_barrier(pair, &ep);
     if (1 == pair->rank) {
         for (int i = 0; i < BUFFERS; ++i) {
             close(fds[i]);
         }
     } else {
-        TAP_EQ(2 * BUFFERS, module_of(&side)->recv_count);
-        while (BUFFERS > mca_btl_epofi_dropped(side.module)) {
-            (void) side_progress(&side); /* until it knows that nothing will come of them */
+        TAP_EQ(2 * BUFFERS, module_of(&ep)->recv_count);
+        while (BUFFERS > mca_btl_epofi_dropped(ep.module)) {
+            (void) test_ep_progress(&ep); /* until it knows that nothing will come of them */
         }
     }
-    pair_barrier(pair, &side);
-    send_number(&side, 1);
-    side_wait(&side, 2);
-    pair_barrier(pair, &side);
+    pair_barrier(pair, &ep);
+    send_number(&ep, 1);
+    test_ep_wait(&ep, 2);
+    pair_barrier(pair, &ep);
     TAP_EQ(0, losses);
-    end(&side);
+    end(&ep);
 }
 
 int main(int argc, char **argv)

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * When libfabric is told that a connection may have something, instead of the kernel being asked:
+ * When libfabric learns that a connection may have something, instead of the kernel being asked:
  * after a row of receives on it, with what libfabric has said when it had it watched; and when not.
  * Descriptors are of pipes and epoll sets, on which nothing is received: the test says what comes.
  *

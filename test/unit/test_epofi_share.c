@@ -23,39 +23,39 @@
 #include <netinet/in.h>
 #include <pthread.h>
 
-enum { SIDES = 4 };
+enum { ENDPOINTS = 4 };
 
-/** What process "from" says from its side i to the other one's side j, the n-th time. */
+/** What process "from" says from its endpoint i to the other one's endpoint j, the n-th time. */
 static uint64_t word(int from, int i, int j, unsigned int n)
 {
     return (uint64_t) from << 56 | (uint64_t) i << 48 | (uint64_t) j << 40 | n;
 }
 
-/** One process's sides, each connected to all of the other's. */
+/** One process's endpoints, each connected to all of the other's. */
 typedef struct mesh_t {
-    side_t side[SIDES];
-    name_t names[SIDES]; /**< the other process's */
-    struct mca_btl_base_endpoint_t *peers[SIDES][SIDES];
-    unsigned int next[SIDES][SIDES]; /**< of side j here from side i there */
+    test_ep_t ep[ENDPOINTS];
+    name_t names[ENDPOINTS]; /**< the other process's */
+    struct mca_btl_base_endpoint_t *peers[ENDPOINTS][ENDPOINTS];
+    unsigned int next[ENDPOINTS][ENDPOINTS]; /**< of endpoint j here from endpoint i there */
     int rank;
-    bool threads; /**< each side has an owner of its own */
+    bool threads; /**< each endpoint has an owner of its own */
 } mesh_t;
 
 static mesh_t mesh;
 
-/** An on_message: it is for this side, and the next of its sender. */
-static void expect_word(side_t *side, const unsigned char *data, size_t length)
+/** An on_message: it is for this endpoint, and the next of its sender. */
+static void expect_word(test_ep_t *ep, const unsigned char *data, size_t length)
 {
-    const int j = (int) (side - mesh.side);
+    const int j = (int) (ep - mesh.ep);
     uint64_t number = 0;
     int i;
 
     TAP_CHECK(sizeof(number) <= length, "%zu bytes", length);
     memcpy(&number, data, sizeof(number));
     i = (int) (number >> 48 & 0xFF);
-    TAP_CHECK(i < SIDES, "from %d", i);
-    TAP_EQ(word(1 - mesh.rank, i, j, mesh.next[j][i % SIDES]), number);
-    ++mesh.next[j][i % SIDES];
+    TAP_CHECK(i < ENDPOINTS, "from %d", i);
+    TAP_EQ(word(1 - mesh.rank, i, j, mesh.next[j][i % ENDPOINTS]), number);
+    ++mesh.next[j][i % ENDPOINTS];
     for (size_t at = sizeof(number); at < length; ++at) {
         if ((unsigned char) number != data[at]) {
             TAP_CHECK(false, "byte %zu of %zu", at, length);
@@ -72,31 +72,31 @@ static void set_contexts(unsigned int most, unsigned int shared)
 
 static void mesh_open(const pair_t *pair)
 {
-    name_t mine[SIDES];
+    name_t mine[ENDPOINTS];
 
     memset(&mesh, 0, sizeof(mesh));
     mesh.rank = pair->rank;
-    for (int i = 0; i < SIDES; ++i) {
-        side_open(&mesh.side[i]);
-        mesh.side[i].on_message = expect_word;
-        mesh.side[i].module->ep_lost = count_loss;
-        name_of(&mesh.side[i], &mine[i]);
+    for (int i = 0; i < ENDPOINTS; ++i) {
+        test_ep_open(&mesh.ep[i]);
+        mesh.ep[i].on_message = expect_word;
+        mesh.ep[i].module->ep_lost = count_loss;
+        name_of(&mesh.ep[i], &mine[i]);
     }
     losses = 0;
     pair_exchange(pair, NULL, mine, mesh.names, sizeof(mine));
-    for (int i = 0; i < SIDES; ++i) {
-        for (int j = 0; j < SIDES; ++j) {
+    for (int i = 0; i < ENDPOINTS; ++i) {
+        for (int j = 0; j < ENDPOINTS; ++j) {
             TAP_EQ(OPAL_SUCCESS,
-                   mesh.side[i].module->ep_connect(mesh.side[i].module, mesh.names[j].bytes,
-                                                   mesh.names[j].length, &mesh.peers[i][j]));
+                   mesh.ep[i].module->ep_connect(mesh.ep[i].module, mesh.names[j].bytes,
+                                                 mesh.names[j].length, &mesh.peers[i][j]));
         }
     }
 }
 
 static void mesh_progress(void)
 {
-    for (int i = 0; i < SIDES; ++i) {
-        (void) side_progress(&mesh.side[i]);
+    for (int i = 0; i < ENDPOINTS; ++i) {
+        (void) test_ep_progress(&mesh.ep[i]);
     }
 }
 
@@ -112,44 +112,44 @@ static uint32_t receives_in(const mca_btl_epofi_slots_t *slots)
 }
 
 /** Modules that share have counted their receives, for which the context has buffers: no more. */
-static void expect_receives(const side_t *side)
+static void expect_receives(const test_ep_t *ep)
 {
-    const mca_btl_epofi_member_t *member = module_of(side)->fi.member;
+    const mca_btl_epofi_member_t *member = module_of(ep)->fi.member;
 
     if (NULL != member) {
         TAP_EQ(receives_in(&member->posted) + receives_in(&member->ready), member->receives);
     }
 }
 
-/** All sides that there are yet. */
+/** All endpoints that there are yet. */
 static void mesh_end(void)
 {
-    for (int i = 0; i < SIDES; ++i) {
-        if (NULL != mesh.side[i].module) {
-            side_close(&mesh.side[i]);
+    for (int i = 0; i < ENDPOINTS; ++i) {
+        if (NULL != mesh.ep[i].module) {
+            test_ep_close(&mesh.ep[i]);
         }
     }
 }
 
 static void mesh_close(const pair_t *pair)
 {
-    for (int i = 0; i < SIDES; ++i) {
-        pair_barrier(pair, &mesh.side[i]);
+    for (int i = 0; i < ENDPOINTS; ++i) {
+        pair_barrier(pair, &mesh.ep[i]);
     }
     TAP_EQ(0, losses);
-    for (int i = 0; i < SIDES; ++i) {
-        TAP_EQ(0, mca_btl_epofi_dropped(mesh.side[i].module));
-        expect_receives(&mesh.side[i]);
+    for (int i = 0; i < ENDPOINTS; ++i) {
+        TAP_EQ(0, mca_btl_epofi_dropped(mesh.ep[i].module));
+        expect_receives(&mesh.ep[i]);
     }
     mesh_end();
 }
 
-/** Say the n-th word from side i to side j, with so many bytes behind it, or as many as may be. */
+/** Say the n-th word from endpoint i to endpoint j, with so many bytes behind it, or as many as may be. */
 static void say(int i, int j, unsigned int n, size_t more)
 {
     static _Thread_local unsigned char payload[65536];
     const uint64_t number = word(mesh.rank, i, j, n);
-    mca_btl_ep_module_t *module = mesh.side[i].module;
+    mca_btl_ep_module_t *module = mesh.ep[i].module;
     const size_t most = module->super.btl_eager_limit - sizeof(number);
     int rc;
 
@@ -160,7 +160,7 @@ static void say(int i, int j, unsigned int n, size_t more)
            == (rc = module->ep_send(module, mesh.peers[i][j], &number, sizeof(number), payload,
                                     more, MCA_BTL_EP_TAG))) {
         if (mesh.threads) {
-            (void) side_progress(&mesh.side[i]);
+            (void) test_ep_progress(&mesh.ep[i]);
         } else {
             mesh_progress(); /* the receiver there may be waiting for any of ours */
         }
@@ -178,22 +178,22 @@ static void expect_contexts(unsigned int own, unsigned int shared, unsigned int 
     TAP_EQ(modules, found_modules);
 }
 
-/** All sides to all, in turns, by one thread. */
+/** All endpoints to all, in turns, by one thread. */
 static void talk(const pair_t *pair)
 {
     enum { ROUNDS = 60 };
 
     mesh_open(pair);
     for (unsigned int n = 0; n < ROUNDS; ++n) {
-        for (int i = 0; i < SIDES; ++i) {
-            for (int j = 0; j < SIDES; ++j) {
+        for (int i = 0; i < ENDPOINTS; ++i) {
+            for (int j = 0; j < ENDPOINTS; ++j) {
                 say(i, j, n, 0 == n % 20 ? 30000 : n % 7);
             }
         }
         mesh_progress();
     }
-    for (int j = 0; j < SIDES; ++j) {
-        while (mesh.side[j].received < ROUNDS * SIDES) {
+    for (int j = 0; j < ENDPOINTS; ++j) {
+        while (mesh.ep[j].received < ROUNDS * ENDPOINTS) {
             mesh_progress();
         }
     }
@@ -203,7 +203,7 @@ static void run_one(const pair_t *pair)
 {
     set_contexts(1, 1);
     talk(pair);
-    expect_contexts(0, 1, SIDES);
+    expect_contexts(0, 1, ENDPOINTS);
     mesh_close(pair);
     expect_contexts(0, 0, 0);
 }
@@ -212,7 +212,7 @@ static void run_two(const pair_t *pair)
 {
     set_contexts(2, 1);
     talk(pair);
-    expect_contexts(1, 1, SIDES - 1);
+    expect_contexts(1, 1, ENDPOINTS - 1);
     mesh_close(pair);
 }
 
@@ -220,9 +220,9 @@ static void run_three(const pair_t *pair)
 {
     set_contexts(3, 3);
     talk(pair);
-    expect_contexts(0, 3, SIDES);
-    for (int i = 0; i < SIDES; ++i) {
-        TAP_CHECK(2 >= module_of(&mesh.side[i])->fi.member->share->count, "they are uneven");
+    expect_contexts(0, 3, ENDPOINTS);
+    for (int i = 0; i < ENDPOINTS; ++i) {
+        TAP_CHECK(2 >= module_of(&mesh.ep[i])->fi.member->share->count, "they are uneven");
     }
     mesh_close(pair);
 }
@@ -232,8 +232,8 @@ static void run_mixed(const pair_t *pair)
 {
     set_contexts(0 == pair->rank ? 1 : 0, 1);
     talk(pair);
-    expect_contexts(0 == pair->rank ? 0 : SIDES, 0 == pair->rank ? 1 : 0,
-                    0 == pair->rank ? SIDES : 0);
+    expect_contexts(0 == pair->rank ? 0 : ENDPOINTS, 0 == pair->rank ? 1 : 0,
+                    0 == pair->rank ? ENDPOINTS : 0);
     mesh_close(pair);
 }
 
@@ -251,12 +251,13 @@ static void run_elsewhere(const pair_t *pair)
         for (unsigned int n = 0; n < many; ++n) {
             say(0, 1, n, 8);
         }
-        pair_barrier(pair, &mesh.side[0]);
+        pair_barrier(pair, &mesh.ep[0]);
     } else {
-        side_wait(&mesh.side[1], many); /* they came behind those for side 0, which nobody reads */
-        TAP_EQ(0, mesh.side[0].received);
-        pair_barrier(pair, &mesh.side[1]);
-        side_wait(&mesh.side[0], many);
+        test_ep_wait(&mesh.ep[1],
+                     many); /* they came behind those for endpoint 0, which nobody reads */
+        TAP_EQ(0, mesh.ep[0].received);
+        pair_barrier(pair, &mesh.ep[1]);
+        test_ep_wait(&mesh.ep[0], many);
     }
     mesh_close(pair);
 }
@@ -266,30 +267,30 @@ static void run_turns(const pair_t *pair)
 {
     enum { TURNS = 20 };
     uint16_t numbers[TURNS];
-    side_t client;
+    test_ep_t client;
 
     set_contexts(1, 1);
     mesh_open(pair);
     for (unsigned int n = 0; n < TURNS; ++n) {
         memset(&client, 0, sizeof(client));
-        side_open(&client);
+        test_ep_open(&client);
         numbers[n] = module_of(&client)->fi.member->number;
         for (unsigned int before = 0; before < n; ++before) {
             TAP_CHECK(numbers[before] != numbers[n], "number %u again", numbers[n]);
         }
-        expect_contexts(0, 1, SIDES + 1);
-        side_connect(pair, &client);
+        expect_contexts(0, 1, ENDPOINTS + 1);
+        test_ep_connect(pair, &client);
         say(1, 2, n, 5);
         send_number(&client, n);
-        side_wait(&client, 1);
+        test_ep_wait(&client, 1);
         pair_barrier(pair, &client);
         if (0 == n % 2) {
-            side_disconnect(&client);
+            test_ep_disconnect(&client);
         }
-        side_close(&client);
+        test_ep_close(&client);
     }
-    side_wait(&mesh.side[2], TURNS);
-    TAP_CHECK(NULL == module_of(&mesh.side[0])->fi.member->share->gone, "a module that left stays");
+    test_ep_wait(&mesh.ep[2], TURNS);
+    TAP_CHECK(NULL == module_of(&mesh.ep[0])->fi.member->share->gone, "a module that left stays");
     mesh_close(pair);
 }
 
@@ -301,15 +302,15 @@ static void run_strange(const pair_t *pair)
 
     set_contexts(1, 1);
     mesh_open(pair);
-    for (int i = 0; i < SIDES; ++i) {
-        pair_barrier(pair, &mesh.side[i]);
+    for (int i = 0; i < ENDPOINTS; ++i) {
+        pair_barrier(pair, &mesh.ep[i]);
     }
     if (0 == pair->rank) {
-        pair_barrier(pair, &mesh.side[0]);
+        pair_barrier(pair, &mesh.ep[0]);
         say(0, 3, 0, 0); /* it has left */
         to = mesh.peers[0][1]->pair;
         to->out.magic = mesh.peers[0][2]->pair->out.magic;
-        say(0, 1, 0, 0); /* goes to side 2, with the proof for side 1 */
+        say(0, 1, 0, 0); /* goes to endpoint 2, with the proof for endpoint 1 */
         to = mesh.peers[1][1]->pair;
         to->out.magic = (uint16_t) (EPOFI_WIRE_MAGIC + EPOFI_NUMBER_MOST);
         say(1, 1, 0, 0);
@@ -317,20 +318,20 @@ static void run_strange(const pair_t *pair)
         to->out.magic = EPOFI_WIRE_MAGIC; /* as if it shared with nobody */
         say(3, 1, 0, 0);
         say(2, 1, 0, 0); /* this one is right; all come by one connection, in order */
-        pair_barrier(pair, &mesh.side[0]);
+        pair_barrier(pair, &mesh.ep[0]);
     } else {
-        mca_btl_epofi_share_t *share = module_of(&mesh.side[0])->fi.member->share;
+        mca_btl_epofi_share_t *share = module_of(&mesh.ep[0])->fi.member->share;
         const uint64_t before = share->dropped;
 
-        side_close(&mesh.side[3]);
-        pair_barrier(pair, &mesh.side[0]);
-        side_wait(&mesh.side[1], 1);
-        pair_barrier(pair, &mesh.side[1]);
-        (void) side_progress(&mesh.side[2]);
-        TAP_EQ(1, mesh.side[1].received);
-        TAP_EQ(1, mca_btl_epofi_dropped(mesh.side[1].module)); /* the one to nobody's number */
-        TAP_EQ(0, mesh.side[2].received);
-        TAP_EQ(1, mca_btl_epofi_dropped(mesh.side[2].module));
+        test_ep_close(&mesh.ep[3]);
+        pair_barrier(pair, &mesh.ep[0]);
+        test_ep_wait(&mesh.ep[1], 1);
+        pair_barrier(pair, &mesh.ep[1]);
+        (void) test_ep_progress(&mesh.ep[2]);
+        TAP_EQ(1, mesh.ep[1].received);
+        TAP_EQ(1, mca_btl_epofi_dropped(mesh.ep[1].module)); /* the one to nobody's number */
+        TAP_EQ(0, mesh.ep[2].received);
+        TAP_EQ(1, mca_btl_epofi_dropped(mesh.ep[2].module));
         TAP_EQ(2, share->dropped - before);
     }
     mesh_end();
@@ -340,42 +341,42 @@ static void run_strange(const pair_t *pair)
 
 enum { STREAM = 3000 };
 
-/** The owner of a side: streams to its like, and to the next one, and receives what they send. */
+/** The owner of an endpoint: streams to its like, and to the next one, and receives what they send. */
 static void *own(void *argument)
 {
-    side_t *side = argument;
-    const int i = (int) (side - mesh.side);
+    test_ep_t *ep = argument;
+    const int i = (int) (ep - mesh.ep);
 
     for (unsigned int n = 0; n < STREAM; ++n) {
         say(i, i, n, n % 97);
-        say(i, (i + 1) % SIDES, n, 0 == n % 500 ? 20000 : 3);
+        say(i, (i + 1) % ENDPOINTS, n, 0 == n % 500 ? 20000 : 3);
         if (0 == n % 8) {
-            (void) side_progress(side);
+            (void) test_ep_progress(ep);
         }
     }
-    side_wait(side, 2 * STREAM);
+    test_ep_wait(ep, 2 * STREAM);
     return NULL;
 }
 
-/** A thread for each side, while another one makes modules and closes them. */
+/** A thread for each endpoint, while another one makes modules and closes them. */
 static void run_threads(const pair_t *pair)
 {
-    pthread_t threads[SIDES];
+    pthread_t threads[ENDPOINTS];
 
     set_contexts(2, 2);
     mesh_open(pair);
     mesh.threads = true;
-    for (int i = 0; i < SIDES; ++i) {
-        TAP_EQ(0, pthread_create(&threads[i], NULL, own, &mesh.side[i]));
+    for (int i = 0; i < ENDPOINTS; ++i) {
+        TAP_EQ(0, pthread_create(&threads[i], NULL, own, &mesh.ep[i]));
     }
     for (int n = 0; n < 50; ++n) {
-        side_t client = {.received = 0};
+        test_ep_t client = {.received = 0};
 
-        side_open(&client);
-        (void) side_progress(&client);
-        side_close(&client);
+        test_ep_open(&client);
+        (void) test_ep_progress(&client);
+        test_ep_close(&client);
     }
-    for (int i = 0; i < SIDES; ++i) {
+    for (int i = 0; i < ENDPOINTS; ++i) {
         TAP_EQ(0, pthread_join(threads[i], NULL));
     }
     mesh_close(pair);
@@ -383,8 +384,8 @@ static void run_threads(const pair_t *pair)
 
 /* ---- alone ----------------------------------------------------------------------------------- */
 
-/** A module that comes when all numbers are taken is told, and one that comes when one is free
- * again gets it. */
+/** A module that comes when all numbers are taken gets an error, and one that comes when one is
+ * free again gets it. */
 static void run_full(const pair_t *pair)
 {
     static mca_btl_epofi_context_t contexts[EPOFI_NUMBER_MOST];

@@ -16,78 +16,78 @@
 /* ---- what two endpoints share makes no sense ------------------------------------------------- */
 
 /** Nonsense as the next message of a pipe. */
-static void corrupt_cell(side_t *side)
+static void corrupt_cell(test_ep_t *ep)
 {
-    epshm_pipe_out_t *out = &((epshm_node_peer_t *) side->peer)->out;
+    epshm_pipe_out_t *out = &((epshm_node_peer_t *) ep->peer)->out;
 
     memset(epshm_pipe_out_cell(out, 0)->data, 0xff, EPSHM_PIPE_CELL_PAYLOAD);
     epshm_pipe_publish(out, 1);
 }
 
 /** Nonsense where the next message begins: a number that none has there, ever. */
-static void corrupt_sequence(side_t *side)
+static void corrupt_sequence(test_ep_t *ep)
 {
-    epshm_pipe_out_t *out = &((epshm_node_peer_t *) side->peer)->out;
+    epshm_pipe_out_t *out = &((epshm_node_peer_t *) ep->peer)->out;
 
     atomic_store_explicit(&epshm_pipe_out_cell(out, 0)->seq, out->tail + 5, memory_order_relaxed);
 }
 
 /** Rank 1 sends nonsense, after three messages; rank 0 has sent it something before, or has not.
  * Both learn that they have lost each other, and what another endpoint sends still arrives. */
-static void corrupt_pipe(const pair_t *pair, void (*corrupt)(side_t *), bool both_ways)
+static void corrupt_pipe(const pair_t *pair, void (*corrupt)(test_ep_t *), bool both_ways)
 {
-    side_t side = {.received = 0}, good = {.received = 3};
+    test_ep_t ep = {.received = 0}, good = {.received = 3};
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
-    side_watch(&side);
+    test_ep_begin(pair, &ep, &theirs);
+    test_ep_watch(&ep);
     if (1 == pair->rank) {
-        TAP_EQ(OPAL_SUCCESS, side_open(&good));
-        side_connect_pipe(&good, &theirs);
-        side_connect_pipe(&side, &theirs);
+        TAP_EQ(OPAL_SUCCESS, test_ep_open(&good));
+        test_ep_connect_pipe(&good, &theirs);
+        test_ep_connect_pipe(&ep, &theirs);
         for (uint64_t number = 0; number < 3; ++number) {
-            TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 8 + 300 * number));
+            TAP_EQ(OPAL_SUCCESS, send_one(&ep, number, 8 + 300 * number));
         }
-        corrupt(&side);
+        corrupt(&ep);
     } else if (both_ways) {
-        side_connect_pipe(&side, &theirs);
-        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+        test_ep_connect_pipe(&ep, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&ep, 0, 8));
     }
     meet(pair);
-    side_turns(&side);
+    test_ep_turns(&ep);
     meet(pair);
-    side_turns(&side);
+    test_ep_turns(&ep);
     if (0 == pair->rank) {
         TAP_EQ(1, atomic_load(&mca_btl_epshm_component.pipes_broken));
-        TAP_EQ(3, side.received);
+        TAP_EQ(3, ep.received);
         TAP_EQ(both_ways ? 1 : 0, losses);
         TAP_EQ(both_ways ? 0 : 1, sender_losses);
         TAP_CHECK(both_ways || 0 == memcmp(&theirs, &lost_sender, sizeof(theirs)),
                   "somebody else is lost");
         meet(pair);
         meet(pair);
-        while (4 > side.received) {
-            side_turn(&side);
+        while (4 > ep.received) {
+            test_ep_turn(&ep);
         }
     } else {
         TAP_EQ(1, losses);
         TAP_EQ(0, sender_losses);
-        TAP_EQ(both_ways ? 1 : 0, side.received);
-        TAP_CHECK(epshm_pipe_is_refused(((epshm_node_peer_t *) side.peer)->out.pipe), "it is read");
+        TAP_EQ(both_ways ? 1 : 0, ep.received);
+        TAP_CHECK(epshm_pipe_is_refused(((epshm_node_peer_t *) ep.peer)->out.pipe), "it is read");
         meet(pair);
         TAP_EQ(OPAL_SUCCESS, send_one(&good, 3, 8));
         meet(pair);
     }
     meet(pair);
-    TAP_EQ(0, ((epshm_node_module_t *) side.module)->in_count - (0 == pair->rank));
+    TAP_EQ(0, ((epshm_node_module_t *) ep.module)->in_count - (0 == pair->rank));
     if (1 == pair->rank) {
-        side_disconnect(&good);
-        side_close(&good);
+        test_ep_disconnect(&good);
+        test_ep_close(&good);
     }
     if (1 == pair->rank || both_ways) {
-        side_disconnect(&side);
+        test_ep_disconnect(&ep);
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 static void case_corrupt(const pair_t *pair)
@@ -109,49 +109,49 @@ static void case_corrupt_both(const pair_t *pair)
  * arrives, and both know.  If rank 0 has sent something, too, rank 1 reads no more of that. */
 static void corrupt_head(const pair_t *pair, bool both_ways)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     int rc = OPAL_SUCCESS;
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
-    side_watch(&side);
+    test_ep_begin(pair, &ep, &theirs);
+    test_ep_watch(&ep);
     if (0 == pair->rank && both_ways) {
-        side_connect_pipe(&side, &theirs);
-        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+        test_ep_connect_pipe(&ep, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&ep, 0, 8));
     }
     meet(pair);
     if (1 == pair->rank) {
-        side_turns(&side);
-        TAP_EQ(both_ways ? 1 : 0, ((epshm_node_module_t *) side.module)->in_count);
-        side_connect_pipe(&side, &theirs);
-        atomic_store(&((epshm_node_peer_t *) side.peer)->out.pipe->head, UINT64_C(1) << 60);
+        test_ep_turns(&ep);
+        TAP_EQ(both_ways ? 1 : 0, ((epshm_node_module_t *) ep.module)->in_count);
+        test_ep_connect_pipe(&ep, &theirs);
+        atomic_store(&((epshm_node_peer_t *) ep.peer)->out.pipe->head, UINT64_C(1) << 60);
         for (int i = 0; i < 10000 && OPAL_SUCCESS == rc; ++i) {
-            rc = send_one(&side, (uint64_t) i, 8);
-            side.seed += OPAL_SUCCESS == rc;
+            rc = send_one(&ep, (uint64_t) i, 8);
+            ep.seed += OPAL_SUCCESS == rc;
         }
         TAP_EQ(OPAL_ERR_UNREACH, rc);
         TAP_EQ(1, losses);
-        side_turns(&side);
-        TAP_EQ(0, ((epshm_node_module_t *) side.module)->in_count);
-        tell(pair, &side.seed, sizeof(side.seed));
+        test_ep_turns(&ep);
+        TAP_EQ(0, ((epshm_node_module_t *) ep.module)->in_count);
+        tell(pair, &ep.seed, sizeof(ep.seed));
         meet(pair);
-        side_disconnect(&side);
+        test_ep_disconnect(&ep);
     } else {
         uint64_t sent;
 
         hear(pair, &sent, sizeof(sent));
-        side_turns(&side);
-        TAP_EQ(sent, side.received);
+        test_ep_turns(&ep);
+        TAP_EQ(sent, ep.received);
         TAP_EQ(both_ways ? 1 : 0, losses);
         TAP_EQ(both_ways ? 0 : 1, sender_losses);
         TAP_CHECK(both_ways || 0 == memcmp(&theirs, &lost_sender, sizeof(theirs)),
                   "somebody else is lost");
         meet(pair);
         if (both_ways) {
-            side_disconnect(&side);
+            test_ep_disconnect(&ep);
         }
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 static void case_corrupt_head(const pair_t *pair)
@@ -169,48 +169,48 @@ static void case_corrupt_head_both(const pair_t *pair)
  * the pipe first or one that another word in the door brings about. */
 static void refuse(const pair_t *pair, bool by_doorbell)
 {
-    side_t side = {.received = 0}, other = {.received = 0};
+    test_ep_t ep = {.received = 0}, other = {.received = 0};
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
-    side_watch(&side);
+    test_ep_begin(pair, &ep, &theirs);
+    test_ep_watch(&ep);
     if (1 == pair->rank) {
-        side_connect_pipe(&side, &theirs);
+        test_ep_connect_pipe(&ep, &theirs);
         for (uint64_t number = 0; number < 100; ++number) {
-            TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 8));
+            TAP_EQ(OPAL_SUCCESS, send_one(&ep, number, 8));
         }
         meet(pair);
         meet(pair);
-        TAP_EQ(OPAL_SUCCESS, side_open(&other));
+        TAP_EQ(OPAL_SUCCESS, test_ep_open(&other));
         if (by_doorbell) {
-            side_connect_pipe(&other, &theirs);
+            test_ep_connect_pipe(&other, &theirs);
         }
         meet(pair);
         meet(pair);
-        side_turns(&side);
+        test_ep_turns(&ep);
         TAP_EQ(1, losses);
-        side_disconnect(&side);
+        test_ep_disconnect(&ep);
         if (by_doorbell) {
-            side_disconnect(&other);
+            test_ep_disconnect(&other);
         }
-        side_close(&other);
+        test_ep_close(&other);
     } else {
-        epshm_node_module_t *module = (epshm_node_module_t *) side.module;
+        epshm_node_module_t *module = (epshm_node_module_t *) ep.module;
 
         meet(pair);
-        (void) side.module->ep_progress(side.module);
-        TAP_CHECK(100 > side.received, "it has all been taken at once");
-        side.module->ep_refuse(side.module, theirs.bytes, theirs.length);
+        (void) ep.module->ep_progress(ep.module);
+        TAP_CHECK(100 > ep.received, "it has all been taken at once");
+        ep.module->ep_refuse(ep.module, theirs.bytes, theirs.length);
         meet(pair);
         meet(pair);
         module->progress_calls = by_doorbell ? 0 : UINT32_MAX; /* no look at the pipes, or one */
-        (void) side.module->ep_progress(side.module);
+        (void) ep.module->ep_progress(ep.module);
         TAP_EQ(by_doorbell ? 1 : 0, module->in_count);
-        TAP_EQ(100, side.received);
+        TAP_EQ(100, ep.received);
         TAP_EQ(0, losses + sender_losses); /* the owner knows */
         meet(pair);
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 static void case_refuse(const pair_t *pair)
@@ -226,135 +226,135 @@ static void case_refuse_by_doorbell(const pair_t *pair)
 /** Rank 1 is refused before it has sent anything: it learns of that when it does. */
 static void case_refuse_early(const pair_t *pair)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
-    side_watch(&side);
+    test_ep_begin(pair, &ep, &theirs);
+    test_ep_watch(&ep);
     if (0 == pair->rank) {
-        side.module->ep_refuse(side.module, theirs.bytes, theirs.length);
+        ep.module->ep_refuse(ep.module, theirs.bytes, theirs.length);
         meet(pair);
         meet(pair);
-        side_turns(&side);
-        TAP_EQ(0, ((epshm_node_module_t *) side.module)->in_count);
+        test_ep_turns(&ep);
+        TAP_EQ(0, ((epshm_node_module_t *) ep.module)->in_count);
         TAP_EQ(0, losses + sender_losses);
         meet(pair);
     } else {
         meet(pair);
-        side_connect_pipe(&side, &theirs);
-        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+        test_ep_connect_pipe(&ep, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&ep, 0, 8));
         meet(pair);
         meet(pair);
-        side_turns(&side);
+        test_ep_turns(&ep);
         TAP_EQ(1, losses);
-        side_disconnect(&side);
+        test_ep_disconnect(&ep);
     }
     meet(pair);
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** All are refused: one that has a pipe here, and one that comes later. */
 static void case_refuse_all(const pair_t *pair)
 {
-    side_t side = {.received = 0}, other = {.received = 0};
+    test_ep_t ep = {.received = 0}, other = {.received = 0};
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
-    side_watch(&side);
+    test_ep_begin(pair, &ep, &theirs);
+    test_ep_watch(&ep);
     if (1 == pair->rank) {
-        TAP_EQ(OPAL_SUCCESS, side_open(&other));
-        side_watch(&other);
-        side_connect_pipe(&side, &theirs);
-        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
+        TAP_EQ(OPAL_SUCCESS, test_ep_open(&other));
+        test_ep_watch(&other);
+        test_ep_connect_pipe(&ep, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&ep, 0, 8));
         meet(pair);
         meet(pair);
-        side_connect_pipe(&other, &theirs);
-        side_turns(&side);
+        test_ep_connect_pipe(&other, &theirs);
+        test_ep_turns(&ep);
         TAP_EQ(1, losses);
-        side_turns(&other);
+        test_ep_turns(&other);
         TAP_EQ(2, losses);
-        side_disconnect(&side);
-        side_disconnect(&other);
-        side_close(&other);
+        test_ep_disconnect(&ep);
+        test_ep_disconnect(&other);
+        test_ep_close(&other);
     } else {
         meet(pair);
-        (void) side.module->ep_progress(side.module);
-        TAP_EQ(1, side.received);
-        side.module->ep_refuse(side.module, NULL, 0);
-        TAP_EQ(OPAL_ERR_UNREACH, side.module->ep_progress(side.module));
+        (void) ep.module->ep_progress(ep.module);
+        TAP_EQ(1, ep.received);
+        ep.module->ep_refuse(ep.module, NULL, 0);
+        TAP_EQ(OPAL_ERR_UNREACH, ep.module->ep_progress(ep.module));
         meet(pair);
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** Nonsense in the list of a door: each sender that has left word in it, or does so later, learns
  * that it is not heard, and the door's owner that it hears none. */
 static void case_corrupt_doorbell(const pair_t *pair)
 {
-    side_t side = {.received = 0}, heard = {.received = 0};
+    test_ep_t ep = {.received = 0}, heard = {.received = 0};
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
-    side_watch(&side);
+    test_ep_begin(pair, &ep, &theirs);
+    test_ep_watch(&ep);
     if (1 == pair->rank) {
-        TAP_EQ(OPAL_SUCCESS, side_open(&heard));
-        side_connect_pipe(&heard, &theirs);
+        TAP_EQ(OPAL_SUCCESS, test_ep_open(&heard));
+        test_ep_connect_pipe(&heard, &theirs);
         TAP_EQ(OPAL_SUCCESS, send_one(&heard, 0, 8));
         meet(pair);
         meet(pair);
-        side_connect_pipe(&side, &theirs);
-        TAP_EQ(OPAL_SUCCESS, send_one(&side, 1, 8));
-        atomic_store(&((epshm_node_peer_t *) side.peer)->doorbell->last, 0xdeadbeefcafe);
+        test_ep_connect_pipe(&ep, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&ep, 1, 8));
+        atomic_store(&((epshm_node_peer_t *) ep.peer)->doorbell->last, 0xdeadbeefcafe);
         meet(pair);
         meet(pair);
-        side_turns(&side);
+        test_ep_turns(&ep);
         TAP_EQ(1, losses);
-        side_disconnect(&side);
-        side_connect_pipe(&side, &theirs); /* late */
-        side_turns(&side);
+        test_ep_disconnect(&ep);
+        test_ep_connect_pipe(&ep, &theirs); /* late */
+        test_ep_turns(&ep);
         TAP_EQ(2, losses);
-        side_disconnect(&side);
+        test_ep_disconnect(&ep);
         TAP_CHECK(epshm_pipe_is_refused(((epshm_node_peer_t *) heard.peer)->out.pipe),
                   "whom it had heard does not know that it hears no more");
-        side_disconnect(&heard);
-        side_close(&heard);
+        test_ep_disconnect(&heard);
+        test_ep_close(&heard);
     } else {
         meet(pair);
-        side_turns(&side);
-        TAP_EQ(1, side.received);
+        test_ep_turns(&ep);
+        TAP_EQ(1, ep.received);
         meet(pair);
         meet(pair);
-        TAP_CHECK(0 > side.module->ep_progress(side.module), "it goes on");
-        TAP_CHECK(0 > side.module->ep_progress(side.module), "it goes on again");
-        TAP_EQ(1, side.received);
+        TAP_CHECK(0 > ep.module->ep_progress(ep.module), "it goes on");
+        TAP_CHECK(0 > ep.module->ep_progress(ep.module), "it goes on again");
+        TAP_EQ(1, ep.received);
         meet(pair);
     }
     meet(pair);
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** The words of a door lead to one another for ever. */
 static void case_endless_doorbell(const pair_t *pair)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     if (1 == pair->rank) {
         epshm_node_peer_t *peer;
 
-        side_connect_pipe(&side, &theirs);
-        peer = (epshm_node_peer_t *) side.peer;
+        test_ep_connect_pipe(&ep, &theirs);
+        peer = (epshm_node_peer_t *) ep.peer;
         atomic_store(&peer->out.pipe->next, atomic_load(&peer->doorbell->last));
         meet(pair);
         meet(pair);
-        side_disconnect(&side);
+        test_ep_disconnect(&ep);
     } else {
         meet(pair);
-        TAP_CHECK(0 > side.module->ep_progress(side.module), "it goes on");
+        TAP_CHECK(0 > ep.module->ep_progress(ep.module), "it goes on");
         meet(pair);
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 int main(int argc, char **argv)

@@ -60,32 +60,32 @@ static void limit_file_size(uint64_t bytes)
  * killed. */
 static void case_file_size(const pair_t *pair)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     name_t theirs;
 
     limit_file_size(1000000);
-    side_begin(pair, &side, &theirs);
-    side_connect(&side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
+    test_ep_connect(&ep, &theirs);
     for (uint64_t number = 0; number < 5; ++number) {
-        TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 5000)); /* there is an area, too */
+        TAP_EQ(OPAL_SUCCESS, send_one(&ep, number, 5000)); /* there is an area, too */
     }
-    while (5 > side.received) {
-        side_turn(&side);
+    while (5 > ep.received) {
+        test_ep_turn(&ep);
     }
     meet(pair);
-    side_disconnect(&side);
-    side_close(&side);
+    test_ep_disconnect(&ep);
+    test_ep_close(&ep);
 }
 
 /** Likewise, and what they may be is not enough. */
 static void case_no_file_size(const pair_t *pair)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
 
     (void) pair;
     TAP_CHECK(NULL != freopen("/dev/null", "w", stderr), "no /dev/null"); /* it says so */
     limit_file_size(500000);
-    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, side_open(&side));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, test_ep_open(&ep));
 }
 
 /** The file system is smaller than the segment may be, as in a container: one message for each of
@@ -94,35 +94,35 @@ static void case_small_folder(const pair_t *pair)
 {
     enum { MANY = 1200 };
     static struct mca_btl_base_endpoint_t *peers[MANY];
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     name_t theirs;
 
     folder_size = (uint64_t) 4 << 20;
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
-        side_connect(&side, &theirs);
-        peers[i] = side.peer;
-        TAP_EQ(OPAL_SUCCESS, send_one(&side, 1, 400));
+        test_ep_connect(&ep, &theirs);
+        peers[i] = ep.peer;
+        TAP_EQ(OPAL_SUCCESS, send_one(&ep, 1, 400));
     }
     meet(pair);
     for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
-        side.module->ep_disconnect(side.module, peers[i]);
+        ep.module->ep_disconnect(ep.module, peers[i]);
     }
-    side_close(&side);
+    test_ep_close(&ep);
     meet(pair);
 }
 
 /** Memory that not all of its processes have has a name, and the launcher knows it. */
 static void case_memory(const pair_t *pair)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     mca_btl_ep_memory_name_t name = {.context = 3, .key = (uint64_t) pair->rank};
     mca_btl_ep_memory_t *memory;
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
-    name.address = side.module->ep_address;
-    name.address_length = side.module->ep_address_length;
+    test_ep_begin(pair, &ep, &theirs);
+    name.address = ep.module->ep_address;
+    name.address_length = ep.module->ep_address_length;
     registered[0] = '\0';
     TAP_EQ(OPAL_SUCCESS, mca_btl_epshm_node_memory_get(&name, 4096, 2, false, &memory));
     TAP_EQ(OPAL_SUCCESS, memory->fill(memory, 0, 4096));
@@ -130,7 +130,7 @@ static void case_memory(const pair_t *pair)
     memory->put(memory);
     TAP_CHECK(0 != access(registered, F_OK), "it is still there");
     meet(pair);
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** Is the folder a tmpfs, as /dev/shm is? */
@@ -177,12 +177,12 @@ static mca_btl_ep_memory_t *reserve(const name_t *host, unsigned int processes)
 }
 
 /** Rank 0's module's name, at both. */
-static void reserve_begin(const pair_t *pair, side_t *side, name_t *host)
+static void reserve_begin(const pair_t *pair, test_ep_t *ep, name_t *host)
 {
     name_t theirs, mine;
 
-    side_begin(pair, side, &theirs);
-    name_of(side, &mine);
+    test_ep_begin(pair, ep, &theirs);
+    name_of(ep, &mine);
     *host = 0 == pair->rank ? mine : theirs;
 }
 
@@ -244,33 +244,33 @@ static void check_late(const pair_t *pair, const name_t *host)
 
 static void case_reserved(const pair_t *pair)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     name_t host;
 
-    reserve_begin(pair, &side, &host);
+    reserve_begin(pair, &ep, &host);
     check_parts(pair, &host);
     check_late(pair, &host);
     TAP_CHECK(1 < populated, "the kernel is not asked");
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 static void case_reserved_old(const pair_t *pair)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     name_t host;
 
     is_old = true;
-    reserve_begin(pair, &side, &host);
+    reserve_begin(pair, &ep, &host);
     check_parts(pair, &host);
     check_late(pair, &host);
     TAP_EQ(2, populated); /* once for each memory */
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** What rank 1's process has left behind does not disturb: names do not come again. */
 static void case_stale(const pair_t *pair)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     name_t theirs;
     uint64_t stamp, size;
     int status;
@@ -284,15 +284,15 @@ static void case_stale(const pair_t *pair)
         TAP_EQ(pid, waitpid(pid, &status, 0));
         TAP_EQ(0, status);
     }
-    side_begin(pair, &side, &theirs);
-    side_connect(&side, &theirs);
-    TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
-    while (1 > side.received) {
-        side_turn(&side);
+    test_ep_begin(pair, &ep, &theirs);
+    test_ep_connect(&ep, &theirs);
+    TAP_EQ(OPAL_SUCCESS, send_one(&ep, 0, 8));
+    while (1 > ep.received) {
+        test_ep_turn(&ep);
     }
     meet(pair);
-    side_disconnect(&side);
-    side_close(&side);
+    test_ep_disconnect(&ep);
+    test_ep_close(&ep);
 }
 
 /** Files that a node that was switched off, or a launcher that was killed, could have left: their

@@ -93,17 +93,17 @@ static void got(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endp
     ++*(int *) context;
 }
 
-static int get_one(side_t *side, char *target, const char *source, size_t size)
+static int get_one(test_ep_t *ep, char *target, const char *source, size_t size)
 {
-    return side->module->super.btl_get(&side->module->super, side->peer, target,
-                                       (uint64_t) (uintptr_t) source, NULL, NULL, size, 0,
-                                       MCA_BTL_NO_ORDER, got, &gets, NULL);
+    return ep->module->super.btl_get(&ep->module->super, ep->peer, target,
+                                     (uint64_t) (uintptr_t) source, NULL, NULL, size, 0,
+                                     MCA_BTL_NO_ORDER, got, &gets, NULL);
 }
 
-/** The neighbour as it is when it has just been mapped. */
-static void forget_proof(side_t *side)
+/** The peer as it is when it has just been mapped. */
+static void forget_proof(test_ep_t *ep)
 {
-    epshm_peer_proc_t *peer_proc = ((epshm_node_peer_t *) side->peer)->peer_proc;
+    epshm_peer_proc_t *peer_proc = ((epshm_node_peer_t *) ep->peer)->peer_proc;
 
     atomic_store(&peer_proc->proven_ns, 0);
     atomic_store(&peer_proc->copy_failed, false);
@@ -111,44 +111,44 @@ static void forget_proof(side_t *side)
 }
 
 /** Copies that succeed, and what follows where they do not. */
-static void check_gets(side_t *side)
+static void check_gets(test_ep_t *ep)
 {
     char source[100], target[100] = {0};
 
     memset(source, 'x', sizeof(source));
-    TAP_EQ(OPAL_SUCCESS, get_one(side, target, source, 60));
-    TAP_EQ(OPAL_SUCCESS, get_one(side, target + 60, source + 60, 40));
+    TAP_EQ(OPAL_SUCCESS, get_one(ep, target, source, 60));
+    TAP_EQ(OPAL_SUCCESS, get_one(ep, target + 60, source + 60, 40));
     TAP_EQ(2, gets);
     TAP_EQ(0, memcmp(source, target, sizeof(source)));
     TAP_EQ(3, copies); /* it was looked whose memory it is, once */
 
     odd = source; /* one buffer is no reason not to try the next */
-    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(ep, target, source, 60));
     odd = NULL;
-    TAP_EQ(OPAL_SUCCESS, get_one(side, target, source, 60));
+    TAP_EQ(OPAL_SUCCESS, get_one(ep, target, source, 60));
     TAP_EQ(6, copies);
 
     read_from = OF_NOBODY; /* the kernel forbids it from now on: tried twice, and never again */
-    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(ep, target, source, 60));
     TAP_EQ(8, copies);
     read_from = OF_PEER;
-    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(ep, target, source, 60));
     TAP_EQ(8, copies);
 
     /* Another process has the number: at the first copy, and after a time of good ones. */
     for (int again = 0; again < 2; ++again) {
-        forget_proof(side);
+        forget_proof(ep);
         read_from = OF_ANOTHER;
         if (1 == again) {
             read_from = OF_PEER;
-            TAP_EQ(OPAL_SUCCESS, get_one(side, target, source, 60));
+            TAP_EQ(OPAL_SUCCESS, get_one(ep, target, source, 60));
             read_from = OF_ANOTHER;
             coarse_ms += 700;
         }
         memset(target, 0, sizeof(target));
-        TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+        TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(ep, target, source, 60));
         TAP_EQ(0, target[0]);
-        TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(side, target, source, 60));
+        TAP_EQ(OPAL_ERR_NOT_AVAILABLE, get_one(ep, target, source, 60));
         TAP_EQ(1 == again ? 3 : 1, copies);
     }
     TAP_EQ(4, gets);
@@ -159,22 +159,22 @@ static void case_get(const pair_t *pair)
     static mca_smsc_module_t module = {.get_endpoint = get_endpoint,
                                        .return_endpoint = return_endpoint,
                                        .copy_from = copy_from};
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     name_t theirs;
 
     mca_smsc = &module;
     opal_proc_for_name = proc_for_name;
-    side_begin(pair, &side, &theirs);
-    side_connect(&side, &theirs);
-    TAP_CHECK(0 != (side.module->super.btl_flags & MCA_BTL_FLAGS_GET), "no btl_get");
-    check_gets(&side);
-    side_disconnect(&side);
-    side_close(&side);
+    test_ep_begin(pair, &ep, &theirs);
+    test_ep_connect(&ep, &theirs);
+    TAP_CHECK(0 != (ep.module->super.btl_flags & MCA_BTL_FLAGS_GET), "no btl_get");
+    check_gets(&ep);
+    test_ep_disconnect(&ep);
+    test_ep_close(&ep);
 
     mca_btl_epshm_component.single_copy = false;
-    TAP_EQ(OPAL_SUCCESS, side_open(&side));
-    TAP_EQ(0, side.module->super.btl_flags & MCA_BTL_FLAGS_GET);
-    side_close(&side);
+    TAP_EQ(OPAL_SUCCESS, test_ep_open(&ep));
+    TAP_EQ(0, ep.module->super.btl_flags & MCA_BTL_FLAGS_GET);
+    test_ep_close(&ep);
     meet(pair);
 }
 

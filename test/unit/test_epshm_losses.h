@@ -14,13 +14,13 @@
 
 #include "test_epshm_node.h"
 
-/** What the owner of a module has been told of: peers, senders, and the last one of these. */
+/** Losses reported to the owner of a module: peers, senders, and the last one of these. */
 static int losses, sender_losses;
 static name_t lost_sender;
 
 static inline bool on_lost(mca_btl_ep_module_t *module, struct mca_btl_base_endpoint_t *endpoint)
 {
-    TAP_CHECK(((side_t *) module->ep_context)->peer == endpoint, "somebody else is lost");
+    TAP_CHECK(((test_ep_t *) module->ep_context)->peer == endpoint, "somebody else is lost");
     ++losses;
     return false;
 }
@@ -38,17 +38,17 @@ static inline bool on_lost_sender(mca_btl_ep_module_t *module, const void *addre
     return false;
 }
 
-static inline void side_watch(side_t *side)
+static inline void test_ep_watch(test_ep_t *ep)
 {
     losses = sender_losses = 0;
-    side->module->ep_lost = on_lost;
-    side->module->ep_lost_sender = on_lost_sender;
+    ep->module->ep_lost = on_lost;
+    ep->module->ep_lost_sender = on_lost_sender;
 }
 
-static inline void side_turns(side_t *side)
+static inline void test_ep_turns(test_ep_t *ep)
 {
     for (int turn = 0; turn < 1000; ++turn) {
-        (void) side->module->ep_progress(side->module);
+        (void) ep->module->ep_progress(ep->module);
     }
 }
 

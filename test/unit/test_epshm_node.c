@@ -20,57 +20,57 @@
 static void case_traffic(const pair_t *pair)
 {
     const uint64_t count = 20000;
-    side_t side = {.seed = tap_stream(1 - pair->rank), .most = 16384};
+    test_ep_t ep = {.seed = tap_stream(1 - pair->rank), .most = 16384};
     uint64_t random = tap_stream((uint64_t) pair->rank);
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
-    side_connect(&side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
+    test_ep_connect(&ep, &theirs);
     for (uint64_t number = 0; number < count; ++number) {
-        const size_t size = next_size(&random, side.most);
+        const size_t size = next_size(&random, ep.most);
         int rc;
 
-        while (OPAL_ERR_OUT_OF_RESOURCE == (rc = send_one(&side, number, size))) {
-            side_turn(&side);
+        while (OPAL_ERR_OUT_OF_RESOURCE == (rc = send_one(&ep, number, size))) {
+            test_ep_turn(&ep);
         }
         TAP_EQ(OPAL_SUCCESS, rc);
     }
-    while (side.received < count) {
-        side_turn(&side);
+    while (ep.received < count) {
+        test_ep_turn(&ep);
     }
-    TAP_EQ(count, side.received);
+    TAP_EQ(count, ep.received);
     meet(pair);
-    side_disconnect(&side);
-    side_close(&side);
+    test_ep_disconnect(&ep);
+    test_ep_close(&ep);
 }
 
 /** Rank 1 sends and ends, in one of three ways; rank 0 looks only then. */
 static void end_of_sender(const pair_t *pair, bool killed)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     name_t theirs;
     char byte;
 
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     if (1 == pair->rank) {
-        side_connect(&side, &theirs);
+        test_ep_connect(&ep, &theirs);
         for (uint64_t number = 0; number < 10; ++number) {
-            TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 700 * number));
+            TAP_EQ(OPAL_SUCCESS, send_one(&ep, number, 700 * number));
         }
         if (killed) {
             (void) raise(SIGKILL);
         }
-        side_disconnect(&side);
-        side_close(&side);
+        test_ep_disconnect(&ep);
+        test_ep_close(&ep);
         return;
     }
     TAP_EQ(0, recv(pair->fd, &byte, 1, 0)); /* it has ended, and its file is gone, if it could */
     for (int turn = 0; turn < 1000; ++turn) {
-        (void) side.module->ep_progress(side.module);
+        (void) ep.module->ep_progress(ep.module);
     }
-    TAP_EQ(10, side.received);
-    TAP_EQ(killed ? 1 : 0, ((epshm_node_module_t *) side.module)->in_count);
-    side_close(&side);
+    TAP_EQ(10, ep.received);
+    TAP_EQ(killed ? 1 : 0, ((epshm_node_module_t *) ep.module)->in_count);
+    test_ep_close(&ep);
 }
 
 static void case_end(const pair_t *pair)
@@ -86,26 +86,26 @@ static void case_killed(const pair_t *pair)
 /** Rank 1 takes nothing and ends; rank 0 sends until it notices. */
 static void end_of_receiver(const pair_t *pair, bool killed)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     uint64_t sent = 0, tries = 0;
     name_t theirs;
     int rc = OPAL_SUCCESS;
     char byte;
 
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     if (1 == pair->rank) {
         if (killed) {
             (void) raise(SIGKILL);
         }
         hear(pair, &byte, 1); /* the pipe is full */
-        side_close(&side);
+        test_ep_close(&ep);
         meet(pair);
         meet(pair);
         return;
     }
-    side_connect_pipe(&side, &theirs);
+    test_ep_connect_pipe(&ep, &theirs);
     while (OPAL_SUCCESS == rc) {
-        rc = send_one(&side, 1, 8);
+        rc = send_one(&ep, 1, 8);
         sent += OPAL_SUCCESS == rc;
     }
     TAP_EQ(mca_btl_epshm_component.pipe_cells, sent);
@@ -117,15 +117,15 @@ static void end_of_receiver(const pair_t *pair, bool killed)
         meet(pair);
     }
     /* The kernel may be still at ending the process when it has closed its socket. */
-    while (OPAL_ERR_OUT_OF_RESOURCE == (rc = send_one(&side, 1, 8))) {
+    while (OPAL_ERR_OUT_OF_RESOURCE == (rc = send_one(&ep, 1, 8))) {
         if (0 == ++tries % 1000) {
             sched_yield();
         }
     }
     TAP_EQ(OPAL_ERR_UNREACH, rc);
-    TAP_EQ(OPAL_ERR_UNREACH, send_one(&side, 1, 8));
-    side_disconnect(&side);
-    side_close(&side);
+    TAP_EQ(OPAL_ERR_UNREACH, send_one(&ep, 1, 8));
+    test_ep_disconnect(&ep);
+    test_ep_close(&ep);
     if (!killed) {
         meet(pair);
     }
@@ -141,66 +141,67 @@ static void case_receiver_killed(const pair_t *pair)
     end_of_receiver(pair, true);
 }
 
-/** Rank 1 takes nothing and ends, its process lives; rank 0 has fragments for it, until it is told.
+/** Rank 1 takes nothing and ends, its process lives; rank 0 has fragments for it, until it is
+ * notified.
  */
 static void case_fragments_to_nobody(const pair_t *pair)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     mca_btl_base_descriptor_t *descriptor;
     mca_btl_base_module_t *btl;
     int sent = 0, rc = OPAL_SUCCESS;
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     meet(pair);
     if (0 == pair->rank) {
-        btl = &side.module->super;
-        side_connect_pipe(&side, &theirs);
-        while (NULL != (descriptor = btl->btl_alloc(btl, side.peer, MCA_BTL_NO_ORDER, 400, 0))) {
-            TAP_EQ(1, btl->btl_send(btl, side.peer, descriptor, MCA_BTL_EP_TAG));
+        btl = &ep.module->super;
+        test_ep_connect_pipe(&ep, &theirs);
+        while (NULL != (descriptor = btl->btl_alloc(btl, ep.peer, MCA_BTL_NO_ORDER, 400, 0))) {
+            TAP_EQ(1, btl->btl_send(btl, ep.peer, descriptor, MCA_BTL_EP_TAG));
             ++sent;
         }
         TAP_CHECK(100 < sent, "only %d fragments", sent);
         meet(pair);
         meet(pair);
         for (int try = 0; try < 10 && 0 <= rc; ++try) {
-            descriptor = btl->btl_alloc(btl, side.peer, MCA_BTL_NO_ORDER, 400, 0);
+            descriptor = btl->btl_alloc(btl, ep.peer, MCA_BTL_NO_ORDER, 400, 0);
             rc = NULL == descriptor ? OPAL_SUCCESS
-                                    : btl->btl_send(btl, side.peer, descriptor, MCA_BTL_EP_TAG);
+                                    : btl->btl_send(btl, ep.peer, descriptor, MCA_BTL_EP_TAG);
         }
         TAP_EQ(OPAL_ERR_UNREACH, rc);
-        side_disconnect(&side);
-        side_close(&side);
+        test_ep_disconnect(&ep);
+        test_ep_close(&ep);
     } else {
         meet(pair);
-        side_close(&side);
+        test_ep_close(&ep);
         meet(pair);
     }
     meet(pair);
 }
 
-/** Endpoints come and go on both sides, with messages on their way at the end. */
+/** Endpoints come and go in both processes, with messages on their way at the end. */
 static void case_flat(const pair_t *pair)
 {
     const int rounds = 1000;
     uint64_t taken = 0;
 
     for (int round = 0; round < rounds; ++round) {
-        side_t side = {.received = 0};
+        test_ep_t ep = {.received = 0};
         name_t theirs;
 
-        side_begin(pair, &side, &theirs);
-        side_connect(&side, &theirs);
+        test_ep_begin(pair, &ep, &theirs);
+        test_ep_connect(&ep, &theirs);
         for (uint64_t number = 0; number < 5; ++number) {
-            TAP_EQ(OPAL_SUCCESS, send_one(&side, number, 600));
+            TAP_EQ(OPAL_SUCCESS, send_one(&ep, number, 600));
         }
         if (0 == round % 2) {
-            while (side.received < 5) {
-                side_turn(&side);
+            while (ep.received < 5) {
+                test_ep_turn(&ep);
             }
         }
-        side_disconnect(&side);
-        side_close(&side);
+        test_ep_disconnect(&ep);
+        test_ep_close(&ep);
         if (10 == round) {
             taken = memory_taken();
         }
@@ -212,43 +213,43 @@ static void case_flat(const pair_t *pair)
 static void case_visitors(const pair_t *pair)
 {
     const int rounds = 1000;
-    side_t side = {.received = 0}, visitor;
+    test_ep_t ep = {.received = 0}, visitor;
     uint64_t taken = 0;
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     for (int round = 0; round < rounds; ++round) {
         if (1 == pair->rank) {
-            visitor = (side_t){.received = 0};
-            TAP_EQ(OPAL_SUCCESS, side_open(&visitor));
-            side_connect(&visitor, &theirs);
+            visitor = (test_ep_t){.received = 0};
+            TAP_EQ(OPAL_SUCCESS, test_ep_open(&visitor));
+            test_ep_connect(&visitor, &theirs);
             TAP_EQ(OPAL_SUCCESS, send_one(&visitor, (uint64_t) round, 8));
-            side_disconnect(&visitor);
-            side_close(&visitor);
+            test_ep_disconnect(&visitor);
+            test_ep_close(&visitor);
         }
         meet(pair);
         if (0 == pair->rank) {
-            for (int turn = 0; turn < 10 && side.received <= (uint64_t) round; ++turn) {
-                (void) side.module->ep_progress(side.module);
+            for (int turn = 0; turn < 10 && ep.received <= (uint64_t) round; ++turn) {
+                (void) ep.module->ep_progress(ep.module);
             }
-            TAP_EQ(round + 1, side.received);
+            TAP_EQ(round + 1, ep.received);
         }
         meet(pair);
         if (20 == round) {
             taken = memory_taken();
         }
     }
-    TAP_CHECK(10 > ((epshm_node_module_t *) side.module)->in_count, "%u pipes are kept",
-              ((epshm_node_module_t *) side.module)->in_count);
+    TAP_CHECK(10 > ((epshm_node_module_t *) ep.module)->in_count, "%u pipes are kept",
+              ((epshm_node_module_t *) ep.module)->in_count);
     TAP_EQ(taken, memory_taken());
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
-static void connect_pipe(side_t *side, const name_t *theirs,
+static void connect_pipe(test_ep_t *ep, const name_t *theirs,
                          struct mca_btl_base_endpoint_t **peer_p)
 {
-    side_connect_pipe(side, theirs);
-    *peer_p = side->peer;
+    test_ep_connect_pipe(ep, theirs);
+    *peer_p = ep->peer;
 }
 
 /** So many pairs end at once, of a large communicator; the others take their time to leave.  That
@@ -257,29 +258,29 @@ static void case_many_end(const pair_t *pair)
 {
     enum { MANY = 20000 };
     struct mca_btl_base_endpoint_t **peers = calloc(MANY, sizeof(*peers));
-    side_t side = {.received = 0}, again = {.received = 0};
+    test_ep_t ep = {.received = 0}, again = {.received = 0};
     double connecting, ending, ended;
     uint64_t taken;
     name_t theirs;
 
     mca_btl_epshm_component.pipe_cells = EPSHM_PIPE_CELLS_LEAST;
     mca_btl_epshm_component.pipes = MANY;
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     connecting = now(CLOCK_PROCESS_CPUTIME_ID);
     for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
-        connect_pipe(&side, &theirs, &peers[i]);
+        connect_pipe(&ep, &theirs, &peers[i]);
     }
     ending = now(CLOCK_PROCESS_CPUTIME_ID);
     for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
-        side.module->ep_disconnect(side.module, peers[i]);
+        ep.module->ep_disconnect(ep.module, peers[i]);
     }
     ended = now(CLOCK_PROCESS_CPUTIME_ID);
     TAP_CHECK(ended - ending < 0.1 + 10 * (ending - connecting),
               "%g s to connect, %g s to disconnect", ending - connecting, ended - ending);
     taken = memory_taken();
     meet(pair);
-    side_close(&side);
-    side_begin(pair, &again, &theirs);
+    test_ep_close(&ep);
+    test_ep_begin(pair, &again, &theirs);
     for (int i = 0; 0 == pair->rank && i < MANY; ++i) {
         connect_pipe(&again, &theirs, &peers[i]);
     }
@@ -288,7 +289,7 @@ static void case_many_end(const pair_t *pair)
         again.module->ep_disconnect(again.module, peers[i]);
     }
     meet(pair);
-    side_close(&again);
+    test_ep_close(&again);
     free(peers);
 }
 
@@ -296,85 +297,85 @@ static void case_many_end(const pair_t *pair)
 static void case_many(const pair_t *pair)
 {
     enum { MANY = 40 };
-    side_t side[MANY] = {{.received = 0}}, *first = &side[0];
+    test_ep_t ep[MANY] = {{.received = 0}}, *first = &ep[0];
     name_t theirs;
 
-    side_begin(pair, first, &theirs);
+    test_ep_begin(pair, first, &theirs);
     for (int i = 1; i < MANY; ++i) {
-        TAP_EQ(OPAL_SUCCESS, side_open(&side[i]));
+        TAP_EQ(OPAL_SUCCESS, test_ep_open(&ep[i]));
     }
     for (int i = 0; i < MANY; ++i) {
-        side_connect(&side[i], &theirs);
+        test_ep_connect(&ep[i], &theirs);
     }
     for (uint64_t number = 0; number < 10 * MANY; ++number) {
         /* One at a time: they are to arrive in this order, whichever sends. */
-        TAP_EQ(OPAL_SUCCESS, send_one(&side[number * 7 % MANY], number, 8));
+        TAP_EQ(OPAL_SUCCESS, send_one(&ep[number * 7 % MANY], number, 8));
         while (first->received <= number) {
-            side_turn(first);
+            test_ep_turn(first);
         }
         meet(pair);
     }
     for (int i = 0; i < MANY; ++i) {
-        side_disconnect(&side[i]);
-        side_close(&side[i]);
+        test_ep_disconnect(&ep[i]);
+        test_ep_close(&ep[i]);
     }
 }
 
 /** An address of an endpoint that has gone, whose door another one has. */
 static void case_late(const pair_t *pair)
 {
-    side_t old = {.received = 0}, side = {.received = 0};
+    test_ep_t old = {.received = 0}, ep = {.received = 0};
     name_t theirs;
 
-    side_begin(pair, &old, &theirs);
+    test_ep_begin(pair, &old, &theirs);
     if (1 == pair->rank) {
-        side_close(&old);
-        TAP_EQ(OPAL_SUCCESS, side_open(&side));
+        test_ep_close(&old);
+        TAP_EQ(OPAL_SUCCESS, test_ep_open(&ep));
         meet(pair);
         meet(pair);
         for (int turn = 0; turn < 100; ++turn) {
-            (void) side.module->ep_progress(side.module);
+            (void) ep.module->ep_progress(ep.module);
         }
-        TAP_EQ(0, side.received);
-        TAP_EQ(0, ((epshm_node_module_t *) side.module)->in_count);
+        TAP_EQ(0, ep.received);
+        TAP_EQ(0, ((epshm_node_module_t *) ep.module)->in_count);
         meet(pair);
-        side_close(&side);
+        test_ep_close(&ep);
         return;
     }
     meet(pair);
-    side_connect(&old, &theirs);
+    test_ep_connect(&old, &theirs);
     TAP_EQ(OPAL_SUCCESS, send_one(&old, 0, 8));
     meet(pair);
     meet(pair);
     TAP_CHECK(old.module->ep_is_left(old.module, old.peer), "nobody said that nobody is there");
     mca_btl_epshm_node_packets_reclaim((epshm_node_module_t *) old.module, UINT32_MAX);
     TAP_EQ(0, ((epshm_node_peer_t *) old.peer)->packets);
-    side_disconnect(&old);
-    side_close(&old);
+    test_ep_disconnect(&old);
+    test_ep_close(&old);
 }
 
 /** Likewise, and none has its door yet: each that comes sees that at once. */
 static void case_left(const pair_t *pair)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     if (1 == pair->rank) {
-        side_close(&side);
+        test_ep_close(&ep);
         meet(pair);
         meet(pair);
-        TAP_EQ(OPAL_SUCCESS, side_open(&side)); /* and the next one is at home again */
-        TAP_EQ(0, atomic_load(&((epshm_node_module_t *) side.module)->doorbell->last));
+        TAP_EQ(OPAL_SUCCESS, test_ep_open(&ep)); /* and the next one is at home again */
+        TAP_EQ(0, atomic_load(&((epshm_node_module_t *) ep.module)->doorbell->last));
     } else {
         meet(pair);
-        side_connect(&side, &theirs);
-        TAP_EQ(OPAL_SUCCESS, send_one(&side, 0, 8));
-        TAP_CHECK(side.module->ep_is_left(side.module, side.peer), "as if somebody read it");
-        side_disconnect(&side);
+        test_ep_connect(&ep, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_one(&ep, 0, 8));
+        TAP_CHECK(ep.module->ep_is_left(ep.module, ep.peer), "as if somebody read it");
+        test_ep_disconnect(&ep);
         meet(pair);
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** Where there is no memory for areas but for those that need them, messages that would only be
@@ -382,99 +383,99 @@ static void case_left(const pair_t *pair)
 static void case_wanted_area(const pair_t *pair)
 {
     enum { COUNT = 1000 };
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     epshm_node_peer_t *peer;
     epshm_block_t block;
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     if (1 == pair->rank) {
-        side_connect_pipe(&side, &theirs);
-        peer = (epshm_node_peer_t *) side.peer;
+        test_ep_connect_pipe(&ep, &theirs);
+        peer = (epshm_node_peer_t *) ep.peer;
         while (mca_btl_epshm_segment_get(EPSHM_BLOCK_AREA, mca_btl_epshm_component.pipe_bytes, 2,
                                          &block)) {
         }
         for (uint64_t number = 0; number < COUNT; ++number) {
-            while (OPAL_SUCCESS != send_whole(&side, number, 300)) {
+            while (OPAL_SUCCESS != send_whole(&ep, number, 300)) {
                 sched_yield();
             }
         }
         TAP_CHECK(NULL == peer->out.area, "an area was taken");
         TAP_CHECK(0 > peer->medium, "it would be asked for after %d messages", peer->medium);
-        while (OPAL_SUCCESS != send_whole(&side, COUNT, 600)) { /* this one needs it */
+        while (OPAL_SUCCESS != send_whole(&ep, COUNT, 600)) { /* this one needs it */
             sched_yield();
         }
         TAP_CHECK(NULL != peer->out.area, "no area");
     }
-    while (0 == pair->rank && COUNT >= side.received) {
-        side_turn(&side);
+    while (0 == pair->rank && COUNT >= ep.received) {
+        test_ep_turn(&ep);
     }
     meet(pair);
     if (1 == pair->rank) {
-        side_disconnect(&side);
+        test_ep_disconnect(&ep);
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** Addresses that are none. */
 static void case_addresses(const pair_t *pair)
 {
     struct mca_btl_base_endpoint_t *endpoint;
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     epshm_node_address_t address;
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     for (size_t length = 0; length < theirs.length; ++length) {
         TAP_EQ(OPAL_ERR_BAD_PARAM,
-               side.module->ep_connect(side.module, theirs.bytes, length, &endpoint));
+               ep.module->ep_connect(ep.module, theirs.bytes, length, &endpoint));
     }
     /* Every byte but those of addressee and, within reason, door. */
     for (size_t i = 0; i < offsetof(epshm_node_address_t, doorbell); ++i) {
         name_t wrong = theirs;
 
         wrong.bytes[i] ^= 0x55;
-        TAP_CHECK(OPAL_SUCCESS != side.module->ep_reach(side.module, wrong.bytes, wrong.length),
+        TAP_CHECK(OPAL_SUCCESS != ep.module->ep_reach(ep.module, wrong.bytes, wrong.length),
                   "byte %zu is not looked at", i);
     }
     memcpy(&address, theirs.bytes, sizeof(address));
     address.doorbell = address.size - EPSHM_PIPE_LINE; /* in the file, but without memory */
-    TAP_CHECK(OPAL_SUCCESS != side.module->ep_reach(side.module, &address, sizeof(address)),
+    TAP_CHECK(OPAL_SUCCESS != ep.module->ep_reach(ep.module, &address, sizeof(address)),
               "a door where no memory is");
     meet(pair);
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** What had arrived is taken in at one call, through however many pipes. */
 static void case_drain(const pair_t *pair)
 {
     enum { MANY = 600, EACH = 20 };
-    static side_t sides[MANY];
+    static test_ep_t eps[MANY];
     name_t theirs;
 
-    side_begin(pair, &sides[0], &theirs);
+    test_ep_begin(pair, &eps[0], &theirs);
     if (0 == pair->rank) {
         meet(pair);
-        sides[0].module->ep_drain(sides[0].module);
-        TAP_EQ(MANY * EACH, sides[0].received);
+        eps[0].module->ep_drain(eps[0].module);
+        TAP_EQ(MANY * EACH, eps[0].received);
         meet(pair);
-        side_close(&sides[0]);
+        test_ep_close(&eps[0]);
         return;
     }
     for (int i = 0; i < MANY; ++i) {
         if (0 < i) {
-            TAP_EQ(OPAL_SUCCESS, side_open(&sides[i]));
+            TAP_EQ(OPAL_SUCCESS, test_ep_open(&eps[i]));
         }
-        side_connect_pipe(&sides[i], &theirs);
+        test_ep_connect_pipe(&eps[i], &theirs);
     }
     for (uint64_t number = 0; number < MANY * EACH; ++number) {
-        TAP_EQ(OPAL_SUCCESS, send_one(&sides[number / EACH], number, 8));
+        TAP_EQ(OPAL_SUCCESS, send_one(&eps[number / EACH], number, 8));
     }
     meet(pair);
     meet(pair);
     for (int i = 0; i < MANY; ++i) {
-        side_disconnect(&sides[i]);
-        side_close(&sides[i]);
+        test_ep_disconnect(&eps[i]);
+        test_ep_close(&eps[i]);
     }
 }
 

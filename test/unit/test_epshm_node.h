@@ -55,13 +55,13 @@ typedef struct pair_t {
 } pair_t;
 
 /** What has arrived at a module; its ep_context. */
-typedef struct side_t {
+typedef struct test_ep_t {
     mca_btl_ep_module_t *module;
     struct mca_btl_base_endpoint_t *peer;
     uint64_t received;
     uint64_t seed; /**< of the sizes that are to come */
     size_t most;   /**< bytes of a message; 0: any are right */
-} side_t;
+} test_ep_t;
 
 typedef struct name_t {
     size_t length;
@@ -108,22 +108,22 @@ static inline size_t next_size(uint64_t *random, size_t most)
 static inline void on_receive(mca_btl_base_module_t *btl,
                               const mca_btl_base_receive_descriptor_t *message)
 {
-    side_t *side = ((mca_btl_ep_module_t *) btl)->ep_context;
+    test_ep_t *ep = ((mca_btl_ep_module_t *) btl)->ep_context;
     const unsigned char *data = message->des_segments[0].seg_addr.pval;
     const size_t size = message->des_segments[0].seg_len;
 
     TAP_EQ(MCA_BTL_EP_TAG, message->tag);
-    if (0 < side->most) {
-        TAP_EQ(next_size(&side->seed, side->most), size);
+    if (0 < ep->most) {
+        TAP_EQ(next_size(&ep->seed, ep->most), size);
     }
     for (size_t i = 0; i < size; ++i) {
-        if (pattern(side->received, i) != data[i]) {
+        if (pattern(ep->received, i) != data[i]) {
             TAP_CHECK(false, "message %llu, byte %zu of %zu is wrong",
-                      (unsigned long long) side->received, i, size);
+                      (unsigned long long) ep->received, i, size);
             break;
         }
     }
-    ++side->received;
+    ++ep->received;
 }
 
 static inline void component_start(int rank)
@@ -147,67 +147,67 @@ static inline void component_stop(void)
     TAP_EQ(OPAL_SUCCESS, mca_btl_epshm_component.super.super.btl_version.mca_close_component());
 }
 
-static inline int side_open(side_t *side)
+static inline int test_ep_open(test_ep_t *ep)
 {
-    return mca_btl_epshm_component.super.ep_create(side, MCA_BTL_EP_FLAG_NODE, &side->module);
+    return mca_btl_epshm_component.super.ep_create(ep, MCA_BTL_EP_FLAG_NODE, &ep->module);
 }
 
-static inline void side_close(side_t *side)
+static inline void test_ep_close(test_ep_t *ep)
 {
-    TAP_EQ(OPAL_SUCCESS, side->module->super.btl_finalize(&side->module->super));
-    side->module = NULL;
+    TAP_EQ(OPAL_SUCCESS, ep->module->super.btl_finalize(&ep->module->super));
+    ep->module = NULL;
 }
 
-static inline void side_turn(side_t *side)
+static inline void test_ep_turn(test_ep_t *ep)
 {
-    if (0 == side->module->ep_progress(side->module)) {
+    if (0 == ep->module->ep_progress(ep->module)) {
         (void) sched_yield();
     }
 }
 
-static inline void name_of(const side_t *side, name_t *name)
+static inline void name_of(const test_ep_t *ep, name_t *name)
 {
     memset(name, 0, sizeof(*name));
-    name->length = side->module->ep_address_length;
-    memcpy(name->bytes, side->module->ep_address, name->length);
+    name->length = ep->module->ep_address_length;
+    memcpy(name->bytes, ep->module->ep_address, name->length);
 }
 
 /** Open, and connect to the other's. */
-static inline void side_begin(const pair_t *pair, side_t *side, name_t *theirs)
+static inline void test_ep_begin(const pair_t *pair, test_ep_t *ep, name_t *theirs)
 {
     name_t mine;
 
-    TAP_EQ(OPAL_SUCCESS, side_open(side));
-    name_of(side, &mine);
+    TAP_EQ(OPAL_SUCCESS, test_ep_open(ep));
+    name_of(ep, &mine);
     tell(pair, &mine, sizeof(mine));
     hear(pair, theirs, sizeof(*theirs));
-    TAP_EQ(OPAL_SUCCESS, side->module->ep_reach(side->module, theirs->bytes, theirs->length));
+    TAP_EQ(OPAL_SUCCESS, ep->module->ep_reach(ep->module, theirs->bytes, theirs->length));
     meet(pair); /* each has mapped the other */
 }
 
-static inline void side_connect(side_t *side, const name_t *theirs)
+static inline void test_ep_connect(test_ep_t *ep, const name_t *theirs)
 {
     TAP_EQ(OPAL_SUCCESS,
-           side->module->ep_connect(side->module, theirs->bytes, theirs->length, &side->peer));
+           ep->module->ep_connect(ep->module, theirs->bytes, theirs->length, &ep->peer));
 }
 
 /** Connect, and be as after some messages. */
-static inline void side_connect_pipe(side_t *side, const name_t *theirs)
+static inline void test_ep_connect_pipe(test_ep_t *ep, const name_t *theirs)
 {
-    side_connect(side, theirs);
-    TAP_CHECK(mca_btl_epshm_node_open_pipe((epshm_node_peer_t *) side->peer), "no pipe");
+    test_ep_connect(ep, theirs);
+    TAP_CHECK(mca_btl_epshm_node_open_pipe((epshm_node_peer_t *) ep->peer), "no pipe");
 }
 
-static inline void side_disconnect(side_t *side)
+static inline void test_ep_disconnect(test_ep_t *ep)
 {
-    side->module->ep_disconnect(side->module, side->peer);
-    side->peer = NULL;
+    ep->module->ep_disconnect(ep->module, ep->peer);
+    ep->peer = NULL;
 }
 
 /** Message number of size bytes, by ep_send or as a descriptor.  @return as ep_send */
-static inline int send_one(side_t *side, uint64_t number, size_t size)
+static inline int send_one(test_ep_t *ep, uint64_t number, size_t size)
 {
-    mca_btl_base_module_t *btl = &side->module->super;
+    mca_btl_base_module_t *btl = &ep->module->super;
     mca_btl_base_descriptor_t *descriptor;
     unsigned char data[1 << 16];
     int rc;
@@ -216,26 +216,26 @@ static inline int send_one(side_t *side, uint64_t number, size_t size)
         data[i] = pattern(number, i);
     }
     if (0 == number % 3 && size <= btl->btl_max_send_size) {
-        descriptor = btl->btl_alloc(btl, side->peer, MCA_BTL_NO_ORDER, size, 0);
+        descriptor = btl->btl_alloc(btl, ep->peer, MCA_BTL_NO_ORDER, size, 0);
         if (NULL == descriptor) {
             return OPAL_ERR_OUT_OF_RESOURCE;
         }
         memcpy(descriptor->des_segments->seg_addr.pval, data, size);
-        TAP_CHECK(NULL == btl->btl_alloc(btl, side->peer, MCA_BTL_NO_ORDER, 8, 0),
+        TAP_CHECK(NULL == btl->btl_alloc(btl, ep->peer, MCA_BTL_NO_ORDER, 8, 0),
                   "two descriptors for the same place");
         if (0 == number % 2) { /* thought better of it, once */
             TAP_EQ(OPAL_SUCCESS, btl->btl_free(btl, descriptor));
-            return side->module->ep_send(side->module, side->peer, data, size / 2, data + size / 2,
-                                         size - size / 2, MCA_BTL_EP_TAG);
+            return ep->module->ep_send(ep->module, ep->peer, data, size / 2, data + size / 2,
+                                       size - size / 2, MCA_BTL_EP_TAG);
         }
-        rc = btl->btl_send(btl, side->peer, descriptor, MCA_BTL_EP_TAG);
+        rc = btl->btl_send(btl, ep->peer, descriptor, MCA_BTL_EP_TAG);
         if (0 > rc) {
             (void) btl->btl_free(btl, descriptor);
         }
         return 0 > rc ? rc : OPAL_SUCCESS;
     }
-    return side->module->ep_send(side->module, side->peer, data, size / 2, data + size / 2,
-                                 size - size / 2, MCA_BTL_EP_TAG);
+    return ep->module->ep_send(ep->module, ep->peer, data, size / 2, data + size / 2,
+                               size - size / 2, MCA_BTL_EP_TAG);
 }
 
 /** Seconds, of a clock. */
@@ -260,15 +260,15 @@ static inline void own_path(char *path, size_t size)
 }
 
 /** As send_one, but never by a descriptor, for which an area is taken. */
-static inline int send_whole(side_t *side, uint64_t number, size_t size)
+static inline int send_whole(test_ep_t *ep, uint64_t number, size_t size)
 {
     unsigned char data[1024];
 
     for (size_t i = 0; i < size; ++i) {
         data[i] = pattern(number, i);
     }
-    return side->module->ep_send(side->module, side->peer, data, size / 2, data + size / 2,
-                                 size - size / 2, MCA_BTL_EP_TAG);
+    return ep->module->ep_send(ep->module, ep->peer, data, size / 2, data + size / 2,
+                               size - size / 2, MCA_BTL_EP_TAG);
 }
 
 /** Bytes of memory that the own segment takes. */

@@ -31,53 +31,53 @@ void *__wrap_realloc(void *memory, size_t size)
 static void case_no_memory(const pair_t *pair)
 {
     enum { MANY = 200, TURNS = 200 };
-    static side_t sides[MANY];
+    static test_ep_t eps[MANY];
     name_t theirs;
 
     mca_btl_epshm_component.pipes = 0;
-    side_begin(pair, &sides[0], &theirs);
-    side_watch(&sides[0]);
+    test_ep_begin(pair, &eps[0], &theirs);
+    test_ep_watch(&eps[0]);
     for (int i = 0; 1 == pair->rank && i < MANY; ++i) {
         if (0 < i) {
-            TAP_EQ(OPAL_SUCCESS, side_open(&sides[i]));
+            TAP_EQ(OPAL_SUCCESS, test_ep_open(&eps[i]));
         }
-        side_connect(&sides[i], &theirs);
+        test_ep_connect(&eps[i], &theirs);
     }
     for (uint64_t round = 0; round < 2; ++round) {
         for (uint64_t i = 0; 1 == pair->rank && i < MANY; ++i) {
-            TAP_EQ(OPAL_SUCCESS, send_whole(&sides[i], round * (MANY + 1) + i, 100));
+            TAP_EQ(OPAL_SUCCESS, send_whole(&eps[i], round * (MANY + 1) + i, 100));
         }
         meet(pair);
         no_memory = 0 == pair->rank;
         for (int i = 0; 0 == pair->rank && i < TURNS; ++i) {
-            TAP_EQ(0, sides[0].module->ep_progress(sides[0].module));
+            TAP_EQ(0, eps[0].module->ep_progress(eps[0].module));
         }
         meet(pair);
         if (1 == pair->rank) {
-            TAP_EQ(OPAL_SUCCESS, send_whole(&sides[0], round * (MANY + 1) + MANY, 100));
+            TAP_EQ(OPAL_SUCCESS, send_whole(&eps[0], round * (MANY + 1) + MANY, 100));
         }
         meet(pair);
         no_memory = no_memory && 1 == round;
         for (int i = 0; 0 == pair->rank && i < TURNS; ++i) {
-            (void) sides[0].module->ep_progress(sides[0].module);
+            (void) eps[0].module->ep_progress(eps[0].module);
         }
-        TAP_EQ(0 == pair->rank ? MANY + 1 : 0, sides[0].received);
+        TAP_EQ(0 == pair->rank ? MANY + 1 : 0, eps[0].received);
         if (0 == round && 0 == pair->rank) { /* it has the memory now */
-            ((epshm_node_module_t *) sides[0].module)->found_capacity = MANY / 4;
+            ((epshm_node_module_t *) eps[0].module)->found_capacity = MANY / 4;
         }
         meet(pair);
     }
     TAP_EQ(0, losses + sender_losses);
     TAP_EQ(0, atomic_load(&mca_btl_epshm_component.pipes_broken));
     if (0 == pair->rank) {
-        side_close(&sides[0]);
+        test_ep_close(&eps[0]);
     }
     meet(pair);
     for (int i = 0; 1 == pair->rank && i < MANY; ++i) {
-        mca_btl_epshm_node_packets_reclaim((epshm_node_module_t *) sides[i].module, 2);
-        TAP_EQ(0, ((epshm_node_module_t *) sides[i].module)->sent_count);
-        side_disconnect(&sides[i]);
-        side_close(&sides[i]);
+        mca_btl_epshm_node_packets_reclaim((epshm_node_module_t *) eps[i].module, 2);
+        TAP_EQ(0, ((epshm_node_module_t *) eps[i].module)->sent_count);
+        test_ep_disconnect(&eps[i]);
+        test_ep_close(&eps[i]);
     }
 }
 
@@ -86,31 +86,31 @@ static void case_no_memory(const pair_t *pair)
 static void case_packets(const pair_t *pair)
 {
     enum { MANY = 100, COUNT = 20000 };
-    static side_t sides[MANY];
+    static test_ep_t eps[MANY];
     uint64_t taken = 0, read = 0, random;
     name_t theirs;
 
     mca_btl_epshm_component.pipes = 0;
-    side_begin(pair, &sides[0], &theirs);
-    sides[0].seed = tap_stream(8);
-    sides[0].most = 8000;
+    test_ep_begin(pair, &eps[0], &theirs);
+    eps[0].seed = tap_stream(8);
+    eps[0].most = 8000;
     if (0 == pair->rank) {
-        while (COUNT > sides[0].received) {
-            side_turn(&sides[0]);
-            for (; read + MANY <= sides[0].received; read += MANY) {
+        while (COUNT > eps[0].received) {
+            test_ep_turn(&eps[0]);
+            for (; read + MANY <= eps[0].received; read += MANY) {
                 tell(pair, &read, sizeof(read)); /* it is not ahead by more than twice that */
             }
         }
         meet(pair);
-        side_close(&sides[0]);
+        test_ep_close(&eps[0]);
         return;
     }
     random = tap_stream(8);
     for (int i = 0; i < MANY; ++i) {
         if (0 < i) {
-            TAP_EQ(OPAL_SUCCESS, side_open(&sides[i]));
+            TAP_EQ(OPAL_SUCCESS, test_ep_open(&eps[i]));
         }
-        side_connect(&sides[i], &theirs);
+        test_ep_connect(&eps[i], &theirs);
     }
     for (uint64_t number = 0; number < COUNT; ++number) {
         const size_t size = next_size(&random, 8000);
@@ -118,7 +118,7 @@ static void case_packets(const pair_t *pair)
         if (0 == number % MANY && 2 * MANY <= number) {
             hear(pair, &read, sizeof(read));
         }
-        TAP_EQ(OPAL_SUCCESS, send_one(&sides[number * 7 % MANY], number, size));
+        TAP_EQ(OPAL_SUCCESS, send_one(&eps[number * 7 % MANY], number, size));
         if (COUNT / 2 == number) {
             taken = memory_taken();
         }
@@ -129,8 +129,8 @@ static void case_packets(const pair_t *pair)
     hear(pair, &read, sizeof(read));
     meet(pair);
     for (int i = 0; i < MANY; ++i) {
-        side_disconnect(&sides[i]);
-        side_close(&sides[i]);
+        test_ep_disconnect(&eps[i]);
+        test_ep_close(&eps[i]);
     }
 }
 
@@ -138,7 +138,7 @@ static void case_packets(const pair_t *pair)
 static void case_ways_change(const pair_t *pair)
 {
     enum { MANY = 12, COUNT = 60000 };
-    static side_t sides[MANY];
+    static test_ep_t eps[MANY];
     static struct mca_btl_base_endpoint_t *peers[MANY];
     uint64_t random = tap_stream(9), sent[MANY] = {0}, opened = 0;
     name_t names[MANY], theirs;
@@ -146,26 +146,26 @@ static void case_ways_change(const pair_t *pair)
 
     mca_btl_epshm_component.pipes = 2;
     mca_btl_epshm_component.pipe_after = 3;
-    side_begin(pair, &sides[0], &theirs);
+    test_ep_begin(pair, &eps[0], &theirs);
     for (int i = 0; i < MANY; ++i) {
         if (1 == pair->rank) {
             if (0 < i) {
-                TAP_EQ(OPAL_SUCCESS, side_open(&sides[i]));
+                TAP_EQ(OPAL_SUCCESS, test_ep_open(&eps[i]));
             }
-            name_of(&sides[i], &names[i]);
+            name_of(&eps[i], &names[i]);
             tell(pair, &names[i], sizeof(names[i]));
         } else {
             hear(pair, &names[i], sizeof(names[i]));
-            TAP_EQ(OPAL_SUCCESS, sides[0].module->ep_connect(sides[0].module, names[i].bytes,
-                                                             names[i].length, &peers[i]));
+            TAP_EQ(OPAL_SUCCESS, eps[0].module->ep_connect(eps[0].module, names[i].bytes,
+                                                           names[i].length, &peers[i]));
         }
     }
     if (1 == pair->rank) {
         for (uint64_t all = 0; COUNT > all;) {
             all = 0;
             for (int i = 0; i < MANY; ++i) {
-                (void) sides[i].module->ep_progress(sides[i].module);
-                all += sides[i].received;
+                (void) eps[i].module->ep_progress(eps[i].module);
+                all += eps[i].received;
             }
         }
     }
@@ -177,34 +177,34 @@ static void case_ways_change(const pair_t *pair)
         if (0 == tap_below(&random, 40)) {
             to = (int) tap_below(&random, MANY);
         }
-        sides[0].peer = peers[to];
+        eps[0].peer = peers[to];
         peer = (epshm_node_peer_t *) peers[to];
         had = NULL != peer->out.pipe;
         while (OPAL_ERR_OUT_OF_RESOURCE
-                   == (rc = send_whole(&sides[0], sent[to], tap_below(&random, 1000)))
+                   == (rc = send_whole(&eps[0], sent[to], tap_below(&random, 1000)))
                || OPAL_ERR_NOT_AVAILABLE == rc) {
-            side_turn(&sides[0]);
+            test_ep_turn(&eps[0]);
         }
         TAP_EQ(OPAL_SUCCESS, rc);
         opened += !had && NULL != peer->out.pipe;
         ++sent[to];
         for (int i = 0; i < 30; ++i) {
-            (void) sides[0].module->ep_progress(sides[0].module);
+            (void) eps[0].module->ep_progress(eps[0].module);
         }
     }
     if (0 == pair->rank) {
         TAP_CHECK(10 < opened, "a pipe was opened %llu times", (unsigned long long) opened);
-        TAP_CHECK(2 >= ((epshm_node_module_t *) sides[0].module)->pipes, "too many pipes");
+        TAP_CHECK(2 >= ((epshm_node_module_t *) eps[0].module)->pipes, "too many pipes");
         meet(pair);
         for (int i = 0; i < MANY; ++i) {
-            sides[0].module->ep_disconnect(sides[0].module, peers[i]);
+            eps[0].module->ep_disconnect(eps[0].module, peers[i]);
         }
-        side_close(&sides[0]);
+        test_ep_close(&eps[0]);
         return;
     }
     meet(pair);
     for (int i = 0; i < MANY; ++i) {
-        side_close(&sides[i]);
+        test_ep_close(&eps[i]);
     }
 }
 
@@ -212,98 +212,98 @@ static void case_ways_change(const pair_t *pair)
 static void case_bound(const pair_t *pair)
 {
     struct mca_btl_base_endpoint_t *lazy;
-    side_t side = {.received = 0}, other = {.received = 8};
+    test_ep_t ep = {.received = 0}, other = {.received = 8};
     name_t theirs, others;
     uint64_t sent = 0;
 
     mca_btl_epshm_component.pipes = 0;
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     if (1 == pair->rank) {
-        TAP_EQ(OPAL_SUCCESS, side_open(&other));
+        TAP_EQ(OPAL_SUCCESS, test_ep_open(&other));
         name_of(&other, &others);
         tell(pair, &others, sizeof(others));
         while (9 > other.received) {
-            side_turn(&other);
+            test_ep_turn(&other);
         }
-        TAP_EQ(8, side.module->ep_progress(
-                      side.module)); /* a test of MPI's sees that it may find more */
-        TAP_EQ(8, side.received);
+        TAP_EQ(8,
+               ep.module->ep_progress(ep.module)); /* a test of MPI's sees that it may find more */
+        TAP_EQ(8, ep.received);
         meet(pair);
-        side_close(&other);
-        side_close(&side);
+        test_ep_close(&other);
+        test_ep_close(&ep);
         return;
     }
     hear(pair, &others, sizeof(others));
-    side_connect(&side, &theirs);
-    lazy = side.peer;
-    while (100 > sent && OPAL_SUCCESS == send_whole(&side, sent, 8)) {
+    test_ep_connect(&ep, &theirs);
+    lazy = ep.peer;
+    while (100 > sent && OPAL_SUCCESS == send_whole(&ep, sent, 8)) {
         ++sent;
     }
     TAP_EQ(8, sent);
-    TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, send_whole(&side, sent, 8));
-    side_connect(&side, &others);
-    TAP_EQ(OPAL_SUCCESS, send_whole(&side, sent, 8));
+    TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, send_whole(&ep, sent, 8));
+    test_ep_connect(&ep, &others);
+    TAP_EQ(OPAL_SUCCESS, send_whole(&ep, sent, 8));
     meet(pair);
-    side_disconnect(&side);
-    side.peer = lazy;
-    TAP_EQ(OPAL_SUCCESS, send_whole(&side, sent, 8)); /* they have been read */
-    side_disconnect(&side);
-    side_close(&side);
+    test_ep_disconnect(&ep);
+    ep.peer = lazy;
+    TAP_EQ(OPAL_SUCCESS, send_whole(&ep, sent, 8)); /* they have been read */
+    test_ep_disconnect(&ep);
+    test_ep_close(&ep);
 }
 
 /* ---- packets that make no sense -------------------------------------------------------------- */
 
-static epshm_packet_t *last_packet(const side_t *side)
+static epshm_packet_t *last_packet(const test_ep_t *ep)
 {
-    return ((epshm_node_module_t *) side->module)->sent_last->packet;
+    return ((epshm_node_module_t *) ep->module)->sent_last->packet;
 }
 
-static void spoil_kind(side_t *side)
+static void spoil_kind(test_ep_t *ep)
 {
-    last_packet(side)->envelope.kind = 77;
+    last_packet(ep)->envelope.kind = 77;
 }
 
-static void spoil_tag(side_t *side)
+static void spoil_tag(test_ep_t *ep)
 {
-    last_packet(side)->envelope.tag = 1;
+    last_packet(ep)->envelope.tag = 1;
 }
 
-static void spoil_addressee(side_t *side)
+static void spoil_addressee(test_ep_t *ep)
 {
-    last_packet(side)->addressee += UINT64_C(1) << 50;
+    last_packet(ep)->addressee += UINT64_C(1) << 50;
 }
 
 /** Rank 1 sends four packets, the third of which is spoilt: the first two arrive, and both learn
  * that they have lost each other. */
-static void spoilt(const pair_t *pair, void (*spoil)(side_t *side))
+static void spoilt(const pair_t *pair, void (*spoil)(test_ep_t *ep))
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
-    side_watch(&side);
+    test_ep_begin(pair, &ep, &theirs);
+    test_ep_watch(&ep);
     if (1 == pair->rank) {
-        side_connect(&side, &theirs);
+        test_ep_connect(&ep, &theirs);
         for (uint64_t number = 0; number < 4; ++number) {
-            TAP_EQ(OPAL_SUCCESS, send_whole(&side, number, 100));
+            TAP_EQ(OPAL_SUCCESS, send_whole(&ep, number, 100));
             if (2 == number) {
-                spoil(&side);
+                spoil(&ep);
             }
         }
     }
     meet(pair);
-    side_turns(&side);
+    test_ep_turns(&ep);
     meet(pair);
-    side_turns(&side);
+    test_ep_turns(&ep);
     TAP_EQ(1, losses + sender_losses);
-    TAP_EQ(0 == pair->rank ? 2 : 0, side.received);
+    TAP_EQ(0 == pair->rank ? 2 : 0, ep.received);
     TAP_EQ(0 == pair->rank ? 1 : 0, atomic_load(&mca_btl_epshm_component.pipes_broken));
     if (1 == pair->rank) {
-        TAP_EQ(OPAL_ERR_UNREACH, send_whole(&side, 4, 8));
-        side_disconnect(&side);
+        TAP_EQ(OPAL_ERR_UNREACH, send_whole(&ep, 4, 8));
+        test_ep_disconnect(&ep);
     }
     meet(pair);
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 static void case_kind(const pair_t *pair)
@@ -325,33 +325,33 @@ static void case_addressee(const pair_t *pair)
  * up, and its senders see that. */
 static void broken_doorbell(const pair_t *pair, bool endless)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
-    side_watch(&side);
+    test_ep_begin(pair, &ep, &theirs);
+    test_ep_watch(&ep);
     if (1 == pair->rank) {
-        side_connect(&side, &theirs);
-        TAP_EQ(OPAL_SUCCESS, send_whole(&side, 0, 8));
-        TAP_EQ(OPAL_SUCCESS, send_whole(&side, 1, 8));
+        test_ep_connect(&ep, &theirs);
+        TAP_EQ(OPAL_SUCCESS, send_whole(&ep, 0, 8));
+        TAP_EQ(OPAL_SUCCESS, send_whole(&ep, 1, 8));
         if (endless) {
-            atomic_store(&((epshm_node_module_t *) side.module)->sent->packet->next,
-                         atomic_load(&((epshm_node_peer_t *) side.peer)->doorbell->last));
+            atomic_store(&((epshm_node_module_t *) ep.module)->sent->packet->next,
+                         atomic_load(&((epshm_node_peer_t *) ep.peer)->doorbell->last));
         } else {
-            last_packet(&side)->envelope.size = UINT32_MAX;
+            last_packet(&ep)->envelope.size = UINT32_MAX;
         }
         meet(pair);
         meet(pair);
-        side_turns(&side);
+        test_ep_turns(&ep);
         TAP_EQ(1, losses + sender_losses);
-        side_disconnect(&side);
+        test_ep_disconnect(&ep);
     } else {
         meet(pair);
-        TAP_CHECK(0 > side.module->ep_progress(side.module), "it goes on");
-        TAP_EQ(0, side.received);
+        TAP_CHECK(0 > ep.module->ep_progress(ep.module), "it goes on");
+        TAP_EQ(0, ep.received);
         meet(pair);
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 static void case_size(const pair_t *pair)
@@ -364,42 +364,42 @@ static void case_endless(const pair_t *pair)
     broken_doorbell(pair, true);
 }
 
-/** Rank 0 gives rank 1 up, which waits and has nothing on its way: it is told, or learns of it when
- * it asks. */
+/** Rank 0 gives rank 1 up, which waits and has nothing on its way: it is notified, or learns of it
+ * when it asks. */
 static void given_up(const pair_t *pair, bool asks)
 {
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     name_t theirs;
 
-    side_begin(pair, &side, &theirs);
-    side_watch(&side);
-    side_connect(&side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
+    test_ep_watch(&ep);
+    test_ep_connect(&ep, &theirs);
     if (0 == pair->rank) {
         if (asks) {
-            side.module->ep_refuse(side.module, theirs.bytes, theirs.length);
+            ep.module->ep_refuse(ep.module, theirs.bytes, theirs.length);
         } else {
-            mca_btl_epshm_node_cut((epshm_node_peer_t *) side.peer);
+            mca_btl_epshm_node_cut((epshm_node_peer_t *) ep.peer);
         }
         meet(pair);
         meet(pair);
-        side_turns(&side);
+        test_ep_turns(&ep);
         meet(pair);
     } else {
         meet(pair);
         if (asks) {
-            side.module->ep_check_liveness(side.module, side.peer, true);
+            ep.module->ep_check_liveness(ep.module, ep.peer, true);
         }
         meet(pair);
         meet(pair);
-        side_turns(&side);
+        test_ep_turns(&ep);
         TAP_EQ(1, losses + sender_losses);
     }
     meet(pair);
-    side_disconnect(&side);
-    side_close(&side);
+    test_ep_disconnect(&ep);
+    test_ep_close(&ep);
 }
 
-static void case_told(const pair_t *pair)
+static void case_notified(const pair_t *pair)
 {
     given_up(pair, false);
 }
@@ -422,7 +422,7 @@ int main(int argc, char **argv)
     run_pair("a packet for nobody", case_addressee, false);
     run_pair("a packet that is too large", case_size, false);
     run_pair("packets without an end", case_endless, false);
-    run_pair("an endpoint that is told", case_told, false);
+    run_pair("an endpoint that is notified", case_notified, false);
     run_pair("an endpoint that asks", case_asks, false);
     return pairs_end();
 }

@@ -194,7 +194,7 @@ static void case_taken_back(void)
     epshm_pipe_out_t out;
     epshm_pipe_in_t in;
 
-    tap_case("a message that has been sent and is not there any more is missed, on either side");
+    tap_case("a message that has been sent and is not there any more is missed, by either process");
     make(&segment, 16, 0, &out, &in);
     fill(data, 100, 1);
     for (uint64_t i = 0; i < 40; ++i) { /* some laps, in messages of two cells */

@@ -7,7 +7,7 @@
  * @file
  *
  * What the tests of the pipe between processes share: memory as a segment is, a pipe in it,
- * messages that both sides know.
+ * messages that both processes know.
  */
 
 #ifndef EP_TEST_UNIT_TEST_EPSHM_PIPE_H

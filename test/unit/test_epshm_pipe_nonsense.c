@@ -7,7 +7,7 @@
  * @file
  *
  * Memory that makes no sense where a pipe between processes should be (btl_epshm_pipe.h): what the
- * other side says, and what it writes while it is read.
+ * other process says, and what it writes while it is read.
  *
  * Guards: btl_epshm_pipe.h, btl_epshm_pipe_in.h, btl_epshm_pipe_out.h
  */
@@ -111,21 +111,21 @@ static void case_scribbled(void)
 /* ---- nonsense -------------------------------------------------------------------------------- */
 
 /** What the producer says; all of it right here. */
-typedef struct told_t {
+typedef struct given_t {
     uint64_t magic, cells, used, area, area_size, kind, size, position;
     uint64_t inline_size; /**< not 0: of a message in the cells, instead */
     uint64_t used_later;  /**< once the pipe has been opened */
-} told_t;
+} given_t;
 
-static const told_t right = {.magic = EPSHM_PIPE_MAGIC,
-                             .cells = 16,
-                             .used = SEGMENT,
-                             .area = AREA_AT,
-                             .area_size = 4096,
-                             .kind = EPSHM_PIPE_BULK,
-                             .size = 600,
-                             .position = 0,
-                             .used_later = SEGMENT};
+static const given_t right = {.magic = EPSHM_PIPE_MAGIC,
+                              .cells = 16,
+                              .used = SEGMENT,
+                              .area = AREA_AT,
+                              .area_size = 4096,
+                              .kind = EPSHM_PIPE_BULK,
+                              .size = 600,
+                              .position = 0,
+                              .used_later = SEGMENT};
 
 /** One thing of it that is wrong. */
 static const struct {
@@ -134,54 +134,54 @@ static const struct {
     size_t field;
     uint64_t value;
 } wrongs[] = {
-    {"magic", false, offsetof(told_t, magic), 1},
-    {"no cells", false, offsetof(told_t, cells), 0},
-    {"too few cells", false, offsetof(told_t, cells), 8},
-    {"cells no power of two", false, offsetof(told_t, cells), 17},
-    {"more cells than memory", false, offsetof(told_t, cells), 4096},
-    {"far too many cells", false, offsetof(told_t, cells), UINT64_C(1) << 58},
-    {"used beyond the mapping", false, offsetof(told_t, used), SEGMENT + 1},
-    {"pipe beyond what is used", false, offsetof(told_t, used), 128},
-    {"kind", true, offsetof(told_t, kind), 9},
-    {"bare, too long", true, offsetof(told_t, kind), EPSHM_PIPE_BARE},
-    {"inline, too long", true, offsetof(told_t, inline_size), 441},
-    {"inline, far too long", true, offsetof(told_t, inline_size), UINT32_MAX},
-    {"no area", true, offsetof(told_t, area), 0},
-    {"area not aligned", true, offsetof(told_t, area), AREA_AT + 8},
-    {"area beyond the mapping", true, offsetof(told_t, area), SEGMENT},
-    {"area far beyond", true, offsetof(told_t, area), UINT64_MAX - 63},
-    {"area too large", true, offsetof(told_t, area_size), SEGMENT},
-    {"area of no size", true, offsetof(told_t, area_size), 0},
-    {"area of an odd size", true, offsetof(told_t, area_size), 4095},
-    {"longer than the area", true, offsetof(told_t, size), 4097},
-    {"over the area's end", true, offsetof(told_t, position), 4096 - 64},
-    {"position not aligned", true, offsetof(told_t, position), 8},
-    {"position too far ahead", true, offsetof(told_t, position), 8192},
-    {"position far ahead", true, offsetof(told_t, position), UINT64_MAX - 63},
-    {"used beyond the mapping, later", true, offsetof(told_t, used_later), SEGMENT + 1},
-    {"area beyond what is used, later", true, offsetof(told_t, used_later), AREA_AT + 4095},
+    {"magic", false, offsetof(given_t, magic), 1},
+    {"no cells", false, offsetof(given_t, cells), 0},
+    {"too few cells", false, offsetof(given_t, cells), 8},
+    {"cells no power of two", false, offsetof(given_t, cells), 17},
+    {"more cells than memory", false, offsetof(given_t, cells), 4096},
+    {"far too many cells", false, offsetof(given_t, cells), UINT64_C(1) << 58},
+    {"used beyond the mapping", false, offsetof(given_t, used), SEGMENT + 1},
+    {"pipe beyond what is used", false, offsetof(given_t, used), 128},
+    {"kind", true, offsetof(given_t, kind), 9},
+    {"bare, too long", true, offsetof(given_t, kind), EPSHM_PIPE_BARE},
+    {"inline, too long", true, offsetof(given_t, inline_size), 441},
+    {"inline, far too long", true, offsetof(given_t, inline_size), UINT32_MAX},
+    {"no area", true, offsetof(given_t, area), 0},
+    {"area not aligned", true, offsetof(given_t, area), AREA_AT + 8},
+    {"area beyond the mapping", true, offsetof(given_t, area), SEGMENT},
+    {"area far beyond", true, offsetof(given_t, area), UINT64_MAX - 63},
+    {"area too large", true, offsetof(given_t, area_size), SEGMENT},
+    {"area of no size", true, offsetof(given_t, area_size), 0},
+    {"area of an odd size", true, offsetof(given_t, area_size), 4095},
+    {"longer than the area", true, offsetof(given_t, size), 4097},
+    {"over the area's end", true, offsetof(given_t, position), 4096 - 64},
+    {"position not aligned", true, offsetof(given_t, position), 8},
+    {"position too far ahead", true, offsetof(given_t, position), 8192},
+    {"position far ahead", true, offsetof(given_t, position), UINT64_MAX - 63},
+    {"used beyond the mapping, later", true, offsetof(given_t, used_later), SEGMENT + 1},
+    {"area beyond what is used, later", true, offsetof(given_t, used_later), AREA_AT + 4095},
 };
 
-/** Make a pipe with one message as told. */
-static void tell(segment_t *segment, const told_t *told)
+/** Make a pipe with one message as given. */
+static void tell(segment_t *segment, const given_t *given)
 {
     const epshm_pipe_envelope_t envelope = {
-        .kind = 0 != told->inline_size ? EPSHM_PIPE_INLINE : (uint8_t) told->kind,
+        .kind = 0 != given->inline_size ? EPSHM_PIPE_INLINE : (uint8_t) given->kind,
         .tag = 3,
-        .size = (uint32_t) (0 != told->inline_size ? told->inline_size : told->size)};
+        .size = (uint32_t) (0 != given->inline_size ? given->inline_size : given->size)};
     epshm_pipe_out_t out;
     epshm_pipe_in_t in;
 
     atomic_store(used_of(segment), SEGMENT);
     make(segment, 16, 0, &out, &in);
     memcpy(out.cells[0].data, &envelope, sizeof(envelope));
-    memcpy(out.cells[0].data + sizeof(envelope), &told->position, sizeof(told->position));
+    memcpy(out.cells[0].data + sizeof(envelope), &given->position, sizeof(given->position));
     epshm_pipe_publish(&out, 1);
-    out.pipe->magic = told->magic;
-    out.pipe->cells = told->cells;
-    atomic_store(&out.pipe->area, told->area);
-    atomic_store(&out.pipe->area_size, told->area_size);
-    atomic_store(used_of(segment), told->used);
+    out.pipe->magic = given->magic;
+    out.pipe->cells = given->cells;
+    atomic_store(&out.pipe->area, given->area);
+    atomic_store(&out.pipe->area_size, given->area_size);
+    atomic_store(used_of(segment), given->used);
 }
 
 static void case_nonsense(void)
@@ -197,18 +197,18 @@ static void case_nonsense(void)
               "what is right is not opened");
     TAP_EQ(EPSHM_PIPE_MESSAGE, epshm_pipe_peek(&in, room, &message));
     for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); ++i) {
-        told_t told = right;
+        given_t given = right;
         bool opens;
 
-        memcpy((char *) &told + wrongs[i].field, &wrongs[i].value, sizeof(wrongs[i].value));
-        tell(&segment, &told);
+        memcpy((char *) &given + wrongs[i].field, &wrongs[i].value, sizeof(wrongs[i].value));
+        tell(&segment, &given);
         opens = epshm_pipe_open(&in, segment.memory, SEGMENT, used_of(&segment), PIPE_AT);
         TAP_CHECK(wrongs[i].opens == opens, "%s: %s", wrongs[i].what,
                   opens ? "opened" : "not opened");
         if (opens) {
             int rc;
 
-            atomic_store(used_of(&segment), told.used_later);
+            atomic_store(used_of(&segment), given.used_later);
             rc = epshm_pipe_peek(&in, room, &message);
             TAP_CHECK(EPSHM_PIPE_BROKEN == rc, "%s: got %d", wrongs[i].what, rc);
         }

@@ -27,7 +27,7 @@ typedef struct traffic_t {
     size_t most; /**< bytes of a message */
 } traffic_t;
 
-/** Sizes, the same for both sides: many small ones, some in between, few large ones. */
+/** Sizes, the same for both processes: many small ones, some in between, few large ones. */
 static size_t next_size(uint64_t *random, size_t most)
 {
     const uint64_t kind = tap_below(random, 16);

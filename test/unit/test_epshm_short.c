@@ -23,48 +23,48 @@ static void case_memory(const pair_t *pair)
 {
     enum { MANY = 1000, EACH = 3 };
     static struct mca_btl_base_endpoint_t *peers[MANY];
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     uint64_t number = 0;
     name_t theirs;
 
     mca_btl_epshm_component.pipes = 0; /* or what is in pipes is overtaken: all lead to one */
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     for (int i = 0; 1 == pair->rank && i < MANY; ++i) {
-        side_connect(&side, &theirs);
-        peers[i] = side.peer;
+        test_ep_connect(&ep, &theirs);
+        peers[i] = ep.peer;
     }
     for (int round = 0; round < EACH; ++round) {
         for (int i = 0; 1 == pair->rank && i < MANY; ++i) {
             int rc;
 
-            side.peer = peers[i];
+            ep.peer = peers[i];
             do {
-                rc = send_whole(&side, number, 1000);
+                rc = send_whole(&ep, number, 1000);
             } while (OPAL_ERR_NOT_AVAILABLE == rc && 0 == sched_yield());
             TAP_EQ(OPAL_SUCCESS, rc);
             ++number;
         }
     }
-    while (0 == pair->rank && MANY * EACH > side.received) {
-        side_turn(&side);
+    while (0 == pair->rank && MANY * EACH > ep.received) {
+        test_ep_turn(&ep);
     }
     TAP_CHECK((1 << 20) > memory_taken(), "%llu bytes", (unsigned long long) memory_taken());
     meet(pair);
     for (int i = 0; 1 == pair->rank && i < MANY; ++i) {
-        side.module->ep_disconnect(side.module, peers[i]);
+        ep.module->ep_disconnect(ep.module, peers[i]);
     }
     meet(pair);
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** Take in as many messages as rank 1 says it has sent. */
-static void receive_all(const pair_t *pair, side_t *side)
+static void receive_all(const pair_t *pair, test_ep_t *ep)
 {
     uint64_t sent = 0;
 
     hear(pair, &sent, sizeof(sent));
-    while (sent > side->received) {
-        side_turn(side);
+    while (sent > ep->received) {
+        test_ep_turn(ep);
     }
     meet(pair);
 }
@@ -82,72 +82,72 @@ static void case_no_room(const pair_t *pair)
 {
     enum { MANY = 200 };
     static struct mca_btl_base_endpoint_t *peers[MANY];
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     uint64_t sent = 0;
     name_t theirs;
     int rc = OPAL_SUCCESS;
 
     mca_btl_epshm_component.pipes = MANY;
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     if (1 == pair->rank) {
-        receive_all(pair, &side);
-        side_close(&side);
+        receive_all(pair, &ep);
+        test_ep_close(&ep);
         return;
     }
     for (int i = 0; i < MANY; ++i) {
         TAP_EQ(OPAL_SUCCESS,
-               side.module->ep_connect(side.module, theirs.bytes, theirs.length, &peers[i]));
+               ep.module->ep_connect(ep.module, theirs.bytes, theirs.length, &peers[i]));
     }
     for (int i = 0; i < MANY / 2; ++i) {
         (void) mca_btl_epshm_node_open_pipe((epshm_node_peer_t *) peers[i]);
     }
-    TAP_CHECK(MANY / 2 > ((epshm_node_module_t *) side.module)->pipes, "%u pipes in 512 KiB",
-              ((epshm_node_module_t *) side.module)->pipes);
-    side.peer = peers[MANY - 1];
-    while (OPAL_SUCCESS == (rc = send_whole(&side, sent, 600))) {
+    TAP_CHECK(MANY / 2 > ((epshm_node_module_t *) ep.module)->pipes, "%u pipes in 512 KiB",
+              ((epshm_node_module_t *) ep.module)->pipes);
+    ep.peer = peers[MANY - 1];
+    while (OPAL_SUCCESS == (rc = send_whole(&ep, sent, 600))) {
         ++sent;
-        side.peer = peers[MANY / 2 + (int) sent % (MANY / 2 - 1)];
+        ep.peer = peers[MANY / 2 + (int) sent % (MANY / 2 - 1)];
     }
     TAP_EQ(OPAL_ERR_NOT_AVAILABLE, rc);
     for (int i = 0; i < MANY; ++i) {
         epshm_node_peer_t *peer = (epshm_node_peer_t *) peers[i];
 
-        side.peer = peers[i];
+        ep.peer = peers[i];
         if (NULL == peer->out.pipe && 0 == peer->packets) {
-            TAP_EQ(OPAL_SUCCESS, send_whole(&side, sent++, 400));
+            TAP_EQ(OPAL_SUCCESS, send_whole(&ep, sent++, 400));
         }
     }
     TAP_CHECK(MANY / 4 < sent, "only %llu messages", (unsigned long long) sent);
     await_received(pair, sent);
     for (int i = 0; i < MANY; ++i) {
-        side.module->ep_disconnect(side.module, peers[i]);
+        ep.module->ep_disconnect(ep.module, peers[i]);
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 /** To the peers from the second one on, until there is no packet of 1 KiB left.
  * @return number of messages sent so far */
-static uint64_t use_up(side_t *side, struct mca_btl_base_endpoint_t **peers, int count,
+static uint64_t use_up(test_ep_t *ep, struct mca_btl_base_endpoint_t **peers, int count,
                        uint64_t sent)
 {
     int rc = OPAL_SUCCESS;
 
     for (int i = 1; i < count && OPAL_ERR_NOT_AVAILABLE != rc; ++i) {
-        side->peer = peers[i];
-        while (OPAL_SUCCESS == (rc = send_whole(side, sent, 1000))) {
+        ep->peer = peers[i];
+        while (OPAL_SUCCESS == (rc = send_whole(ep, sent, 1000))) {
             ++sent;
         }
     }
     TAP_EQ(OPAL_ERR_NOT_AVAILABLE, rc);
-    side->peer = peers[0];
+    ep->peer = peers[0];
     return sent;
 }
 
 /** Pack a message of 900 bytes, and send what can be sent of it.  @return has any been? */
-static bool send_first_part(side_t *side, uint64_t number)
+static bool send_first_part(test_ep_t *ep, uint64_t number)
 {
     enum { HEADER = 8, DATA = 892 };
-    mca_btl_base_module_t *btl = &side->module->super;
+    mca_btl_base_module_t *btl = &ep->module->super;
     mca_btl_base_descriptor_t *descriptor;
     opal_convertor_t *convertor;
     unsigned char data[HEADER + DATA];
@@ -163,15 +163,14 @@ static bool send_first_part(side_t *side, uint64_t number)
         data[i] = pattern(number, i);
     }
     (void) opal_convertor_prepare_for_send(convertor, &opal_datatype_uint1, DATA, data + HEADER);
-    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, btl->btl_sendi(btl, side->peer, convertor, data, HEADER, DATA,
+    TAP_EQ(OPAL_ERR_NOT_AVAILABLE, btl->btl_sendi(btl, ep->peer, convertor, data, HEADER, DATA,
                                                   MCA_BTL_NO_ORDER, 0, MCA_BTL_EP_TAG, NULL));
-    descriptor = btl->btl_prepare_src(btl, side->peer, convertor, MCA_BTL_NO_ORDER, HEADER, &size,
-                                      0);
+    descriptor = btl->btl_prepare_src(btl, ep->peer, convertor, MCA_BTL_NO_ORDER, HEADER, &size, 0);
     TAP_CHECK(NULL != descriptor, "no part of it can be sent");
     if (NULL != descriptor) {
         TAP_EQ(EPSHM_PIPE_INLINE_MAX - HEADER, size);
         memcpy(descriptor->des_segments->seg_addr.pval, data, HEADER);
-        TAP_EQ(1, btl->btl_send(btl, side->peer, descriptor, MCA_BTL_EP_TAG));
+        TAP_EQ(1, btl->btl_send(btl, ep->peer, descriptor, MCA_BTL_EP_TAG));
     }
     OBJ_RELEASE(convertor);
     (void) mca_base_framework_close(&opal_accelerator_base_framework);
@@ -184,34 +183,34 @@ static void case_other_sizes(const pair_t *pair)
 {
     enum { MANY = 80 };
     static struct mca_btl_base_endpoint_t *peers[MANY];
-    side_t side = {.received = 0};
+    test_ep_t ep = {.received = 0};
     uint64_t sent = 0;
     name_t theirs;
 
     mca_btl_epshm_component.pipes = 0;
     mca_btl_epshm_component.packet_bytes = segment_size;
-    side_begin(pair, &side, &theirs);
+    test_ep_begin(pair, &ep, &theirs);
     if (0 == pair->rank) {
-        receive_all(pair, &side);
-        receive_all(pair, &side);
-        side_close(&side);
+        receive_all(pair, &ep);
+        receive_all(pair, &ep);
+        test_ep_close(&ep);
         return;
     }
     for (int i = 0; i < MANY; ++i) {
-        side_connect(&side, &theirs);
-        peers[i] = side.peer;
+        test_ep_connect(&ep, &theirs);
+        peers[i] = ep.peer;
     }
-    TAP_EQ(OPAL_SUCCESS, send_one(&side, sent++, 8));
-    TAP_EQ(OPAL_SUCCESS, send_one(&side, sent++, 2000));
+    TAP_EQ(OPAL_SUCCESS, send_one(&ep, sent++, 8));
+    TAP_EQ(OPAL_SUCCESS, send_one(&ep, sent++, 2000));
     await_received(pair, sent);
-    mca_btl_epshm_node_packets_reclaim((epshm_node_module_t *) side.module, UINT32_MAX);
-    sent = use_up(&side, peers, MANY, sent);
-    sent += send_first_part(&side, sent);
+    mca_btl_epshm_node_packets_reclaim((epshm_node_module_t *) ep.module, UINT32_MAX);
+    sent = use_up(&ep, peers, MANY, sent);
+    sent += send_first_part(&ep, sent);
     await_received(pair, sent);
     for (int i = 0; i < MANY; ++i) {
-        side.module->ep_disconnect(side.module, peers[i]);
+        ep.module->ep_disconnect(ep.module, peers[i]);
     }
-    side_close(&side);
+    test_ep_close(&ep);
 }
 
 int main(int argc, char **argv)

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What the tests of an SPSC ring's ring share: a ring at any position, messages that both sides know.
+ * What the tests of an SPSC ring's ring share: a ring at any position, messages that both threads know.
  */
 
 #ifndef TEST_EPSHM_SPSC_H
@@ -52,7 +52,7 @@ static inline epshm_spsc_ring_t *ring_at(size_t cells, uint64_t base)
     return ring;
 }
 
-/** What producer sends as its message number sequence: both sides know. */
+/** What producer sends as its message number sequence: both threads know. */
 static inline size_t message_make(uint64_t producer, uint64_t sequence, unsigned char *data,
                                   epshm_spsc_mark_t *mark)
 {

@@ -38,8 +38,7 @@ static void case_open(void)
     TAP_EQ(sent[0][1], received[0][1]);
 
     send_many(0, 1, 1);
-    TAP_CHECK(sides[1].module->ep_pending(sides[1].module),
-              "a message in an SPSC ring is not seen");
+    TAP_CHECK(eps[1].module->ep_pending(eps[1].module), "a message in an SPSC ring is not seen");
     end();
 }
 
@@ -53,10 +52,10 @@ static void case_behind_others(void)
     send_many(0, 1, 8);
     TAP_CHECK(has_spsc(0, 1), "no SPSC ring");
     TAP_EQ(0, bits_of(recv_queue_of(1)));
-    (void) side_progress(1);
+    (void) test_ep_progress(1);
     TAP_EQ(0, bits_of(recv_queue_of(1)));
     TAP_EQ(EPSHM_SPSC_AFTER - 1, received[0][1]);
-    (void) side_progress(1);
+    (void) test_ep_progress(1);
     TAP_EQ(1, bits_of(recv_queue_of(1)));
     end();
 }
@@ -70,7 +69,7 @@ static void case_left_full(void)
     begin(2);
     recv_queue = recv_queue_of(1);
     send_many(0, 1, EPSHM_SPSC_AFTER + 10);
-    side_close(0, true);
+    test_ep_close(0, true);
     TAP_EQ(1, references_of(recv_queue)); /* neither the connection nor the SPSC ring */
     TAP_EQ(EPSHM_SPSC_LEFT, state_of(recv_queue, 0));
     ring = spsc_ring(recv_queue, 0);
@@ -84,7 +83,7 @@ static void case_left_full(void)
     TAP_EQ(EPSHM_SPSC_FREE, state_of(recv_queue, 0));
     TAP_EQ(0, bits_of(recv_queue));
 
-    side_open(2);
+    test_ep_open(2);
     send_many(2, 1, EPSHM_SPSC_AFTER + 10);
     TAP_EQ(EPSHM_SPSC_TAKEN, state_of(recv_queue, 0));
     TAP_EQ((uintptr_t) ring, (uintptr_t) spsc_ring(recv_queue, 0));
@@ -110,8 +109,8 @@ static void case_beside(void)
     area = place_of(0, 1)->writer.area;
     TAP_CHECK(NULL != area, "no area");
     send_many(0, 1, 10);
-    side_close(1, false); /* with them in it */
-    side_open(1);
+    test_ep_close(1, false); /* with them in it */
+    test_ep_open(1);
     end();
 }
 
@@ -159,7 +158,7 @@ static void case_all_taken(void)
     }
     TAP_EQ(0xff, bits_of(recv_queue));
     TAP_EQ(1 + 9 + 8, references_of(recv_queue));
-    side_close(3, true);
+    test_ep_close(3, true);
     take_all(0);
     TAP_EQ(0xff & ~(1 << 2), bits_of(recv_queue));
     send_many(9, 0, EPSHM_SPSC_AFTER);
@@ -176,19 +175,19 @@ static void case_no_announcement(void)
     tap_case("no room for the announcement: the SPSC ring stays free");
     begin(1);
     mca_btl_epshm_component.ring_cells = 16;
-    side_open(1);
+    test_ep_open(1);
     recv_queue = recv_queue_of(1);
     connect_to(0, 1);
     while (epshm_ring_claim(&recv_queue->ring, 1, &position)) { /* as if others were slow */
     }
     for (int i = 0; i < 2 * EPSHM_SPSC_AFTER; ++i) {
-        TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, side_send(0, 1));
+        TAP_EQ(OPAL_ERR_OUT_OF_RESOURCE, test_ep_send(0, 1));
         TAP_CHECK(!has_spsc(0, 1), "an SPSC ring unannounced");
         TAP_EQ(EPSHM_SPSC_FREE, state_of(recv_queue, 0));
         TAP_EQ(2, references_of(recv_queue));
     }
-    side_close(1, true);
-    side_close(0, true);
+    test_ep_close(1, true);
+    test_ep_close(0, true);
     tap_case_done();
 }
 
@@ -205,11 +204,11 @@ static void case_self(void)
     end();
 }
 
-/** The one buffer that a side may have, for somebody, or NULL while it is out. */
+/** The one buffer that an endpoint may have, for somebody, or NULL while it is out. */
 static mca_btl_epshm_frag_t *buffer_of(int slot, int to)
 {
-    return mca_btl_epshm_frag_get(((mca_btl_epshm_module_t *) sides[slot].module)->pool,
-                                  sides[slot].to[to], 500);
+    return mca_btl_epshm_frag_get(((mca_btl_epshm_module_t *) eps[slot].module)->pool,
+                                  eps[slot].to[to], 500);
 }
 
 /** A closed receive queue: buffers come back, SPSC rings to it are given up, nobody needs the place for it. */
@@ -223,7 +222,7 @@ static void case_closed(void)
     tap_case("a closed receive queue gives buffers back, and SPSC rings to it are given up");
     begin(2);
     mca_btl_epshm_component.eager_frags_max = 1;
-    side_open(2);
+    test_ep_open(2);
     recv_queue = recv_queue_of(1);
     place = place_of(2, 1);
     for (int i = 0; i < 2 * EPSHM_SPSC_AFTER; ++i) {
@@ -231,24 +230,24 @@ static void case_closed(void)
         take_all(1);
     }
     TAP_CHECK(has_spsc(2, 1), "no SPSC ring");
-    TAP_EQ(OPAL_SUCCESS, sides[2].module->ep_send(sides[2].module, sides[2].to[1], unwanted,
-                                                  sizeof(unwanted), NULL, 0, MCA_BTL_EP_TAG));
+    TAP_EQ(OPAL_SUCCESS, eps[2].module->ep_send(eps[2].module, eps[2].to[1], unwanted,
+                                                sizeof(unwanted), NULL, 0, MCA_BTL_EP_TAG));
     TAP_CHECK(NULL == buffer_of(2, 1), "the buffer is not out");
-    side_close(1, false);
+    test_ep_close(1, false);
     TAP_EQ(2, references_of(recv_queue)); /* the connection's and the SPSC ring's */
     frag = buffer_of(2, 1);
     TAP_CHECK(NULL != frag, "the buffer does not come back");
     if (NULL != frag) {
         mca_btl_epshm_frag_free(frag);
     }
-    TAP_EQ(OPAL_ERR_UNREACH, sides[2].module->ep_send(sides[2].module, sides[2].to[1], unwanted, 8,
-                                                      NULL, 0, MCA_BTL_EP_TAG));
-    TAP_CHECK(sides[2].module->ep_pending(sides[2].module), "nothing to do about the SPSC ring");
+    TAP_EQ(OPAL_ERR_UNREACH, eps[2].module->ep_send(eps[2].module, eps[2].to[1], unwanted, 8, NULL,
+                                                    0, MCA_BTL_EP_TAG));
+    TAP_CHECK(eps[2].module->ep_pending(eps[2].module), "nothing to do about the SPSC ring");
     take_all(2);
     TAP_CHECK(NULL == place->recv_queue, "the SPSC ring is not given up");
     TAP_EQ(1, references_of(recv_queue));
-    TAP_CHECK(!sides[2].module->ep_pending(sides[2].module), "still something to do");
-    side_disconnect(2, 1);
+    TAP_CHECK(!eps[2].module->ep_pending(eps[2].module), "still something to do");
+    test_ep_disconnect(2, 1);
     end();
 }
 

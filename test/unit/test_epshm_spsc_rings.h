@@ -32,13 +32,13 @@
 mca_btl_epshm_component_t mca_btl_epshm_component;
 
 /** A module, and what has come to it. */
-typedef struct side_t {
+typedef struct test_ep_t {
     mca_btl_ep_module_t *module;
     unsigned int instance;
     struct mca_btl_base_endpoint_t *to[SLOTS]; /**< connections */
-} side_t;
+} test_ep_t;
 
-static side_t sides[SLOTS];
+static test_ep_t eps[SLOTS];
 static unsigned int next_instance;
 static bool no_buffers;                 /**< all messages fit cells */
 static _Atomic uint32_t received_apart; /**< messages that came beside the cells */
@@ -70,18 +70,18 @@ static inline size_t payload_of(unsigned int from, unsigned int to, uint32_t num
     return size;
 }
 
-static inline void check(const side_t *side, const header_t *header, const unsigned char *data,
+static inline void check(const test_ep_t *ep, const header_t *header, const unsigned char *data,
                          size_t size)
 {
     unsigned char due[PAYLOAD_MAX];
-    const uint32_t number = received[header->from][side->instance]++;
+    const uint32_t number = received[header->from][ep->instance]++;
 
     TAP_CHECK(number == header->number, "%u to %u: message %u instead of %u", header->from,
-              side->instance, header->number, number);
+              ep->instance, header->number, number);
     TAP_EQ(header->size, size);
-    TAP_EQ(payload_of(header->from, side->instance, header->number, due), size);
+    TAP_EQ(payload_of(header->from, ep->instance, header->number, due), size);
     TAP_CHECK(0 == memcmp(due, data, size), "%u to %u: message %u differs", header->from,
-              side->instance, number);
+              ep->instance, number);
 }
 
 static inline void on_receive(mca_btl_base_module_t *btl,
@@ -113,56 +113,55 @@ static inline void on_apart(void *context, const void *rest, const void *data, s
     atomic_fetch_add_explicit(&received_apart, 1, memory_order_relaxed);
 }
 
-static inline void side_open(int slot)
+static inline void test_ep_open(int slot)
 {
-    side_t *side = &sides[slot];
+    test_ep_t *ep = &eps[slot];
 
-    memset(side, 0, sizeof(*side));
+    memset(ep, 0, sizeof(*ep));
     if (INSTANCES == next_instance
-        || OPAL_SUCCESS != mca_btl_epshm_module_create(side, MCA_BTL_EP_FLAG_NONE, &side->module)) {
+        || OPAL_SUCCESS != mca_btl_epshm_module_create(ep, MCA_BTL_EP_FLAG_NONE, &ep->module)) {
         printf("Bail out! no module\n");
         exit(99);
     }
-    side->instance = next_instance++;
-    side->module->ep_prefix = PREFIX;
-    side->module->ep_receive_bare = on_bare;
-    side->module->ep_receive_zcopy = on_apart;
+    ep->instance = next_instance++;
+    ep->module->ep_prefix = PREFIX;
+    ep->module->ep_receive_bare = on_bare;
+    ep->module->ep_receive_zcopy = on_apart;
 }
 
-static inline void side_disconnect(int slot, int other)
+static inline void test_ep_disconnect(int slot, int other)
 {
-    if (NULL != sides[slot].to[other]) {
-        sides[slot].module->ep_disconnect(sides[slot].module, sides[slot].to[other]);
-        sides[slot].to[other] = NULL;
+    if (NULL != eps[slot].to[other]) {
+        eps[slot].module->ep_disconnect(eps[slot].module, eps[slot].to[other]);
+        eps[slot].to[other] = NULL;
     }
 }
 
 /** @param[in] forgotten  do the others give up their connections to it? */
-static inline void side_close(int slot, bool forgotten)
+static inline void test_ep_close(int slot, bool forgotten)
 {
     for (int other = 0; other < SLOTS; ++other) {
-        side_disconnect(slot, other);
-        if (forgotten && NULL != sides[other].module) {
-            side_disconnect(other, slot);
+        test_ep_disconnect(slot, other);
+        if (forgotten && NULL != eps[other].module) {
+            test_ep_disconnect(other, slot);
         }
     }
-    (void) sides[slot].module->super.btl_finalize(&sides[slot].module->super);
-    sides[slot].module = NULL;
+    (void) eps[slot].module->super.btl_finalize(&eps[slot].module->super);
+    eps[slot].module = NULL;
 }
 
 static inline void connect_to(int from, int to)
 {
-    if (NULL == sides[from].to[to]) {
+    if (NULL == eps[from].to[to]) {
         TAP_EQ(OPAL_SUCCESS,
-               sides[from].module->ep_connect(sides[from].module, sides[to].module->ep_address,
-                                              sizeof(mca_btl_epshm_address_t),
-                                              &sides[from].to[to]));
+               eps[from].module->ep_connect(eps[from].module, eps[to].module->ep_address,
+                                            sizeof(mca_btl_epshm_address_t), &eps[from].to[to]));
     }
 }
 
-static inline int side_send(int from, int to)
+static inline int test_ep_send(int from, int to)
 {
-    const unsigned int a = sides[from].instance, b = sides[to].instance;
+    const unsigned int a = eps[from].instance, b = eps[to].instance;
     unsigned char data[PAYLOAD_MAX];
     header_t header = {.from = a, .number = sent[a][b]};
     uint64_t random = stream_of(a, b, header.number) + 1;
@@ -171,8 +170,8 @@ static inline int side_send(int from, int to)
     connect_to(from, to);
     header.prefix = 0 == tap_below(&random, 4) ? PREFIX + 1 : PREFIX;
     header.size = payload_of(a, b, header.number, data);
-    rc = sides[from].module->ep_send(sides[from].module, sides[from].to[to], &header,
-                                     sizeof(header), data, header.size, MCA_BTL_EP_TAG);
+    rc = eps[from].module->ep_send(eps[from].module, eps[from].to[to], &header, sizeof(header),
+                                   data, header.size, MCA_BTL_EP_TAG);
     if (OPAL_SUCCESS == rc) {
         ++sent[a][b];
     }
@@ -182,29 +181,29 @@ static inline int side_send(int from, int to)
 static inline void send_many(int from, int to, int count)
 {
     for (int i = 0; i < count; ++i) {
-        TAP_EQ(OPAL_SUCCESS, side_send(from, to));
+        TAP_EQ(OPAL_SUCCESS, test_ep_send(from, to));
     }
 }
 
-static inline int side_progress(int slot)
+static inline int test_ep_progress(int slot)
 {
-    return sides[slot].module->ep_progress(sides[slot].module);
+    return eps[slot].module->ep_progress(eps[slot].module);
 }
 
 static inline void take_all(int slot)
 {
-    while (0 < side_progress(slot)) {
+    while (0 < test_ep_progress(slot)) {
     }
 }
 
 static inline struct mca_btl_base_endpoint_t *recv_queue_of(int slot)
 {
-    return ((mca_btl_epshm_module_t *) sides[slot].module)->recv_queue;
+    return ((mca_btl_epshm_module_t *) eps[slot].module)->recv_queue;
 }
 
 static inline epshm_place_t *place_of(int from, int to)
 {
-    return mca_btl_epshm_place((mca_btl_epshm_module_t *) sides[from].module, recv_queue_of(to));
+    return mca_btl_epshm_place((mca_btl_epshm_module_t *) eps[from].module, recv_queue_of(to));
 }
 
 static inline bool has_spsc(int from, int to)
@@ -238,11 +237,11 @@ static inline void begin(int count)
     mca_btl_epshm_component.eager_frags_max = 256;
     mca_btl_epshm_component.max_frags_max = 16;
     next_instance = 0;
-    memset(sides, 0, sizeof(sides));
+    memset(eps, 0, sizeof(eps));
     memset(sent, 0, sizeof(sent));
     memset(received, 0, sizeof(received));
     for (int i = 0; i < count; ++i) {
-        side_open(i);
+        test_ep_open(i);
     }
 }
 
@@ -250,8 +249,8 @@ static inline void begin(int count)
 static inline void check_all_received(void)
 {
     for (int to = 0; to < SLOTS; ++to) {
-        for (unsigned int from = 0; NULL != sides[to].module && from < next_instance; ++from) {
-            TAP_EQ(sent[from][sides[to].instance], received[from][sides[to].instance]);
+        for (unsigned int from = 0; NULL != eps[to].module && from < next_instance; ++from) {
+            TAP_EQ(sent[from][eps[to].instance], received[from][eps[to].instance]);
         }
     }
 }
@@ -259,14 +258,14 @@ static inline void check_all_received(void)
 static inline void end(void)
 {
     for (int i = 0; i < SLOTS; ++i) {
-        if (NULL != sides[i].module) {
+        if (NULL != eps[i].module) {
             take_all(i);
         }
     }
     check_all_received();
     for (int i = 0; i < SLOTS; ++i) {
-        if (NULL != sides[i].module) {
-            side_close(i, true);
+        if (NULL != eps[i].module) {
+            test_ep_close(i, true);
         }
     }
     no_buffers = false;

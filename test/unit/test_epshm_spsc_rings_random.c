@@ -39,11 +39,11 @@ static int turn_is(void)
 static void send_until_spsc(int from, int to)
 {
     while (!has_spsc(from, to)) {
-        (void) side_send(from, to);
+        (void) test_ep_send(from, to);
         sched_yield();
     }
     for (int i = 0; i < 20; ++i) {
-        (void) side_send(from, to);
+        (void) test_ep_send(from, to);
     }
 }
 
@@ -67,7 +67,7 @@ static void *receiver_main(void *argument)
     const int slot = *(const int *) argument;
 
     while (SECOND >= turn_is()) {
-        if (0 == side_progress(slot)) {
+        if (0 == test_ep_progress(slot)) {
             sched_yield();
         }
     }
@@ -78,7 +78,7 @@ static void *observer_main(void *argument)
 {
     (void) argument;
     while (SECOND >= turn_is()) {
-        (void) sides[RECEIVER].module->ep_pending(sides[RECEIVER].module);
+        (void) eps[RECEIVER].module->ep_pending(eps[RECEIVER].module);
         sched_yield();
     }
     return NULL;
@@ -99,7 +99,7 @@ static void case_threads(void)
         mca_btl_epshm_component.spsc_rings = 1;
         no_buffers = true; /* which come back in an order */
         for (int i = 0; i < SLOT_COUNT; ++i) {
-            side_open(i);
+            test_ep_open(i);
         }
         for (int from = FIRST; from <= SECOND; ++from) {
             connect_to(from, RECEIVER);
@@ -120,7 +120,7 @@ static void case_threads(void)
         }
         check_all_received();
         for (int i = 0; i < SLOT_COUNT; ++i) {
-            side_close(i, true);
+            test_ep_close(i, true);
         }
     }
     tap_case_done();
@@ -131,25 +131,25 @@ static void case_threads(void)
 static void random_step(uint64_t *random, int slots)
 {
     const int a = (int) tap_below(random, (uint64_t) slots);
-    /* Two in three to a neighbour or the one whose place is the same. */
+    /* Two in three to the next one or the one whose place is the same. */
     const int b = 0 == tap_below(random, 3)
                       ? (int) tap_below(random, (uint64_t) slots)
                       : (a + 1 + EPSHM_SPSC_PLACES * (int) tap_below(random, 2)) % slots;
 
     if (0 == tap_below(random, 400) && next_instance < INSTANCES) {
-        if (NULL != sides[a].module) {
-            side_close(a, true);
+        if (NULL != eps[a].module) {
+            test_ep_close(a, true);
         }
-        side_open(a);
+        test_ep_open(a);
         return;
     }
     if (0 == tap_below(random, 3)) {
-        (void) side_progress(a);
+        (void) test_ep_progress(a);
         return;
     }
     for (uint64_t i = 1 + tap_below(random, 60); 0 < i; --i) {
-        if (OPAL_SUCCESS != side_send(a, b)) {
-            (void) side_progress(b);
+        if (OPAL_SUCCESS != test_ep_send(a, b)) {
+            (void) test_ep_progress(b);
         }
     }
 }
@@ -167,7 +167,7 @@ static void case_random(int slots, unsigned int spsc_rings, unsigned int spsc_ce
     mca_btl_epshm_component.ring_cells = cells;
     mca_btl_epshm_component.eager_frags_max = frags;
     for (int i = 0; i < slots; ++i) {
-        side_open(i);
+        test_ep_open(i);
     }
     for (int step = 0; step < 40000 && !tap_case_failed(); ++step) {
         random_step(&random, slots);

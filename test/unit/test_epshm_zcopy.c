@@ -7,7 +7,7 @@
  * @file
  *
  * When a module sends from its user's memory, and when it recalls that (btl_epshm_zcopy.c): two modules
- * in one thread, with a clock that goes when it is told to.  The protocol of a single zero-copy send is
+ * in one thread, with a clock that the test sets.  The protocol of a single zero-copy send is
  * test_epshm_zcopy_cell.c's.
  *
  * The component's sources are compiled in, as what they share is not exported.

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Loans (btl_epshm_zcopy_cell.h): every order of the two sides by hand, then senders that want their
+ * Loans (btl_epshm_zcopy_cell.h): every order of sender and receiver by hand, then senders that want their
  * memory back while receivers read it.  Run it under ThreadSanitizer too: a byte that is read after
  * it has been given back is a race there, and mostly a wrong byte here.
  *
@@ -76,7 +76,7 @@ static void case_by_hand(void)
     epshm_spsc_writer_t writer;
     char mine[3], copy[3];
 
-    tap_case("every order of the two sides");
+    tap_case("every order of sender and receiver");
     epshm_spsc_attach(&writer, ring);
 
     /* The receiver comes, and is through, before the recall. */

@@ -59,7 +59,7 @@ long data_five = 5;
 
 #    define SUM "lea (%rdi,%rdi,2), %rax\nadd %rsi, %rax\n"
 
-/** Stays on the same page as others, in a loop until told. */
+/** Stays on the same page as others, in a loop until it is to end. */
 FUNCTION(spin, "1: pause\nincq (%rsi)\ncmpl $0, (%rdi)\nje 1b\nxor %eax, %eax\nret");
 
 /* What can be entered. */
@@ -427,7 +427,7 @@ static void case_hardened(void)
         printf("# this kernel cannot forbid it\n");
     }
     tap_case_done();
-    tap_case("where the system refuses, the reason is told and nothing has changed");
+    tap_case("where the system refuses, the reason is reported and nothing has changed");
     TAP_EQ(0, child_enters(true));
     tap_case_done();
 }

@@ -193,7 +193,7 @@ sub _fortran_tasks
 {
     my ($source, $build, $way, $program) = @_;
     my $folder = $source =~ s{/[^/]*$}{}r;
-    # Modules of a program's own are its objects' neighbours.
+    # Modules of a program's own are in the folder of its objects.
     my @fc = ('epmpifort', @FORTRAN_FLAGS, '-DTEST_' . uc $way, "-J$build/$way", "-I$folder");
     my (@objects, @tasks);
 

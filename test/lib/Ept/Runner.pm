@@ -99,7 +99,7 @@ sub _show
     print STDERR $run->{errors};
 }
 
-# End all that runs, when this process is told to end.
+# End all that runs, on a signal to end.
 sub _end_all_on_signals
 {
     for my $signal (qw(INT TERM HUP)) {

@@ -206,7 +206,7 @@ sub run_command
     return \%result;
 }
 
-# When this process is told to end, so is the command in progress.
+# On a signal to end, so is the command in progress.
 sub end_command_on_signals
 {
     for my $signal (qw(INT TERM HUP)) {

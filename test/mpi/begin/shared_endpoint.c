@@ -7,7 +7,7 @@
  * @file
  *
  * Several threads use one handle at the same time (mpix_thread_level "multiple", the default);
- * their messages are told apart by tags.
+ * their messages are distinguished by tags.
  *
  * Guards: pml_epml_lock.c
  */

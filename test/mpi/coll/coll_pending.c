@@ -12,7 +12,7 @@
  * not commute; types and operations are freed as soon as MPI allows.
  *
  *   --operations N  of the random cases (default 150)
- *   --different 1   members call different things, and nothing else: the user is told
+ *   --different 1   members call different things, and nothing else: that is reported
  *
  * Guards: coll_epcoll_combining_lock.h, coll_epcoll_nonblocking.c, coll_epcoll_pending.c,
  * coll_epcoll_persistent.c, coll_epcoll_op_segment.c, coll_epcoll_small.c,

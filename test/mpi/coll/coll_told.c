@@ -7,7 +7,7 @@
  * @file
  *
  * Members of a communicator of one process call different collectives: each that can see it gets an
- * error, and the user is told, once for each communicator, which member has called what; the table
+ * error, and it is reported, once for each communicator, which member has called what; the table
  * has the words (says).  Likewise members of one of two processes, in what goes by parts within
  * each: they say the whole, with a root that may be elsewhere.
  *

@@ -17,7 +17,7 @@
  * EPT-PARTS: comm_bridge_check.c comm_bridge_who.c
  *
  * Guards: pml_epml_handle.c, pml_epml_intercomm.c, pml_epml_bootstrap.c, pml_epml_peer.c,
- * pml_epml_proc.c, endpoints/c, pml_epml_card.c, pml_epml_creation.c, pml_epml_phase_handles.c
+ * pml_epml_proc.c, endpoints/c, pml_epml_address.c, pml_epml_creation.c, pml_epml_phase_handles.c
  */
 
 #include "comm_bridge.h"

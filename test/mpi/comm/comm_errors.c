@@ -15,7 +15,7 @@
 
 #include "ept.h"
 
-/** What one handle's error handler saw; handles are told apart by an attribute. */
+/** What one handle's error handler saw; handles are distinguished by an attribute. */
 struct seen {
     int calls, class;
     pthread_t thread;

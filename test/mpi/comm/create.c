@@ -14,7 +14,7 @@
  *
  *   --owed 1  only: endpoints that go while they owe answers
  *
- * Guards: btl_epshm_component.c, comm_disconnect.c, component_path.c, pml_epml_card.c,
+ * Guards: btl_epshm_component.c, comm_disconnect.c, component_path.c, pml_epml_address.c,
  * pml_epml_create.c, pml_epml_creation.c, pml_epml_ep.c, pml_epml_ep_destroy.c, pml_epml_handle.c,
  * pml_epml_bootstrap.c, pml_epml_misspelt.c, pml_epml_phase_endpoints.c, pml_epml_phase_handles.c,
  * pml_epml_phase_tables.c, pml_epml_transport.c, pml_epml_ep_transports.c, register.c, table.c
@@ -513,7 +513,7 @@ static void case_owed(MPI_Comm comm, struct ept *t)
         }
     }
     if (1 == t->rank) {
-        usleep(300000); /* out of MPI: its side fills up */
+        usleep(300000); /* out of MPI: its receive queue fills up */
         EPT_OK(t, MPI_Waitall(SENDS, requests, MPI_STATUSES_IGNORE));
     }
     EPT_OK(t, MPI_Comm_free(&pair));

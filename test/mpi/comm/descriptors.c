@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * A process that has descriptors for its own segment and none for its neighbour's: an error on
+ * A process that has descriptors for its own segment and none for a local peer's: an error on
  * both, with a text that says so, and no hang.
  *
  * Guards: btl_epshm_peer_proc.c

@@ -144,7 +144,8 @@ static void case_figure(MPI_Comm comm, struct ept *t)
     merge_parts(comm, t, &parts, t->seed);
 }
 
-/* A chain, each two neighbours; as a ring, each waits for the next one if anything is in order. */
+/* A chain, each two adjacent ones; as a ring, each waits for the next one if anything is in
+ * order. */
 static void chain(MPI_Comm comm, struct ept *t, bool is_ring)
 {
     MPI_Comm own[2] = {MPI_COMM_NULL, MPI_COMM_NULL}, merged;

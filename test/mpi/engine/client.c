@@ -587,7 +587,7 @@ static void own_messages(MPI_Comm comm, struct ept *t)
         EPT_OK(t, epclient_engine->isend(comm, epclient_number(), out[i].data, size, MPI_BYTE, next,
                                          tags[i], &requests[i]));
     }
-    for (int i = TAGS - 1; 0 <= i; --i) { /* the last first: tags are told apart */
+    for (int i = TAGS - 1; 0 <= i; --i) { /* the last first: tags are distinguished */
         EPT_OK(t, epclient_engine->irecv(comm, epclient_number(), in[i].data, size, MPI_BYTE,
                                          before, tags[i], &requests[TAGS + i]));
     }

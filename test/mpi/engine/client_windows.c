@@ -252,7 +252,7 @@ static void complete_well(MPI_Comm comm, struct ept *t, MPI_Win win)
     EPT_EQ(t, 0, heard);
 }
 
-/** The window's handler is told, and the call returns what it leaves. */
+/** The window's handler is called, and the call returns what it leaves. */
 static void check_heard(struct ept *t, MPI_Win win, int rc, int expected)
 {
     EPT_CLASS(t, expected, rc);

@@ -273,7 +273,7 @@ static void case_dropped(MPI_Comm comm, struct ept *t)
     close_access(t, &access);
 }
 
-/* A neighbour does not take what it is sent: more than fits on the way waits. */
+/* A local peer does not take what it is sent: more than fits on the way waits. */
 static void case_deferred(MPI_Comm comm, struct ept *t)
 {
     enum { COUNT = 6000 };

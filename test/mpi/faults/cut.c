@@ -440,8 +440,8 @@ static void no_files(int sender, bool recover)
     }
     tell_time(start);
     if (1 == sender) {
-        /* Both have noticed while there were none.  (The side that connects has noticed by itself, and the
-         * third one, which wants to reach it meanwhile, would lose it as well.) */
+        /* Both have noticed while there were none.  (The process that connects has noticed by
+         * itself, and the third one, which wants to reach it meanwhile, would lose it as well.) */
         MPI_Barrier(MPI_COMM_WORLD);
     }
     if (0 != limit) {

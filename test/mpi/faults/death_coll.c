@@ -82,7 +82,7 @@ static atomic_int came[MOST_PROCESSES];    /**< members of this process in a rou
 static atomic_int through[MOST_PROCESSES]; /**< likewise, whose call is over */
 static atomic_int failures;
 
-/** The n-th of a list in which neighbours differ in everything. */
+/** The n-th of a list in which adjacent ones differ in everything. */
 static call_t call_number(int n)
 {
     const unsigned int all = (unsigned int) KINDS * FORMS * PHASES * COUNTS;

@@ -285,7 +285,7 @@ static const struct {
 
 enum { ATTACKS = sizeof(attacks) / sizeof(attacks[0]) };
 
-/** The attacker begins when it is told to; the pids come first. */
+/** The attacker begins on a message; the pids come first. */
 static void intruder(int in, int out)
 {
     pid_t pids[PROCESSES];

@@ -14,8 +14,8 @@
  *   --ep N     endpoints per process
  *   --seed N   of the moments
  *
- * Guards: coll_epcoll_agreement.c, coll_epcoll_consensus.c, coll_epcoll_participants.c,
- * coll_epcoll_module.c
+ * Guards: coll_epcoll_agreement.c, coll_epcoll_agreement_messages.c, coll_epcoll_consensus.c,
+ * coll_epcoll_participants.c, coll_epcoll_module.c
  */
 
 #include "ulfm_kit.h"

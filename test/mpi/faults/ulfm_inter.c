@@ -13,7 +13,8 @@
  *
  *   --ep N     endpoints per process, 2 or more
  *
- * Guards: coll_epcoll_participants.c, coll_epcoll_agreement.c, pml_epml_shrink.c
+ * Guards: coll_epcoll_participants.c, coll_epcoll_agreement.c, coll_epcoll_agreement_messages.c,
+ * pml_epml_shrink.c
  */
 
 #include "ulfm_kit.h"

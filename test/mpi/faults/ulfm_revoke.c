@@ -163,7 +163,7 @@ static void freed(const member_t *m, MPI_Comm *comm)
     }
 }
 
-/** Processes 1 and 2 die, between which and whose neighbours it went otherwise. */
+/** Processes 1 and 2 die, between which and the processes next to which it went otherwise. */
 static void deaths(const member_t *m, MPI_Comm comm)
 {
     int word, class;

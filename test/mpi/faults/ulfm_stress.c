@@ -16,8 +16,8 @@
  *   --ep N     endpoints per process
  *   --seed N   of the plan
  *
- * Guards: coll_epcoll_agreement.c, coll_epcoll_consensus.c, pml_epml_shrink.c, pml_epml_leave.c,
- * pml_epml_left.c, pml_epml_creation.c
+ * Guards: coll_epcoll_agreement.c, coll_epcoll_agreement_messages.c, coll_epcoll_consensus.c,
+ * pml_epml_shrink.c, pml_epml_leave.c, pml_epml_left.c, pml_epml_creation.c
  */
 
 #include "ulfm_kit.h"

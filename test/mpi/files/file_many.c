@@ -8,7 +8,7 @@
  * @file
  *
  * A read costs the same number of instructions however many files the process has open: the
- * processor is told to stop at each one (the trap flag), and they are counted.
+ * processor is set to stop at each one (the trap flag), and they are counted.
  *
  * Guards: local_group.c, module_copy.c
  */

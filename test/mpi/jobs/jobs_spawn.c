@@ -14,7 +14,7 @@
  *
  *   --child 1, 2  this is a child: of the first spawned job, of the second one
  *
- * Guards: pml_epml_job.c, pml_epml_context.c, pml_epml_card.c, pml_epml_intercomm.c,
+ * Guards: pml_epml_job.c, pml_epml_context.c, pml_epml_address.c, pml_epml_intercomm.c,
  * pml_epml_merge.c, pml_epml_proc.c, btl_epshm_peer_proc.c
  */
 

@@ -225,7 +225,7 @@ static void case_go(MPI_Comm comm, struct ept *t)
 {
     uint64_t data = 5;
 
-    for (int r = 1; 0 == t->rank && r < t->size; ++r) { /* behind what told it to go on */
+    for (int r = 1; 0 == t->rank && r < t->size; ++r) { /* behind the GO */
         EPT_OK(t, MPI_Send(&data, 8, MPI_BYTE, r, OTHER, comm));
     }
     if (0 != t->rank) {
@@ -402,7 +402,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
             EPT_CASE(t, case_exhausted_answers);
         }
         EPT_CASE(t, case_exhausted);
-        if (1 < t->nprocs) { /* otherwise a neighbour's thread may take in what arrives */
+        if (1 < t->nprocs) { /* otherwise another endpoint's thread may take in what arrives */
             EPT_CASE(t, case_exhausted_parts);
         }
         return 0;

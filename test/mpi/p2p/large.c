@@ -18,54 +18,13 @@
 
 #define _GNU_SOURCE /* memfd_create */
 
-#include "ept.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
+#include "large_buffer.h"
 
 #if 4 <= MPI_VERSION
 
-#    define FAR ((MPI_Count) 5 << 30)            /* where things lie that lie far away */
-#    define LARGE (((MPI_Count) 1 << 31) + 4099) /* bytes of a long message */
+#    define FAR ((MPI_Count) 5 << 30) /* where things lie that lie far away */
 
-enum { PIECE = 4 << 20, PAGE = 4096, TAG = 3 };
-
-/* Nothing but addresses; what is touched becomes zeros. */
-static unsigned char *empty_area(struct ept *t, size_t size)
-{
-    void *area = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    EPT_CHECK(t, MAP_FAILED != area, "no %zu addresses", size);
-    return MAP_FAILED != area ? area : NULL;
-}
-
-static size_t long_size(void)
-{
-    return ((size_t) LARGE + PIECE - 1) / PIECE * PIECE;
-}
-
-/* LARGE bytes, all but the last of few pages. */
-static unsigned char *long_buffer(struct ept *t)
-{
-    const int file = memfd_create("ept-large", 0);
-    unsigned char *area = empty_area(t, long_size());
-    bool good = NULL != area && 0 <= file && 0 == ftruncate(file, PIECE);
-
-    for (size_t at = 0; good && at < long_size(); at += PIECE) {
-        good = MAP_FAILED
-               != mmap(area + at, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
-    }
-    good = good
-           && MAP_FAILED
-                  != mmap(area + (size_t) LARGE / PAGE * PAGE, PAGE, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    if (0 <= file) {
-        close(file);
-    }
-    EPT_CHECK(t, good, "no buffer for %lld bytes", (long long) LARGE);
-    return good ? area : NULL;
-}
+enum { TAG = 3 };
 
 static uint64_t end_key(int rank)
 {
@@ -81,7 +40,7 @@ static void fill_end(unsigned char *buffer, int rank)
 /* By a count of more than 2^31 from the first endpoint to the last one. */
 static void case_message(MPI_Comm comm, struct ept *t)
 {
-    unsigned char *buffer = 0 == t->rank || t->size - 1 == t->rank ? long_buffer(t) : NULL;
+    unsigned char *buffer = 0 == t->rank || t->size - 1 == t->rank ? large_buffer(t) : NULL;
     MPI_Request request;
     MPI_Status status;
     MPI_Count count = 0;
@@ -103,7 +62,7 @@ static void case_message(MPI_Comm comm, struct ept *t)
         EPT_EQ(t, 0x5a, buffer[PIECE - 1]);
     }
     if (NULL != buffer) {
-        munmap(buffer, long_size());
+        munmap(buffer, large_size());
     }
 }
 
@@ -111,7 +70,7 @@ static void case_message(MPI_Comm comm, struct ept *t)
 static void case_bcast(MPI_Comm comm, struct ept *t)
 {
     const int root = t->size - 1;
-    unsigned char *buffer = long_buffer(t);
+    unsigned char *buffer = large_buffer(t);
 
     if (NULL != buffer) {
         memset(buffer, t->rank == root ? 0x33 : 0, PIECE);
@@ -121,7 +80,7 @@ static void case_bcast(MPI_Comm comm, struct ept *t)
         EPT_OK(t, MPI_Bcast_c(buffer, LARGE, MPI_BYTE, root, comm));
         EPT_FILL(t, buffer + LARGE - 100, 100, end_key(root));
         EPT_EQ(t, 0x33, buffer[0]);
-        munmap(buffer, long_size());
+        munmap(buffer, large_size());
     }
 }
 

@@ -59,17 +59,17 @@ static void send_all(MPI_Comm comm, bool gone)
     MPI_Type_free(&gaps);
 }
 
-typedef struct side_t {
+typedef struct member_t {
     MPI_Comm comm;
     bool gone;
     pthread_barrier_t *freed; /**< of both, within a process; NULL: they are two processes */
-} side_t;
+} member_t;
 
-/** Wait for the other side, without a word on the endpoints. */
-static void meet(const side_t *side)
+/** Wait for the other member, without a word on the endpoints. */
+static void meet(const member_t *member)
 {
-    if (NULL != side->freed) {
-        pthread_barrier_wait(side->freed);
+    if (NULL != member->freed) {
+        pthread_barrier_wait(member->freed);
     } else {
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -77,40 +77,40 @@ static void meet(const side_t *side)
 
 static void *run(void *context)
 {
-    side_t *side = context;
+    member_t *member = context;
     MPI_Comm other = MPI_COMM_NULL;
     char byte = 'x';
     int rank;
 
-    MPI_Comm_set_errhandler(side->comm, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(side->comm, &rank);
-    if (!side->gone) {
-        MPI_Comm_dup(side->comm, &other);
+    MPI_Comm_set_errhandler(member->comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(member->comm, &rank);
+    if (!member->gone) {
+        MPI_Comm_dup(member->comm, &other);
     }
     for (int i = 0; i < FEW; ++i) { /* they have an SPSC ring, or a pipe */
         if (0 == rank) {
-            check(MPI_Send(&byte, 1, MPI_BYTE, 1, TAG, side->comm), "MPI_Send", side->gone, i);
+            check(MPI_Send(&byte, 1, MPI_BYTE, 1, TAG, member->comm), "MPI_Send", member->gone, i);
         } else {
-            check(MPI_Recv(&byte, 1, MPI_BYTE, 0, TAG, side->comm, MPI_STATUS_IGNORE), "MPI_Recv",
-                  side->gone, i);
+            check(MPI_Recv(&byte, 1, MPI_BYTE, 0, TAG, member->comm, MPI_STATUS_IGNORE), "MPI_Recv",
+                  member->gone, i);
         }
     }
     if (1 == rank) {
-        MPI_Comm_free(&side->comm);
-        meet(side);
-        meet(side);
-        if (MPI_COMM_NULL != other) { /* by then it has been told of all that came before */
+        MPI_Comm_free(&member->comm);
+        meet(member);
+        meet(member);
+        if (MPI_COMM_NULL != other) { /* by then it has been notified of all that came before */
             check(MPI_Recv(&byte, 1, MPI_BYTE, 0, TAG, other, MPI_STATUS_IGNORE), "MPI_Recv", false,
                   -1);
         }
     } else {
-        meet(side);
-        send_all(side->comm, side->gone);
+        meet(member);
+        send_all(member->comm, member->gone);
         if (MPI_COMM_NULL != other) {
             check(MPI_Send(&byte, 1, MPI_BYTE, 1, TAG, other), "MPI_Send", false, -1);
         }
-        meet(side);
-        MPI_Comm_free(&side->comm);
+        meet(member);
+        MPI_Comm_free(&member->comm);
     }
     if (MPI_COMM_NULL != other) {
         MPI_Comm_free(&other);
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     const bool gone = 1 >= argc || 0 != strcmp(argv[argc - 1], "--other");
     pthread_barrier_t freed;
     MPI_Comm comms[2];
-    side_t side[2];
+    member_t member[2];
     pthread_t second;
     int provided, rank, size, mine, all = 0;
 
@@ -134,12 +134,12 @@ int main(int argc, char **argv)
     MPIX_Comm_create_endpoints(MPI_COMM_WORLD, mine, MPI_INFO_NULL, comms);
     pthread_barrier_init(&freed, NULL, 2);
     for (int i = 0; i < mine; ++i) {
-        side[i] = (side_t){comms[i], gone, 2 == mine ? &freed : NULL};
+        member[i] = (member_t){comms[i], gone, 2 == mine ? &freed : NULL};
     }
     if (2 == mine) {
-        pthread_create(&second, NULL, run, &side[1]);
+        pthread_create(&second, NULL, run, &member[1]);
     }
-    run(&side[0]);
+    run(&member[0]);
     if (2 == mine) {
         pthread_join(second, NULL);
     }

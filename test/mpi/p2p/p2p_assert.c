@@ -7,8 +7,8 @@
  * @file
  *
  * Assertions about a communicator by info keys: what MPI_Comm_get_info says is in force, that
- * messages come as ever under each of them, that a neighbour's wildcards still see all of theirs,
- * and that small messages may overtake where the user allows it, and only there.
+ * messages come as ever under each of them, that wildcards of another communicator still see all of
+ * theirs, and that small messages may overtake where the user allows it, and only there.
  *
  *   --overtake N   N rounds in which at least one message must overtake; with few send buffers
  *
@@ -167,7 +167,7 @@ static void ring(MPI_Comm comm, struct ept *t, int rounds)
 
 /* Wildcards of each kind are posted on comm while promised communicators are used; then they get
  * their messages, in the order of posting. */
-static void case_neighbours(MPI_Comm comm, struct ept *t)
+static void case_other_comm(MPI_Comm comm, struct ept *t)
 {
     int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;
     /* From four processes on, libmpi's own barrier receives from any source, and ob1, which relies
@@ -336,7 +336,7 @@ int test_rank(MPI_Comm comm, struct ept *t)
     (void) comm;
     EPT_CASE(t, case_info);
     EPT_CASE(t, case_creation);
-    EPT_CASE(t, case_neighbours);
+    EPT_CASE(t, case_other_comm);
     if (t->endpoints) {
         EPT_CASE(t, case_broken);
     } else {

@@ -10,7 +10,8 @@
  * mca_pml_epml_dump_all, which a debugger calls.  Each thing that can be on its way is put there
  * and must be found in the text, and gone when it is over.
  *
- *   --backlog N   N rounds in which something must be held in a backlog; with few send buffers
+ *   --pending N   N rounds in which something must be held in a pending queue; with few send
+ *   buffers
  *
  * Guards: pml_epml_dump.c, pml_epml_open.c
  */
@@ -421,13 +422,13 @@ static void case_transfer(MPI_Comm comm, struct ept *t)
     EPT_OK(t, MPI_Type_free(&strided));
 }
 
-/* ---- backlogs -------------------------------------------------------------------------------- */
+/* ---- pending queues -------------------------------------------------------------------------- */
 
 /* The first rank of a process floods the second, which is not there. */
-static void case_backlog(MPI_Comm comm, struct ept *t)
+static void case_pending(MPI_Comm comm, struct ept *t)
 {
     enum { MANY = 40, BYTES = 3000 };
-    const long rounds = ept_option_long("backlog", 0);
+    const long rounds = ept_option_long("pending", 0);
     static unsigned char out[BYTES];
     unsigned char in[BYTES];
     int held = 0;
@@ -442,9 +443,9 @@ static void case_backlog(MPI_Comm comm, struct ept *t)
         if (0 == t->local) {
             char *text = dump(t, comm, COMM);
 
-            if (0 < lines_with(text, "backlog for an endpoint of process %d: ", t->proc)) {
+            if (0 < lines_with(text, "pending queue for an endpoint of process %d: ", t->proc)) {
                 ++held;
-                LINES(t, 1, text, "tag 4, 3000 bytes, held in backlog, at place 1\n");
+                LINES(t, 1, text, "tag 4, 3000 bytes, held in pending queue, at place 1\n");
             }
             free(text);
         }
@@ -457,7 +458,7 @@ static void case_backlog(MPI_Comm comm, struct ept *t)
         }
     }
     if (0 == t->local) {
-        EPT_CHECK(t, 0 < held, "nothing was held in a backlog in %ld rounds", rounds);
+        EPT_CHECK(t, 0 < held, "nothing was held in a pending queue in %ld rounds", rounds);
     }
 }
 
@@ -471,10 +472,10 @@ int test_rank(MPI_Comm comm, struct ept *t)
     } else {
         ept_skip(t, "case_transfer", "needs two processes");
     }
-    if (0 < ept_option_long("backlog", 0)) {
-        EPT_CASE(t, case_backlog);
+    if (0 < ept_option_long("pending", 0)) {
+        EPT_CASE(t, case_pending);
     } else {
-        ept_skip(t, "case_backlog", "needs few send buffers");
+        ept_skip(t, "case_pending", "needs few send buffers");
     }
     EPT_CASE(t, case_all);
     EPT_CASE(t, case_blocking);

@@ -38,7 +38,7 @@ static int random_bytes(uint64_t *stream)
     return (int) ept_random_below(stream, (uint64_t) limits[ept_random_below(stream, 8)]);
 }
 
-/* Both sides compute the same plan. The receives take, in the order of posting, the earliest
+/* Both ranks compute the same plan. The receives take, in the order of posting, the earliest
  * message that is left and fits: that is what MPI's rules give, whenever messages arrive. */
 static struct plan make_plan(int num, uint64_t stream)
 {

@@ -129,7 +129,7 @@ static void case_sizes(MPI_Comm comm, struct ept *t)
     }
 }
 
-/* All sizes at once in both directions, with no order between the two sides. */
+/* All sizes at once in both directions, with no order between the two ranks. */
 static void case_both_ways(MPI_Comm comm, struct ept *t)
 {
     int limit = 16 < t->size ? 5 * KIB : 130 * KIB, shifts[4], n = ept_shifts(t, shifts);
@@ -184,7 +184,7 @@ static void case_big(MPI_Comm comm, struct ept *t)
 static void case_huge(MPI_Comm comm, struct ept *t)
 {
     int count = (int) ept_option_long("huge", 0), last = t->size - 1;
-    /* Bytes from one unit to the next, at this side. */
+    /* Bytes from one unit to the next, at this rank. */
     bool gaps = (0 == t->rank ? 1 : 2) == ept_option_long("pieces", 0);
     size_t extent = MIB + (gaps ? 4096 : 0), bytes = (size_t) count * extent;
     MPI_Datatype contiguous, unit;

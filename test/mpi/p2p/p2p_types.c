@@ -6,9 +6,9 @@
 /**
  * @file
  *
- * Derived datatypes on either side or both, at sizes across all protocol switches; gaps must stay
- * untouched.  Each type comes with its layout as a list of blocks, written down independently of
- * MPI, from which the expected bytes are computed.
+ * Derived datatypes at sender, receiver or both, at sizes across all protocol switches; gaps must
+ * stay untouched.  Each type comes with its layout as a list of blocks, written down independently
+ * of MPI, from which the expected bytes are computed.
  *
  * Guards: pml_epml_request_inline.h, pml_epml_recv.c, pml_epml_send.c
  */
@@ -273,7 +273,7 @@ static void check_area(struct ept *t, const struct layout *l, const struct area 
     ept_buffer_free(&wanted.buffer);
 }
 
-/* What the two sides use: the type itself, or its bytes packed. */
+/* What the two ranks use: the type itself, or its bytes packed. */
 enum form { TYPED_TYPED, TYPED_BYTES, BYTES_TYPED, NUM_FORMS };
 
 static void exchange(MPI_Comm comm, struct ept *t, const struct layout *l, int count,
@@ -348,7 +348,7 @@ static void case_types(MPI_Comm comm, struct ept *t)
     }
 }
 
-/* MPI_Pack on one side or MPI_Unpack on the other, and MPI_PACKED on both. */
+/* MPI_Pack at the sender or MPI_Unpack at the receiver, and MPI_PACKED at both. */
 static void case_packed(MPI_Comm comm, struct ept *t)
 {
     int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;

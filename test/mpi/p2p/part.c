@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Partitioned communication: numbers of partitions that differ on both sides, any order of
+ * Partitioned communication: numbers of partitions that differ at sender and receiver, any order of
  * readiness, what MPI_Parrived may say and when, sizes from nothing to megabytes, layouts with
  * gaps, lists and ranges, short and long receives, threads that mark partitions.
  *
@@ -353,8 +353,8 @@ static int count_wrong(const int *in, int ints, bool gap, int first)
     return wrong;
 }
 
-/** Layouts with gaps, on one side or both: PARTS partitions of COUNT pairs of an int each second
- * place, seen as ints without gaps on the other side. */
+/** Layouts with gaps, at one rank or both: PARTS partitions of COUNT pairs of an int each second
+ * place, seen as ints without gaps at the other rank. */
 static void case_types(MPI_Comm comm, struct ept *t)
 {
     enum { SPARTS = 6, RPARTS = 4 };

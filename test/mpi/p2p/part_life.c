@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * The life of partitioned requests: one side long before the other, rounds without bytes, nobody as
+ * The life of partitioned requests: one rank long before the other, rounds without bytes, nobody as
  * partner, giving requests and communicators up early.
  *
  * Guards: pml_epml_ipart.c, pml_epml_part.c, pml_epml_part_recv.c, pml_epml_part_send.c,
@@ -177,7 +177,7 @@ static void use_pair(MPI_Comm comm, struct ept *t, int number)
     EPT_OK(t, MPI_Request_free(&requests[1]));
 }
 
-/** Requests that nobody started take their partners along, whichever side comes first. */
+/** Requests that nobody started take their partners along, whichever rank comes first. */
 static void case_free(MPI_Comm comm, struct ept *t)
 {
     int in[PARTS] = {0}, out[PARTS] = {0};

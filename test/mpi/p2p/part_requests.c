@@ -23,7 +23,7 @@ void test_process_begin(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 }
 
-/** Many requests with one tag, on both sides of their partners' inits; every rank starts and marks
+/** Many requests with one tag, before and after their partners' inits; every rank starts and marks
  * them in an order of its own. */
 static void case_order(MPI_Comm comm, struct ept *t)
 {

@@ -32,7 +32,7 @@ enum {
     LAST_WORDS = 40 /* messages that are taken when their sender has gone */
 };
 
-/* ---- messages that both sides know --------------------------------------------------------- */
+/* ---- messages that both ranks know --------------------------------------------------------- */
 
 struct message {
     int bytes, tag;

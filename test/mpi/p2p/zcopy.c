@@ -28,7 +28,7 @@ static int random_bytes(uint64_t *random, int most)
     return (int) ept_random_below(random, (uint64_t) limits[ept_random_below(random, 4)]);
 }
 
-/** Neighbours get SPSC rings, which zero-copy sends need. */
+/** Local peers get SPSC rings, which zero-copy sends need. */
 static void warm_up(MPI_Comm comm, struct ept *t)
 {
     const int to = (t->rank + 1) % t->size, from = (t->rank - 1 + t->size) % t->size;
@@ -69,7 +69,7 @@ static void case_nobody_there(MPI_Comm comm, struct ept *t)
     }
 }
 
-/** A moment in which the other side goes on alone, or none. */
+/** A moment in which the peer goes on alone, or none. */
 static void linger(uint64_t *random)
 {
     switch (ept_random_below(random, 6)) {
@@ -180,7 +180,7 @@ static void case_tested(MPI_Comm comm, struct ept *t)
     EPT_FILL(t, in, sizeof(in), (uint64_t) from);
 }
 
-/** What is sent, and given up by both sides, keeps nobody: the communicator can be freed. */
+/** What is sent, and given up by both ranks, keeps nobody: the communicator can be freed. */
 static void case_never_received(MPI_Comm comm, struct ept *t)
 {
     static unsigned char data[MAX_BYTES]; /* stays when the request is gone */

@@ -16,52 +16,13 @@
 
 #define _GNU_SOURCE /* memfd_create */
 
-#include "ept.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
+#include "large_buffer.h"
 
 #if 4 <= MPI_VERSION
 
-#    define FAR ((MPI_Count) 3 << 30)            /* bytes between two blocks */
-#    define LARGE (((MPI_Count) 1 << 31) + 4099) /* bytes of a long operation */
+#    define FAR ((MPI_Count) 3 << 30) /* bytes between two blocks */
 
-enum { BLOCKS = 3, PIECE = 4 << 20, PAGE = 4096 };
-
-static size_t long_size(void)
-{
-    return ((size_t) LARGE + PIECE - 1) / PIECE * PIECE;
-}
-
-/** Addresses without memory; what is touched becomes zeros. */
-static unsigned char *area_new(struct ept *t, size_t size)
-{
-    void *area = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    EPT_CHECK(t, MAP_FAILED != area, "no %zu addresses", size);
-    return MAP_FAILED != area ? area : NULL;
-}
-
-/** LARGE bytes: PIECE bytes again and again, and the last page. */
-static unsigned char *long_new(struct ept *t)
-{
-    const int file = memfd_create("ept-counts", 0);
-    unsigned char *area = area_new(t, long_size());
-    bool good = NULL != area && 0 <= file && 0 == ftruncate(file, PIECE);
-
-    for (size_t at = 0; good && at < long_size(); at += PIECE) {
-        good = MAP_FAILED
-               != mmap(area + at, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
-    }
-    good = good
-           && MAP_FAILED
-                  != mmap(area + (size_t) LARGE / PAGE * PAGE, PAGE, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    close(file);
-    EPT_CHECK(t, good, "no buffer");
-    return good ? area : NULL;
-}
+enum { BLOCKS = 3 };
 
 /** The first rank operates on the last one's window. */
 static MPI_Win window_new(MPI_Comm comm, struct ept *t, unsigned char *area, size_t size)
@@ -122,7 +83,7 @@ static void far_operations(struct ept *t, MPI_Win win, MPI_Datatype type)
 static void case_far(MPI_Comm comm, struct ept *t)
 {
     const size_t size = (BLOCKS - 1) * (size_t) FAR + PAGE;
-    unsigned char *area = area_new(t, size);
+    unsigned char *area = empty_area(t, size);
     MPI_Win win = window_new(comm, t, area, size);
     MPI_Datatype type;
 
@@ -142,9 +103,9 @@ static void case_far(MPI_Comm comm, struct ept *t)
 /** More than 2^31 bytes. */
 static void case_long(MPI_Comm comm, struct ept *t)
 {
-    unsigned char *area = t->rank == t->size - 1 ? long_new(t) : NULL;
+    unsigned char *area = t->rank == t->size - 1 ? large_buffer(t) : NULL;
     MPI_Win win = window_new(comm, t, area, NULL == area ? 0 : (size_t) LARGE);
-    unsigned char *buffer = 0 == t->rank ? long_new(t) : NULL;
+    unsigned char *buffer = 0 == t->rank ? large_buffer(t) : NULL;
     const int target = t->size - 1;
 
     if (NULL != buffer) {
@@ -170,10 +131,10 @@ static void case_long(MPI_Comm comm, struct ept *t)
     window_end(comm, t, &win);
     if (NULL != area) {
         EPT_EQ(t, ept_option_long("accumulate", 0) ? 0 : 0x5b, area[LARGE - 1]);
-        munmap(area, long_size());
+        munmap(area, large_size());
     }
     if (NULL != buffer) {
-        munmap(buffer, long_size());
+        munmap(buffer, large_size());
     }
 }
 

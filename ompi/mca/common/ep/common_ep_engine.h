@@ -252,8 +252,8 @@ typedef struct mpix_endpoints_engine_t {
 
     /** The handle takes part in no more collectives of its communicator.  All operations that
      * libmpi's components and clients have started on it, or start later, complete with
-     * MPI_ERR_PROC_FAILED: here at once, at the other members as soon as the news has arrived.  The
-     * user's messages are not affected. */
+     * MPI_ERR_PROC_FAILED: here at once, at the other members as soon as the notice has arrived.
+     * The user's messages are not affected. */
     void (*leave)(const struct ompi_communicator_t *comm);
 
     /** The name of Open MPI's accelerator component; constant.  NULL: there is no device memory, and

@@ -220,7 +220,7 @@ typedef struct mpix_endpoints_pml_t {
      * @param[in]  processes  an intracommunicator of them
      * @param[in]  bridge     as for intercomm_connect
      * @param[in]  failed     OMPI_SUCCESS; or why this side has no endpoints, the same on all of it:
-     *                        the other side is told, and gets MPI_ERR_SPAWN
+     *                        the other side is notified, and gets MPI_ERR_SPAWN
      * @param[in]  own        count handles, which may be 0, of one communicator, which has the
      *                        endpoints of all these processes in their order
      * @param[out] newcomms   count, empty before; set on success

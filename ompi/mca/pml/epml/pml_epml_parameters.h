@@ -21,7 +21,7 @@ BEGIN_C_DECLS
 /** Set the defaults, and register all with Open MPI. */
 void mca_pml_epml_parameters_register(void);
 
-/** Has each a value that it may have?  The user is told of the first that has not. */
+/** Has each a value that it may have?  The first that has not is reported. */
 bool mca_pml_epml_parameters_right(void);
 
 END_C_DECLS

@@ -6,7 +6,8 @@
 /**
  * @file
  *
- * What a program under ThreadSanitizer is told before main, unless the environment says otherwise.
+ * Options of a program under ThreadSanitizer, set before main, unless the environment says
+ * otherwise.
  *
  * Tests: install/tsan
  */

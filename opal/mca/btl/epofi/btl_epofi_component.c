@@ -52,7 +52,7 @@ static bool endpoints_wanted(void)
  * Keep the contexts of the tcp provider small, and let it inject as much as without our header.
  *
  * It has a buffer for unexpected tagged messages in each entry of its transfer pool, of 16 KiB
- * unless told otherwise, and clears 1024 entries when the first is used: 17 MiB and 8 ms per
+ * by default, and clears 1024 entries when the first is used: 17 MiB and 8 ms per
  * context.  We send no tagged messages.  With the buffer at the size of its injected messages a
  * context takes 0.5 MiB and 0.3 ms.  Seen in libfabric 2.1.0.
  *

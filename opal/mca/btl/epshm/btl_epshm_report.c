@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What was chosen, in words: the memory that is shared, and which side copies.
+ * What was chosen, in words: the memory that is shared, and which process copies.
  *
  * Tests: epinfo
  */

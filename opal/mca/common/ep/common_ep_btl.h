@@ -51,7 +51,7 @@ struct mca_btl_ep_module_t;
  * held back.
  *
  * @return number of events handled (0: nothing to do), or a negative OPAL error code: the module
- *         is broken for good, which the user has been told
+ *         is broken for good, which has been reported to the user
  */
 typedef int (*mca_btl_ep_progress_fn_t)(struct mca_btl_ep_module_t *module);
 
@@ -79,7 +79,7 @@ typedef int (*mca_btl_ep_connect_fn_t)(struct mca_btl_ep_module_t *module, const
 
 /**
  * Can a peer's module be reached?  What all modules of this process need for it is prepared.
- * NULL: yes, as far as can be told before ep_connect.  Thread safe.
+ * NULL: yes, as far as is known before ep_connect.  Thread safe.
  *
  * @param[in] address  as for ep_connect
  *
@@ -95,7 +95,7 @@ typedef void (*mca_btl_ep_disconnect_fn_t)(struct mca_btl_ep_module_t *module,
 /**
  * Send a message to a peer that the owner no longer knows, if there is room: as ep_connect, ep_send
  * and ep_disconnect, but the peer is not taken up again by that.  If the module has given the peer
- * up, the peer is still told so when it asks.  NULL: such peers cannot write here.
+ * up, the peer is still notified when it asks.  NULL: such peers cannot write here.
  *
  * @param[in] address  as for ep_connect
  *
@@ -247,7 +247,7 @@ typedef void (*mca_btl_ep_describe_fn_t)(struct mca_btl_ep_module_t *module,
                                          size_t size);
 
 /**
- * Owner's: a peer that this module has no endpoint for must be told something.  If the owner knows
+ * Owner's: a peer that this module has no endpoint for must be sent a notice.  If the owner knows
  * it, it calls ep_connect.  Called inside any module call but ep_abandon.
  *
  * @param[in] source  as in ep_source
@@ -313,7 +313,7 @@ typedef struct mca_btl_ep_module_t {
     mca_btl_ep_check_liveness_fn_t ep_check_liveness; /**< NULL if peers cannot be lost */
     mca_btl_ep_abandon_fn_t ep_abandon; /**< likewise */
     mca_btl_ep_refuse_fn_t ep_refuse;
-    mca_btl_ep_is_left_fn_t ep_is_left; /**< NULL: that cannot be told, or modules do not end */
+    mca_btl_ep_is_left_fn_t ep_is_left; /**< NULL: that is not known, or modules do not end */
     mca_btl_ep_drain_fn_t ep_drain;     /**< NULL: calls of ep_progress do it, as far as they do */
     mca_btl_ep_count_fn_t ep_count;     /**< NULL: it does not count */
 

@@ -36,7 +36,7 @@ static const char line[]
     = "--------------------------------------------------------------------------\n";
 
 /** A text that is on its way to the launcher, which shows equal ones of several processes once,
- * unless it is told not to. */
+ * unless a parameter says not to. */
 typedef struct message_t {
     char *text;
     bool aggregate;

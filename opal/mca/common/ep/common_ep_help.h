@@ -8,7 +8,7 @@
  *
  * Messages to people out of our help files.
  *
- * Open MPI 5.0 reads help files when it needs them, from any folder that it has been told of.  From
+ * Open MPI 5.0 reads help files when it needs them, from any folder that has been registered.  From
  * 6.0 on it has its own texts in its library, and finds no others.  There, each of our libraries
  * has ours in it, and shows them as Open MPI would.
  */

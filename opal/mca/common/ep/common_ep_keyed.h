@@ -43,8 +43,8 @@ static inline void ep_keyed_round(uint64_t v[4])
 
 /**
  * SipHash-2-4 (Aumasson and Bernstein, 2012) of some 64-bit numbers, fewer than 32: without the
- * secret the result cannot be told from a random number, whatever results for other numbers, or for
- * more or fewer of them, are known.
+ * secret the result cannot be distinguished from a random number, whatever results for other
+ * numbers, or for more or fewer of them, are known.
  */
 static inline uint64_t ep_keyed_words(const ep_secret_t *secret, const uint64_t *words,
                                       size_t count)

@@ -312,7 +312,7 @@ our @ENTRIES = (
     { program => 'fault', variant => 'silent', configs => ['3x1/tcp'], plain => 0, long => 1,
       args => '--how silent', preload => 'fault_fabric', timeout => 180 },
     # Connections that are cut, in each state, and what else ends them: delivered, or lost to both,
-    # with a text on both sides.
+    # with a text from both processes.
     (map { my ($how, $says, $long) = @$_;
            +{ program => 'cut', variant => $how, configs => ['3x1/tcp'], plain => 0,
               quick => 'fin_eager' eq $how ? ['3x1/tcp'] : [], long => $long, timeout => 60,

@@ -36,7 +36,7 @@ our @ENTRIES = (
     { program => 'file_nomem', configs => ['2x2/node'], longer => ['2x1/node'], plain => 0, quick => [],
       preload => 'fail_alloc', timeout => 60, says => 'file_select\(\) failed' },
     { program => 'file_nomem', variant => 'ompio', configs => ['2x2/node'], longer => ['1x4'], plain => 0,
-      quick => [], preload => 'fail_alloc', timeout => 60, args => '--of libmpi.so',
+      quick => [], preload => 'fail_alloc', timeout => 60, args => '--ompio 1',
       says => 'OUT OF MEMORY|file_select\(\) failed' },
     # On three nodes.
     { program => 'file_basic', variant => 'cluster', cluster => 'one', configs => ['6x2/node'],

@@ -177,7 +177,7 @@ our @ENTRIES = (
     { program => 'p2p_dump', configs => [qw(1x4 2x2/tcp)], plain => 0,
       longer => [qw(1x1 2x2/shm)], mca => 'btl_epofi_get_chunk 65536' }, # or all is there after one test
     { program => 'p2p_dump', variant => 'few', configs => [qw(1x2)], quick => [],
-      args => '--backlog 20', mca => $FEW, plain => 0 },
+      args => '--pending 20', mca => $FEW, plain => 0 },
     { program => 'coll_dump', configs => [qw(1x4 2x2/tcp)], longer => ['2x2/node'], plain => 0 },
     { program => 'coll_dump', variant => 'signal', configs => ['1x4'], quick => [], plain => 0,
       args => '--way signal', mca => 'pml_epml_dump_signal 10' },
@@ -358,7 +358,7 @@ our @ENTRIES = (
     { program => 'single_copy', variant => 'other', configs => ['2x2/node'], plain => 0,
       preload => 'other_process' },
 
-    # A process writes nonsense into the memory that it shares with another: which side reports what.
+    # A process writes nonsense into the memory that it shares with another: which process reports what.
     (map { +{ program => 'corrupt', variant => $_->[0], configs => ['2x2/node'], plain => 0,
               quick => 'first' eq $_->[0] ? ['2x2/node'] : [], args => "--how $_->[0]",
               says => $_->[1] } }
@@ -378,7 +378,7 @@ our @ENTRIES = (
 
     # One message of more than 2 GiB, within a process and between two.
     { program => 'p2p_sizes', variant => 'huge', configs => [qw(1x2 2x1/node 2x1/tcp)], long => 1, args => '--huge 2100', timeout => 150, plain => 0 },
-    # More than 4 GiB; and in pieces at one side. Up to 9 GiB of memory.
+    # More than 4 GiB; and in pieces at one rank. Up to 9 GiB of memory.
     (map { +{ program => 'p2p_sizes', variant => "huge$_->[0]", configs => [qw(1x2 2x1/tcp)],
               long => 1, quick => [], args => $_->[1], timeout => 300, plain => 0 } }
         ['4', '--huge 4200'], ['pieces', '--huge 2100 --pieces 1'],

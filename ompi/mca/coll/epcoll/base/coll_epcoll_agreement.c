@@ -10,11 +10,10 @@
  * contributions together in the process's memory, and the lowest of them, the *representative*,
  * takes part for all in the agreement of processes (coll_epcoll_consensus.c), by active messages.
  *
- * All is done by the steps of requests.  What arrives is put in a list, which the representative's
- * step goes through: so one thread at a time is at the agreement, and holds no lock when it sends.
+ * All is done by the steps of requests, messages included (coll_epcoll_agreement_messages.c).
  *
- * On an intercommunicator both sides take part in one agreement of their processes.  Messages to
- * the own side go by its local communicator.  Each side's flags have a half of the value's bits.
+ * On an intercommunicator both sides take part in one agreement of their processes.  Each side's
+ * flags have a half of the value's bits.
  *
  * Tests: ulfm_agree, ulfm_inter, ulfm_stress
  */
@@ -22,6 +21,7 @@
 #include "ompi_config.h"
 
 #include "coll_epcoll_agreement.h"
+#include "coll_epcoll_agreement_messages.h"
 #include "coll_epcoll.h"
 #include "coll_epcoll_consensus.h"
 #include "coll_epcoll_participants.h"
@@ -30,12 +30,10 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #if OPAL_ENABLE_FT_MPI
 
 #    include "ompi/runtime/params.h"
-#    include "opal/mca/threads/mutex.h"
 
 /** Steps between checks for the dead. */
 #    define CHECK_STEPS 64
@@ -55,27 +53,6 @@ typedef struct shared_t {
     _Atomic uint64_t sets[];
 } shared_t;
 
-typedef struct message_t {
-    struct message_t *next;
-    uint32_t participant; /**< for it */
-    int rank;       /**< from it */
-    size_t bytes;
-    epcoll_consensus_message_t message;
-} message_t;
-
-typedef struct messages_t {
-    message_t *first, *last;
-} messages_t;
-
-/** Messages received on a handle, until a step processes them: of its own agreements, or of those
- * of the intercommunicator whose local communicator it is. */
-typedef struct queue_t {
-    _Atomic uint32_t references;
-    opal_mutex_t mutex; /**< nothing is called under it */
-    messages_t received;
-    bool lost; /**< there was no memory for a received message */
-} queue_t;
-
 /** Of a handle. */
 typedef struct agreement_t {
     ompi_communicator_t *comm;
@@ -83,14 +60,10 @@ typedef struct agreement_t {
     uint32_t members; /**< of this process, on this side */
     epcoll_participants_t participants;
     _Atomic uint64_t begun, completed;
-    queue_t *queue;
-    queue_t *local_queue; /**< of an intercommunicator: its local communicator's */
+    epcoll_agreement_messages_t messages;
     /* The representative's. */
     epcoll_consensus_t *consensus;
     uint32_t steps;
-    messages_t waiting; /**< to be sent when there is memory; only steps are at it */
-    bool too_long;      /**< a message that cannot be sent */
-    bool no_memory;     /**< for a received message */
 } agreement_t;
 
 typedef struct call_t {
@@ -111,83 +84,11 @@ static int client_number;
 
 #    define ENGINE mca_coll_epcoll_component.engine
 
-static void agreement_append(messages_t *list, message_t *message)
-{
-    message->next = NULL;
-    if (NULL == list->first) {
-        list->first = message;
-    } else {
-        list->last->next = message;
-    }
-    list->last = message;
-}
-
-static message_t *message_new(uint32_t participant, int rank,
-                              const epcoll_consensus_message_t *message, size_t bytes)
-{
-    message_t *made = malloc(sizeof(*made) + bytes);
-
-    if (NULL != made) {
-        made->participant = participant;
-        made->rank = rank;
-        made->bytes = bytes;
-        memcpy(&made->message, message, bytes);
-    }
-    return made;
-}
-
-static void messages_free(messages_t *list)
-{
-    while (NULL != list->first) {
-        message_t *next = list->first->next;
-
-        free(list->first);
-        list->first = next;
-    }
-}
-
 /* ---- handles --------------------------------------------------------------------------------- */
-
-static queue_t *queue_new(void)
-{
-    queue_t *queue = calloc(1, sizeof(*queue));
-
-    if (NULL != queue) {
-        OBJ_CONSTRUCT(&queue->mutex, opal_mutex_t);
-        atomic_init(&queue->references, 1);
-    }
-    return queue;
-}
-
-static void queue_release(queue_t *queue)
-{
-    /* Acquire and release: what the other owner has done to it is over. */
-    if (NULL != queue
-        && 1 == atomic_fetch_sub_explicit(&queue->references, 1, memory_order_acq_rel)) {
-        messages_free(&queue->received);
-        OBJ_DESTRUCT(&queue->mutex);
-        free(queue);
-    }
-}
 
 static bool is_representative(const agreement_t *a)
 {
     return a->participants.representative[a->participants.own].rank == ompi_comm_rank(a->comm);
-}
-
-/** The communicator in which a participant's representative is a rank to send to. */
-static ompi_communicator_t *comm_to(const agreement_t *a, uint32_t participant)
-{
-    return OMPI_COMM_IS_INTER(a->comm) && !a->participants.representative[participant].remote
-               ? a->comm->c_local_comm
-               : a->comm;
-}
-
-static int deliver(const agreement_t *a, uint32_t to, const epcoll_consensus_message_t *message,
-                   size_t bytes)
-{
-    return ENGINE->am_send(comm_to(a, to), client_number, a->participants.representative[to].rank,
-                           message, bytes);
 }
 
 /** A message of the agreement of processes leaves. */
@@ -195,20 +96,8 @@ static void send_message(void *context, uint32_t to, const epcoll_consensus_mess
                          size_t bytes)
 {
     agreement_t *a = context;
-    int rc = MPI_ERR_NO_MEM;
 
-    if (NULL == a->waiting.first) {
-        rc = deliver(a, to, message, bytes);
-    }
-    a->too_long = a->too_long || MPI_ERR_ARG == rc;
-    if (MPI_ERR_NO_MEM == rc) {
-        message_t *made = message_new(to, MPI_UNDEFINED, message, bytes);
-
-        a->too_long = a->too_long || NULL == made;
-        if (NULL != made) {
-            agreement_append(&a->waiting, made);
-        }
-    }
+    epcoll_agreement_messages_send(&a->messages, to, message, bytes);
 }
 
 static void agreement_free(ompi_communicator_t *comm, void *object)
@@ -219,9 +108,7 @@ static void agreement_free(ompi_communicator_t *comm, void *object)
     if (NULL != a->memory) {
         ENGINE->memory_put(a->memory);
     }
-    messages_free(&a->waiting);
-    queue_release(a->queue);
-    queue_release(a->local_queue);
+    epcoll_agreement_messages_free(&a->messages);
     epcoll_consensus_free(a->consensus);
     epcoll_participants_free(&a->participants);
     free(a);
@@ -245,26 +132,17 @@ static int memory_make(agreement_t *a)
     return rc;
 }
 
-/** @return NULL, of an intercommunicator: its local communicator has no agreements */
-static queue_t *local_queue(const ompi_communicator_t *comm)
-{
-    const agreement_t *local = ENGINE->client_object(comm->c_local_comm, client_number);
-
-    if (NULL == local) {
-        return NULL;
-    }
-    /* Relaxed: the local communicator's agreement has one. */
-    (void) atomic_fetch_add_explicit(&local->queue->references, 1, memory_order_relaxed);
-    return local->queue;
-}
-
-static int agreement_fill(agreement_t *a)
+/** @param[in] local  of an intercommunicator: its local communicator's */
+static int agreement_fill(agreement_t *a, const agreement_t *local)
 {
     int rc = epcoll_participants_make(a->comm, &a->participants);
 
     if (MPI_SUCCESS == rc) {
-        a->queue = queue_new();
-        rc = NULL == a->queue ? MPI_ERR_NO_MEM : memory_make(a);
+        rc = epcoll_agreement_messages_make(&a->messages, a->comm, &a->participants, client_number,
+                                            NULL != local ? &local->messages : NULL);
+    }
+    if (MPI_SUCCESS == rc) {
+        rc = memory_make(a);
     }
     if (MPI_SUCCESS == rc && is_representative(a)) {
         a->consensus = epcoll_consensus_new(a->participants.count, a->participants.own,
@@ -276,7 +154,7 @@ static int agreement_fill(agreement_t *a)
 
 static int agreement_make(ompi_communicator_t *comm, void **object_p)
 {
-    queue_t *local = NULL;
+    const agreement_t *local = NULL;
     agreement_t *a;
     int rc;
 
@@ -284,19 +162,17 @@ static int agreement_make(ompi_communicator_t *comm, void **object_p)
         return MPI_SUCCESS;
     }
     if (OMPI_COMM_IS_INTER(comm)) {
-        local = local_queue(comm);
+        local = ENGINE->client_object(comm->c_local_comm, client_number);
         if (NULL == local) {
-            return MPI_SUCCESS;
+            return MPI_SUCCESS; /* the local communicator has no agreements */
         }
     }
     a = calloc(1, sizeof(*a));
     if (NULL == a) {
-        queue_release(local);
         return MPI_ERR_NO_MEM;
     }
     a->comm = comm;
-    a->local_queue = local;
-    rc = agreement_fill(a);
+    rc = agreement_fill(a, local);
     if (MPI_SUCCESS != rc) {
         agreement_free(comm, a);
         return rc;
@@ -305,30 +181,13 @@ static int agreement_make(ompi_communicator_t *comm, void **object_p)
     return MPI_SUCCESS;
 }
 
-/** For the representative, under its endpoint's lock: the next step processes it.  On the local
- * communicator of an intercommunicator the message is of the latter's agreements, so of more
- * participants. */
+/** For the representative, under its endpoint's lock: the next step processes it. */
 static bool agreement_arrived(void *object, int rank, const void *data, size_t size)
 {
     const agreement_t *a = object;
-    const uint32_t *participant_of = NULL != a->participants.remote ? a->participants.remote
-                                                                    : a->participants.local;
-    queue_t *queue = a->queue;
-    message_t *message;
 
-    if (NULL == a->consensus || epcoll_consensus_bytes(1) > size
-        || rank != a->participants.representative[participant_of[rank]].rank) {
-        return false;
-    }
-    message = message_new(0, rank, data, size);
-    opal_mutex_lock(&queue->mutex);
-    if (NULL == message) {
-        queue->lost = true;
-    } else {
-        agreement_append(&queue->received, message);
-    }
-    opal_mutex_unlock(&queue->mutex);
-    return true;
+    return NULL != a->consensus
+           && epcoll_agreement_messages_arrived(&a->messages, rank, data, size);
 }
 
 static const mpix_endpoints_client_t client = {.name = "agreement",
@@ -401,7 +260,7 @@ static void check_dead(agreement_t *a)
 {
     for (uint32_t participant = 0; participant < a->participants.count; ++participant) {
         if (participant != a->participants.own
-            && ENGINE->is_lost(comm_to(a, participant),
+            && ENGINE->is_lost(epcoll_participants_comm(&a->participants, a->comm, participant),
                                a->participants.representative[participant].rank)) {
             epcoll_consensus_died(a->consensus, participant);
         }
@@ -432,56 +291,6 @@ static bool process_begin(call_t *call)
     check_dead(a); /* failed members that this agreement includes */
     epcoll_consensus_begin(a->consensus, flag, call->id, call->acked);
     return true;
-}
-
-/** What waits for memory goes, in order. */
-static void send_waiting(agreement_t *a)
-{
-    while (NULL != a->waiting.first) {
-        message_t *message = a->waiting.first;
-        const int rc = deliver(a, message->participant, &message->message, message->bytes);
-
-        if (MPI_ERR_NO_MEM == rc) {
-            return;
-        }
-        a->waiting.first = message->next;
-        free(message);
-    }
-}
-
-/** @param[in] participant_of  by the sender's rank
- * @return has anything been received? */
-static bool take_from(agreement_t *a, queue_t *queue, const uint32_t *participant_of)
-{
-    messages_t received;
-    bool lost;
-
-    opal_mutex_lock(&queue->mutex);
-    received = queue->received;
-    lost = queue->lost;
-    queue->received.first = NULL;
-    opal_mutex_unlock(&queue->mutex);
-    a->no_memory = a->no_memory || lost;
-    if (NULL == received.first) {
-        return false;
-    }
-    for (message_t *message = received.first; NULL != message; message = message->next) {
-        (void) epcoll_consensus_arrived(a->consensus, participant_of[message->rank],
-                                        &message->message, message->bytes);
-    }
-    messages_free(&received);
-    return true;
-}
-
-static bool take_in(agreement_t *a)
-{
-    const epcoll_participants_t *participants = &a->participants;
-
-    if (NULL == a->local_queue) {
-        return take_from(a, a->queue, participants->local);
-    }
-    return take_from(a, a->queue, participants->remote)
-           | take_from(a, a->local_queue, participants->local);
 }
 
 /** The representative has the value: so have the members of its process. */
@@ -518,17 +327,17 @@ static bool agreement_leader_step(call_t *call, bool *moved)
         }
         *moved = true;
     }
-    send_waiting(a);
+    epcoll_agreement_messages_send_waiting(&a->messages);
     if (0 == a->steps++ % CHECK_STEPS) {
         check_dead(a);
     }
-    *moved = take_in(a) || *moved;
-    if (a->no_memory || a->too_long) {
-        agreement_publish(call, a->no_memory ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
+    *moved = epcoll_agreement_messages_take(&a->messages, a->consensus) || *moved;
+    if (a->messages.no_memory || a->messages.too_long) {
+        agreement_publish(call, a->messages.no_memory ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
         return true;
     }
     /* Others need the last messages. */
-    if (EPCOLL_CONSENSUS_ENDED != a->consensus->phase || NULL != a->waiting.first) {
+    if (EPCOLL_CONSENSUS_ENDED != a->consensus->phase || NULL != a->messages.waiting.first) {
         return false;
     }
     agreement_publish(call, MPI_SUCCESS);

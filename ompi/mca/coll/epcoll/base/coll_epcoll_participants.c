@@ -8,7 +8,7 @@
  *
  * The participants of an agreement, and sets of them as groups of members.
  *
- * Called by coll_epcoll_agreement.c.
+ * Called by coll_epcoll_agreement.c and coll_epcoll_agreement_messages.c.
  *
  * Tests: ulfm_agree, ulfm_inter
  */

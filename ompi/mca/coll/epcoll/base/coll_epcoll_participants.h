@@ -41,6 +41,16 @@ int epcoll_participants_make(ompi_communicator_t *comm, epcoll_participants_t *p
 
 void epcoll_participants_free(epcoll_participants_t *participants);
 
+/** The communicator in which a participant's representative is a rank to send to.
+ * @param[in] comm  whose participants they are */
+static inline ompi_communicator_t *epcoll_participants_comm(
+    const epcoll_participants_t *participants, ompi_communicator_t *comm, uint32_t participant)
+{
+    return OMPI_COMM_IS_INTER(comm) && !participants->representative[participant].remote
+               ? comm->c_local_comm
+               : comm;
+}
+
 /** A participant's failure counts as acknowledged if all its members are in the group.
  * @param[out] acked  words
  * @return MPI_SUCCESS, MPI_ERR_NO_MEM, or another error */

@@ -248,7 +248,7 @@ static void walk_end(walk_t *walk)
     }
 }
 
-/** Pieces of memory: what is done with them, and where they are on both sides. */
+/** Pieces of memory: what is done with them, and where they are in source and target. */
 typedef struct pieces_t {
     char *to, *from;
     ptrdiff_t to_stride, from_stride;

@@ -48,7 +48,8 @@ typedef struct direct_t {
 /* ---- making ---------------------------------------------------------------------------------- */
 
 /** Append a message, if there is one.  Of a block of no bytes that goes to another member both
- * sides know; neighbours may have several edges, whose messages are told apart by their order. */
+ * members know; neighbours may have several edges, whose messages are distinguished by their
+ * order. */
 static void direct_append(direct_t *direct, const mca_coll_epcoll_peers_t *peers,
                           const mca_coll_epcoll_buffer_t *block, int rank)
 {

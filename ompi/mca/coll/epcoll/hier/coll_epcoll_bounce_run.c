@@ -82,7 +82,7 @@ static uint32_t member_beyond(const bounce_op_t *op, uint32_t turn)
     return op->layout->member[at < size ? at : at - size];
 }
 
-/** Which side are we: do we put, and which member do we take from?  @return whether we put */
+/** Which part is ours: do we put, and which member do we take from?  @return whether we put */
 static bool find_sources(bounce_op_t *op)
 {
     const mca_coll_epcoll_call_t *call = op->call;

@@ -36,7 +36,7 @@ static bool is_here(const mca_coll_epcoll_handle_t *handle, uint32_t rank)
     return mca_coll_epcoll_layout(handle)->own == mca_coll_epcoll_layout(handle)->process_of[rank];
 }
 
-/** Both sides know of a block of no bytes: it is no message. */
+/** Both members know of a block of no bytes: it is no message. */
 static void send_block(mca_coll_epcoll_schedule_t *schedule, const mca_coll_epcoll_buffer_t *block,
                        uint32_t rank)
 {

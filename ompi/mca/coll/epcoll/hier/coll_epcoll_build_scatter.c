@@ -17,8 +17,8 @@
  * blocks, and the process that is so many behind ours.
  *
  * The order: of ops that commute, that of rounds, the same in each call.  Else blocks of processes
- * before ours come first, from our neighbour's on, then those behind, from the last to our
- * neighbour's: both are combined towards us.
+ * before ours come first, from the nearest one's on, then those behind, from the last to the
+ * nearest one's: both are combined towards us.
  *
  * Tests: coll_layout
  */

@@ -264,7 +264,7 @@ const char *mca_coll_epcoll_move_run(const mca_coll_epcoll_call_t *call, uint32_
 /** From the slot of a member to that of the next one. */
 #define SLOTS (sizeof(epcoll_ctrl_t) / sizeof(epcoll_slot_t))
 
-/** Copies a block of 8 bytes each of neighbours, from an offset in their runs, one behind the
+/** Copies a block of 8 bytes each of adjacent members, from an offset in their runs, one behind the
  * other.
  * @return how many, up to the first whose blocks are no run */
 static uint32_t copy_numbers(const epcoll_slot_t *slot, uint32_t count, size_t offset, char *target)

@@ -118,7 +118,7 @@ static void order_join(char **before, char **behind, const work_t *work)
     *behind = scratch;
 }
 
-/** Neighbours, then neighbours of these, and so on, into the first. */
+/** By a binary tree, into the first. */
 static void order_combine_tree(const work_t *work, char **value, uint32_t count)
 {
     for (uint32_t step = 1; step < count; step *= 2) {

@@ -33,7 +33,7 @@ struct mca_coll_epcoll_op_segment_t {
     mca_coll_epcoll_op_segment_t *next; /**< of those whose release is deferred */
 };
 
-/** Sides that a handle keeps. */
+/** Segments that a handle keeps. */
 typedef struct mca_coll_epcoll_deferred_t {
     mca_coll_epcoll_op_segment_t *_Atomic first; /**< any thread adds some, the last one in front */
     mca_coll_epcoll_op_segment_t *oldest, *newest; /**< the handle's thread: those before them */

@@ -130,7 +130,7 @@ mca_coll_epcoll_pool_t *mca_coll_epcoll_pool_get(mca_coll_epcoll_handle_t *handl
 
 bool mca_coll_epcoll_pool_is_complete(const mca_coll_epcoll_pool_t *pool)
 {
-    /* Relaxed: as above.  A member without memory for its group may have neighbours in its process
+    /* Relaxed: as above.  A member without memory for its group may share its process with others
      * that have mapped what is shared. */
     return pool->size == atomic_load_explicit(&first_segment(pool)->users, memory_order_relaxed)
            && mca_coll_epcoll_component.engine->memory_is_complete(pool->memory);

@@ -70,7 +70,7 @@ static inline int epcoll_combine_group(epcoll_member_t *member,
  * are there, and one less while a member is at it. */
 #define EPCOLL_RESULT_WORDS (1 + EPCOLL_INLINE / sizeof(uint64_t))
 
-/** A word of this operation's result: those of an operation are in places of neighbours. */
+/** A word of this operation's result: those of an operation are in adjacent places. */
 static inline _Atomic uint64_t *epcoll_result_word(const epcoll_member_t *member, size_t word)
 {
     return &epcoll_ctrl(member,

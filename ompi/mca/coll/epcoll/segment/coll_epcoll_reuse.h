@@ -56,7 +56,7 @@ static inline uint32_t epcoll_level_width(const epcoll_member_t *member, int lev
 }
 
 /** The operation that all members of a group have completed, as stored by its leader.  Flags of
- * neighbours share a line: each is written once in a window, and all are read at a time. */
+ * adjacent groups share a line: each is written once in a window, and all are read at a time. */
 static inline _Atomic uint64_t *epcoll_group_completed(const epcoll_member_t *member,
                                                        uint32_t level, uint32_t index)
 {

@@ -138,7 +138,7 @@ static inline uint32_t epcoll_work_done(epcoll_member_t *member, uint32_t owner)
                                                               memory_order_acquire)));
 }
 
-/** Of partitions of that many chunks each, neighbours: how many of the first are over, in a row?
+/** Of adjacent partitions of that many chunks each: how many of the first are over, in a row?
  * @param chunks  1 or more */
 static inline uint32_t epcoll_work_over(epcoll_member_t *member, uint32_t owner, uint32_t count,
                                         uint32_t chunks)

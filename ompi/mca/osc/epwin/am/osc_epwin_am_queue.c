@@ -144,14 +144,14 @@ static void queue_sort(epwin_am_queue_t *queue)
 
         next = item->next;
         if (OPAL_UNLIKELY(&queue->tell == item)) {
-            queue->told = 0;
+            queue->notified = 0;
             continue;
         }
         peer = queue_peer(queue, message->rank);
         if (OPAL_UNLIKELY(NULL == peer)) {
             message_free(queue, message);
             atomic_store_explicit(&queue->is_broken, true, memory_order_relaxed);
-            queue->told = 0;
+            queue->notified = 0;
             continue;
         }
         message->item.next = NULL;
@@ -258,11 +258,11 @@ static mpix_endpoints_step_t queue_step(mpix_endpoints_work_t *work)
                       || atomic_load_explicit(&queue->is_broken, memory_order_relaxed))) {
         queue_drop(queue);
     }
-    if (OPAL_UNLIKELY(0 <= queue->told)) {
+    if (OPAL_UNLIKELY(0 <= queue->notified)) {
         if (!mca_osc_epwin_am_reply_broken(queue)) {
             return MPIX_ENDPOINTS_STEP_IDLE;
         }
-        queue->told = -1;
+        queue->notified = -1;
         atomic_store_explicit(&queue->is_telling, false, memory_order_relaxed);
     }
     if (mca_osc_epwin_am_reply_send(queue)) {
@@ -315,7 +315,7 @@ static size_t queue_execute_now(epwin_am_queue_t *queue, epwin_am_peer_t *peer, 
     return at;
 }
 
-/** There is no memory for a message.  All members are told, so that no origin waits for an
+/** There is no memory for a message.  All members are notified, so that no origin waits for an
  * answer. */
 static __attribute__((noinline)) void queue_break(epwin_am_queue_t *queue)
 {
@@ -379,7 +379,7 @@ int mca_osc_epwin_am_init(mca_osc_epwin_module_t *module)
         return MPI_ERR_NO_MEM;
     }
     queue->module = module;
-    queue->told = -1;
+    queue->notified = -1;
     queue->reply_rank = -1;
     module->queue = queue;
     return MPI_SUCCESS;

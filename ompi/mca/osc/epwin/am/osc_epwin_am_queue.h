@@ -61,7 +61,8 @@ typedef struct mca_osc_epwin_queue_t {
     epwin_am_inbox_t inbox;
     mca_osc_epwin_module_t *module;
 
-    /** There was no memory for a message: none is executed any more, and the origins are told. */
+    /** There was no memory for a message: none is executed any more, and the origins are
+     * notified. */
     _Atomic bool is_broken;
     _Atomic bool is_telling; /**< tell is in the inbox, or the step has it */
     epwin_am_item_t tell;
@@ -76,7 +77,7 @@ typedef struct mca_osc_epwin_queue_t {
     epwin_am_peer_t **peers; /**< by rank: open addressing, at most half full */
     uint32_t size, count;    /**< of peers: slots, a power of two, or 0; used */
     epwin_am_peer_t *busy;
-    int told; /**< ranks that have been told; -1: there is nothing to tell */
+    int notified; /**< ranks that have been notified; -1: no notice is to be sent */
 
     unsigned char *reply; /**< answers that are not sent, of EPWIN_AM_REPLY_MAX; NULL: none yet */
     size_t reply_used, reply_room;

@@ -106,10 +106,10 @@ bool mca_osc_epwin_am_reply_broken(epwin_am_queue_t *queue)
                                       .error = MPI_ERR_NO_MEM,
                                       .eights = sizeof(broken) / 8};
 
-    for (; queue->told < module->size; ++queue->told) {
-        if (queue->told != module->rank
+    for (; queue->notified < module->size; ++queue->notified) {
+        if (queue->notified != module->rank
             && MPI_ERR_NO_MEM
-                   == ENGINE->am_send(module->comm, mca_osc_epwin_component.client, queue->told,
+                   == ENGINE->am_send(module->comm, mca_osc_epwin_component.client, queue->notified,
                                       &broken, sizeof(broken))) {
             return false;
         }

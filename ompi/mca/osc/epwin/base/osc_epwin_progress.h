@@ -26,7 +26,7 @@ BEGIN_C_DECLS
 void mca_osc_epwin_progress_init(void);
 
 /** A window handle to which messages may arrive exists; the first one starts the thread.  Any
- * thread.  Where the thread cannot be started the user is told, once, and there is none. */
+ * thread.  Where the thread cannot be started that is reported, once, and there is none. */
 void mca_osc_epwin_progress_begin(void);
 
 /** It is freed; with the last one the thread has ended on return.  Any thread. */

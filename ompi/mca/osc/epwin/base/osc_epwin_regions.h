@@ -30,7 +30,7 @@ bool mca_osc_epwin_regions_have(const mca_osc_epwin_window_t *window, int rank, 
 /**
  * The same of a member of another process of the node (EPWIN_WAY_COPY), without that process.
  *
- * @return false: not attached, or it cannot be told here */
+ * @return false: not attached, or it cannot be found out here */
 bool mca_osc_epwin_regions_have_far(const mca_osc_epwin_module_t *module, int rank, uintptr_t at,
                                     size_t size);
 

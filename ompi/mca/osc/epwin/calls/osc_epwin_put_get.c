@@ -41,7 +41,7 @@ static inline void data_copy(void *to, const void *from, size_t bytes)
     }
 }
 
-/** Are both sides without gaps?  (They are of one size, or the target's is larger.) */
+/** Are both layouts without gaps?  (They are of one size, or the target's is larger.) */
 static inline bool data_are_plain(const ompi_datatype_t *one_type,
                                   const ompi_datatype_t *other_type)
 {
@@ -91,7 +91,7 @@ static int data_copy_between(const mca_osc_epwin_module_t *module,
                                                        remote, bytes, is_put);
 }
 
-/** Is it a word, of one predefined type at both sides? */
+/** Is it a word, of one predefined type at origin and target? */
 static inline bool data_is_word(const ompi_datatype_t *type, size_t bytes,
                                 const ompi_datatype_t *other_type)
 {

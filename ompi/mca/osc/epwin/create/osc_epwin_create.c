@@ -9,7 +9,7 @@
  * Creation of windows, collective over a communicator:
  *
  *     1  duplicate it; meanwhile get the memory of the domain and of the window object
- *     2  allgather of the members' cards: arguments, and errors in them
+ *     2  allgather of what members say (epwin_member_info_t): arguments, and errors in them
  *     3  allocated and shared windows: get data memory, allgather of the parts where members of
  *        several processes are on a node
  *     4  fill in the window object
@@ -114,13 +114,13 @@ static int window_make(epwin_making_t *making)
 {
     mca_osc_epwin_module_t *module = making->module;
     int rc = module->comm->c_coll->coll_allgather(&making->own, sizeof(making->own), MPI_BYTE,
-                                                  making->cards, sizeof(making->own), MPI_BYTE,
+                                                  making->infos, sizeof(making->own), MPI_BYTE,
                                                   module->comm,
                                                   module->comm->c_coll->coll_allgather_module);
     int worst = mca_osc_epwin_mpi_error(rc);
 
     for (int rank = 0; rank < module->size && OMPI_SUCCESS == rc; ++rank) {
-        worst = making->cards[rank].error > worst ? making->cards[rank].error : worst;
+        worst = making->infos[rank].error > worst ? making->infos[rank].error : worst;
     }
     if (MPI_SUCCESS != worst) {
         return worst;
@@ -169,7 +169,7 @@ int mca_osc_epwin_create(ompi_win_t *win, const ompi_osc_base_module_t *table, v
     const size_t members = (size_t) ompi_comm_size(comm);
     epwin_making_t making = {
         .module = mca_osc_epwin_module_new(table, win, comm, flavor),
-        .cards = malloc(members * sizeof(*making.cards)),
+        .infos = malloc(members * sizeof(*making.infos)),
         .parts = malloc(members * sizeof(*making.parts)),
         .own = {.size = size,
                 .unit = (uint64_t) unit,
@@ -188,7 +188,7 @@ int mca_osc_epwin_create(ompi_win_t *win, const ompi_osc_base_module_t *table, v
             making.own.on_device = memory_is_device(making.module, *base, size);
         }
         if (MPI_WIN_FLAVOR_DYNAMIC == flavor) {
-            making.own.base = mca_osc_epwin_regions_card(&making);
+            making.own.base = mca_osc_epwin_regions_base(&making);
         }
         making.own.domain = making.module->domain_number;
         making.own.node = (uint32_t) making.node.first;
@@ -202,7 +202,7 @@ int mca_osc_epwin_create(ompi_win_t *win, const ompi_osc_base_module_t *table, v
             mca_osc_epwin_duplicate_free(making.module);
         }
     }
-    free(making.cards);
+    free(making.infos);
     free(making.parts);
     return rc;
 }

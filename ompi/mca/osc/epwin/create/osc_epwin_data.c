@@ -33,25 +33,24 @@ static inline uint64_t round_up(uint64_t value, uint64_t alignment)
     return (value + alignment - 1) & ~(alignment - 1);
 }
 
-bool mca_osc_epwin_layout_next(epwin_layout_t *layout, const epwin_card_t *card, const void *memory,
-                               size_t *at_p)
+bool mca_osc_epwin_layout_next(epwin_layout_t *layout, const epwin_member_info_t *info,
+                               const void *memory, size_t *at_p)
 {
     const uint64_t page = (uint64_t) sysconf(_SC_PAGESIZE), base = (uintptr_t) memory;
     uint64_t end;
 
-    if (card->contiguous) {
+    if (info->contiguous) {
         *at_p = layout->end;
-        return !__builtin_add_overflow(layout->end, card->size, &layout->end)
+        return !__builtin_add_overflow(layout->end, info->size, &layout->end)
                && layout->end <= PTRDIFF_MAX;
     }
-    *at_p = round_up(base + layout->end, card->alignment) - base;
-    if (PTRDIFF_MAX / 2 < card->size) {
+    *at_p = round_up(base + layout->end, info->alignment) - base;
+    if (PTRDIFF_MAX / 2 < info->size) {
         return false;
     }
     /* Room for the largest distance to a boundary, as the memory's address differs between
      * processes. */
-    end = layout->end + round_up(card->size, page)
-          + (page < card->alignment ? card->alignment : 0);
+    end = layout->end + round_up(info->size, page) + (page < info->alignment ? info->alignment : 0);
     layout->end = end;
     return end <= PTRDIFF_MAX;
 }
@@ -63,8 +62,8 @@ static bool data_bytes(const epwin_making_t *making, size_t *bytes_p)
     size_t at;
 
     for (int rank = 0; rank < making->module->size; ++rank) {
-        if (mca_osc_epwin_is_beside(making, &making->cards[rank])
-            && !mca_osc_epwin_layout_next(&layout, &making->cards[rank], NULL, &at)) {
+        if (mca_osc_epwin_is_beside(making, &making->infos[rank])
+            && !mca_osc_epwin_layout_next(&layout, &making->infos[rank], NULL, &at)) {
             return false;
         }
     }
@@ -80,8 +79,8 @@ static size_t data_own_at(const epwin_making_t *making)
     size_t at = 0;
 
     for (int rank = 0; rank <= making->module->rank; ++rank) {
-        if (mca_osc_epwin_is_beside(making, &making->cards[rank])) {
-            (void) mca_osc_epwin_layout_next(&layout, &making->cards[rank], memory->base, &at);
+        if (mca_osc_epwin_is_beside(making, &making->infos[rank])) {
+            (void) mca_osc_epwin_layout_next(&layout, &making->infos[rank], memory->base, &at);
         }
     }
     return at;
@@ -132,9 +131,9 @@ static void data_put(epwin_making_t *making)
 static bool some_share_nodes(const epwin_making_t *making)
 {
     for (int rank = 0; rank < making->module->size; ++rank) {
-        const epwin_card_t *card = &making->cards[rank];
+        const epwin_member_info_t *info = &making->infos[rank];
 
-        if (card->process != making->cards[card->node].process) {
+        if (info->process != making->infos[info->node].process) {
             return true;
         }
     }
@@ -144,7 +143,7 @@ static bool some_share_nodes(const epwin_making_t *making)
 static bool all_on_one_node(const epwin_making_t *making)
 {
     for (int rank = 0; rank < making->module->size; ++rank) {
-        if (making->cards[rank].node != making->own.node) {
+        if (making->infos[rank].node != making->own.node) {
             return false;
         }
     }
@@ -157,7 +156,7 @@ static bool data_is_complete(const epwin_making_t *making)
     const mpix_endpoints_memory_t *memory = making->module->memory[EPWIN_KEY_DATA];
 
     for (int rank = 0; rank < making->module->size; ++rank) {
-        if (making->cards[rank].node == making->own.node && !making->parts[rank].is_filled) {
+        if (making->infos[rank].node == making->own.node && !making->parts[rank].is_filled) {
             return false;
         }
     }

@@ -129,7 +129,7 @@ int mca_osc_epwin_handle_make(ompi_communicator_t *comm, void **object_p)
     if (NULL == making || making->is_taken || comm->c_local_group != making->group) {
         return MPI_SUCCESS;
     }
-    if (NULL == making->module || NULL == making->cards || NULL == making->parts) {
+    if (NULL == making->module || NULL == making->infos || NULL == making->parts) {
         return MPI_ERR_NO_MEM;
     }
     rc = module_begin(making, comm);

@@ -21,7 +21,7 @@
 BEGIN_C_DECLS
 
 /** What a member tells the others. */
-typedef struct epwin_card_t {
+typedef struct epwin_member_info_t {
     int32_t error;       /**< MPI_SUCCESS, or of an argument */
     uint32_t domain;     /**< number of its domain: the lowest rank in it */
     uint32_t node;       /**< lowest rank on its node */
@@ -32,7 +32,7 @@ typedef struct epwin_card_t {
     uint64_t alignment;  /**< of its part: a page or more; a power of two */
     uint32_t contiguous; /**< 1: parts follow each other without gaps */
     uint32_t on_device;  /**< 1: a created window in device memory */
-} epwin_card_t;
+} epwin_member_info_t;
 
 /** What a member tells the others about its part of data memory. */
 typedef struct epwin_part_t {
@@ -42,12 +42,12 @@ typedef struct epwin_part_t {
 
 /** A creation under way; one thread's. */
 typedef struct epwin_making_t {
-    mca_osc_epwin_module_t *module; /**< NULL, as cards and parts: no memory */
+    mca_osc_epwin_module_t *module; /**< NULL, as infos and parts: no memory */
     bool is_taken;                  /**< the duplicate owns the module */
     const ompi_group_t *group;      /**< of the duplicate that it belongs to */
     mpix_endpoints_members_t process, node; /**< members with this one */
-    epwin_card_t own;
-    epwin_card_t *cards; /**< by rank */
+    epwin_member_info_t own;
+    epwin_member_info_t *infos; /**< by rank */
     epwin_part_t *parts; /**< by rank; where members of several processes are on a node */
     bool is_on_node;     /**< data memory is the node's; otherwise the process's */
     size_t at;           /**< own part */
@@ -81,7 +81,8 @@ static inline int mca_osc_epwin_mpi_error(int rc)
 int mca_osc_epwin_error_reduce(const mca_osc_epwin_module_t *module, int error);
 
 /**
- * Get memory for the data of an allocated or shared window: collective, after the cards.
+ * Get memory for the data of an allocated or shared window: collective, after the exchange of
+ * infos.
  *
  * @return MPI_SUCCESS; MPI_ERR_PROC_FAILED; MPI_ERR_NO_MEM, perhaps at this member alone;
  *         MPI_ERR_RMA_SHARED, at all members
@@ -89,9 +90,10 @@ int mca_osc_epwin_error_reduce(const mca_osc_epwin_module_t *module, int error);
 int mca_osc_epwin_data_get(epwin_making_t *making);
 
 /** Does a member's part of data memory begin somewhere?  Without gaps an empty part does, too. */
-static inline bool mca_osc_epwin_has_part(const epwin_making_t *making, const epwin_card_t *card)
+static inline bool mca_osc_epwin_has_part(const epwin_making_t *making,
+                                          const epwin_member_info_t *info)
 {
-    return NULL != making->module->memory[EPWIN_KEY_DATA] && (0 < card->size || card->contiguous);
+    return NULL != making->module->memory[EPWIN_KEY_DATA] && (0 < info->size || info->contiguous);
 }
 
 /** Where the parts of data memory are, in the order of ranks.  All 0 at first. */
@@ -100,10 +102,11 @@ typedef struct epwin_layout_t {
 } epwin_layout_t;
 
 /** Is a member's part in the same data memory as the own one? */
-static inline bool mca_osc_epwin_is_beside(const epwin_making_t *making, const epwin_card_t *card)
+static inline bool mca_osc_epwin_is_beside(const epwin_making_t *making,
+                                           const epwin_member_info_t *info)
 {
-    return making->is_on_node ? card->node == making->own.node
-                              : card->process == making->own.process;
+    return making->is_on_node ? info->node == making->own.node
+                              : info->process == making->own.process;
 }
 
 /**
@@ -113,15 +116,15 @@ static inline bool mca_osc_epwin_is_beside(const epwin_making_t *making, const e
  * @param[out] at_p    byte offset in the memory
  * @return false: the sum of sizes overflows
  */
-bool mca_osc_epwin_layout_next(epwin_layout_t *layout, const epwin_card_t *card, const void *memory,
-                               size_t *at_p);
+bool mca_osc_epwin_layout_next(epwin_layout_t *layout, const epwin_member_info_t *info,
+                               const void *memory, size_t *at_p);
 
 /** Fill in the window object, unless another handle of the process has done so.
  * @return MPI_SUCCESS, MPI_ERR_NO_MEM */
 int mca_osc_epwin_peers_fill(epwin_making_t *making);
 
-/** Of a dynamic window whose duplicate is complete: the base of the own card. */
-uint64_t mca_osc_epwin_regions_card(const epwin_making_t *making);
+/** Of a dynamic window whose duplicate is complete: the base of the own info. */
+uint64_t mca_osc_epwin_regions_base(const epwin_making_t *making);
 
 /** Bytes of a window object. */
 size_t mca_osc_epwin_window_bytes(const mca_osc_epwin_module_t *module, int members_in_process);

@@ -42,7 +42,7 @@ size_t mca_osc_epwin_window_bytes(const mca_osc_epwin_module_t *module, int memb
                   : 0);
 }
 
-uint64_t mca_osc_epwin_regions_card(const epwin_making_t *making)
+uint64_t mca_osc_epwin_regions_base(const epwin_making_t *making)
 {
     const mca_osc_epwin_module_t *module = making->module;
 
@@ -57,32 +57,32 @@ static bool has_data(const mca_osc_epwin_module_t *module)
 }
 
 /** A member in the same data memory: DIRECT.  @param[in] at  offset of its part */
-static char *part_address(const epwin_making_t *making, const epwin_card_t *card, size_t at)
+static char *part_address(const epwin_making_t *making, const epwin_member_info_t *info, size_t at)
 {
-    return mca_osc_epwin_has_part(making, card)
+    return mca_osc_epwin_has_part(making, info)
                ? (char *) making->module->memory[EPWIN_KEY_DATA]->base + at
                : NULL;
 }
 
 /** The way to a member, and its address there. */
-static void peer_reach(const epwin_making_t *making, const epwin_card_t *card,
+static void peer_reach(const epwin_making_t *making, const epwin_member_info_t *info,
                        mca_osc_epwin_peer_t *peer)
 {
-    const bool is_here = card->process == making->own.process;
+    const bool is_here = info->process == making->own.process;
 
     peer->way = !is_here          ? EPWIN_WAY_MESSAGE
-                : card->on_device ? EPWIN_WAY_DEVICE
+                : info->on_device ? EPWIN_WAY_DEVICE
                                   : EPWIN_WAY_DIRECT;
     if (has_data(making->module)) {
         return;
     }
-    if (!is_here && card->node == making->own.node && !card->on_device) {
+    if (!is_here && info->node == making->own.node && !info->on_device) {
         peer->way = EPWIN_WAY_COPY;
     }
     /* In the own process addresses in a dynamic window are absolute. */
     if (EPWIN_WAY_COPY == peer->way
         || (is_here && MPI_WIN_FLAVOR_CREATE == making->module->flavor)) {
-        peer->base = (char *) (uintptr_t) card->base;
+        peer->base = (char *) (uintptr_t) info->base;
     }
 }
 
@@ -91,7 +91,7 @@ static size_t part_at(const epwin_making_t *making, epwin_layout_t *layout, int 
 {
     size_t at;
 
-    (void) mca_osc_epwin_layout_next(layout, &making->cards[rank],
+    (void) mca_osc_epwin_layout_next(layout, &making->infos[rank],
                                      NULL == making->module->memory[EPWIN_KEY_DATA]
                                          ? NULL
                                          : making->module->memory[EPWIN_KEY_DATA]->base,
@@ -106,17 +106,17 @@ static void peers_fill(const epwin_making_t *making, mca_osc_epwin_peer_t *peers
     epwin_layout_t layout = {0};
 
     for (int rank = 0; rank < making->module->size; ++rank) {
-        const epwin_card_t *card = &making->cards[rank];
+        const epwin_member_info_t *info = &making->infos[rank];
         mca_osc_epwin_peer_t *peer = &peers[rank];
 
-        peer->size = is_dynamic ? UINT64_MAX : card->size;
-        peer->unit = card->unit;
-        peer->domain = card->domain;
-        peer->slot = slots[card->domain]++ & 0x3fffffff;
-        peer_reach(making, card, peer);
-        if (has_data(making->module) && mca_osc_epwin_is_beside(making, card)) {
+        peer->size = is_dynamic ? UINT64_MAX : info->size;
+        peer->unit = info->unit;
+        peer->domain = info->domain;
+        peer->slot = slots[info->domain]++ & 0x3fffffff;
+        peer_reach(making, info, peer);
+        if (has_data(making->module) && mca_osc_epwin_is_beside(making, info)) {
             peer->way = EPWIN_WAY_DIRECT;
-            peer->base = part_address(making, card, part_at(making, &layout, rank));
+            peer->base = part_address(making, info, part_at(making, &layout, rank));
         }
     }
 }
@@ -130,7 +130,7 @@ static bool regions_begin(const epwin_making_t *making, mca_osc_epwin_window_t *
         return false;
     }
     for (int rank = 0; rank < making->module->size; ++rank) {
-        if (making->cards[rank].process == making->own.process && count < making->process.count) {
+        if (making->infos[rank].process == making->own.process && count < making->process.count) {
             ranks[count++] = rank;
         }
     }

@@ -13,9 +13,9 @@
  *     complete  counts in the control of each target, after the operations to it
  *     wait      until the count has grown by the size of post's group
  *
- * Rows and counts are in the memory of the domain.  Members of other domains are told by messages,
- * whose handler does the same.  A target posts for an origin again only after its wait, so after the
- * origin's start: a bit suffices.
+ * Rows and counts are in the memory of the domain.  Members of other domains are notified by
+ * messages, whose handler does the same.  A target posts for an origin again only after its wait,
+ * so after the origin's start: a bit suffices.
  *
  * Called by libmpi.
  *
@@ -128,7 +128,7 @@ static int post_tell(mca_osc_epwin_module_t *module, int origin)
     return MPI_SUCCESS;
 }
 
-/** After an error the others are told all the same: they wait there. */
+/** After an error the others are notified all the same: they wait there. */
 int mca_osc_epwin_post(ompi_group_t *group, int mpi_assert, ompi_win_t *win)
 {
     mca_osc_epwin_module_t *module = mca_osc_epwin_module(win);

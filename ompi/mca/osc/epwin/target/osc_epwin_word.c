@@ -8,7 +8,7 @@
  *
  * Atomic operations on words: by atomic instructions, or, where there is none for an operation, by a
  * loop of compare-and-swap around libmpi's function for it.  They are acquire and release, so that an
- * accumulate can hand over data (MPI-4.1, 12.7.2: with the flush of the other side).
+ * accumulate can hand over data (MPI-4.1, 12.7.2: with the flush of the other process).
  *
  * Called by osc_epwin_apply.c, and mca_osc_epwin_apply_swap by the layers calls and am.
  *

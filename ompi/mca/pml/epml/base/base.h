@@ -7,8 +7,8 @@
  * @file
  *
  * What stands on nothing of ours: the component's parameters, the wrapped PML, headers as they
- * travel, the structures that know no endpoint (lock, matching table, numbers, backlogs), how many
- * cores there are, what the launcher says of the dead.
+ * travel, the structures that know no endpoint (lock, matching table, numbers, pending queues), how
+ * many cores there are, what the launcher says of the dead.
  *
  * Called by all.  Knows no endpoint, and sends nothing.
  *
@@ -19,7 +19,7 @@
 #define MCA_PML_EPML_BASE_LAYER_H
 
 #include "pml_epml.h"
-#include "pml_epml_backlog.h"
+#include "pml_epml_pending_queue.h"
 #include "pml_epml_base.h"
 #include "pml_epml_base_error.h"
 #include "pml_epml_pmix.h"

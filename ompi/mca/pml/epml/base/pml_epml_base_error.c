@@ -9,7 +9,7 @@
  * What the base PML's transports report to it, before it takes it for the end.
  *
  * ob1 aborts when a BTL says that a connection is over: btl/tcp does when the process at its other
- * end dies, while the launcher, which sees that as well, may have been told to leave the survivors
+ * end dies, while the launcher, which sees that as well, may be set to leave the survivors
  * alone.  So where ob1 gives its callback to the BTLs (mca_bml.bml_register_error) they get one of
  * ours: the launcher has a moment to say that the process is dead, or to end the job.  All else
  * goes on to ob1: connections to processes of which the launcher says nothing, and whatever comes

@@ -94,7 +94,7 @@ static inline bool mca_pml_epml_compat_bsend_attached(void)
 /**
  * What the activation of an intracommunicator is, besides pml_add_comm, a barrier and the choice of
  * its collectives: from 6.0 on members note whether any two of them share a node, and tools are
- * told.  The first is what a member knows by itself, the second is for when all have met.
+ * notified.  The first is what a member knows by itself, the second is for when all have met.
  *
  * @param[in] shares  any member's answer to the first
  */

@@ -8,10 +8,10 @@
  *
  * The jobs whose processes this process knows, and where these processes are.
  *
- * Another job is met when the first card of one of its endpoints comes (pml_epml_card.c), which has
- * the job's size.  It is kept until the PML goes: names of its endpoints may be in groups as long.
- * Hosts of the own job's processes are the launcher's to say, those of another job's are on their
- * cards: what this process's launcher knows of the other job does not matter.
+ * Another job is met when the first address of one of its endpoints comes (pml_epml_address.c),
+ * which has the job's size.  It is kept until the PML goes: names of its endpoints may be in groups
+ * as long. Hosts of the own job's processes are the launcher's to say, those of another job's are
+ * on their addresses: what this process's launcher knows of the other job does not matter.
  *
  * Tests: jobs_spawn, jobs_death, client, schedulers/slurm
  */
@@ -23,6 +23,7 @@
 
 #include "ompi/constants.h"
 #include "ompi/mca/common/ep/common_ep_engine.h"
+#include "opal/mca/common/ep/common_ep_hash.h"
 #include "opal/mca/threads/mutex.h"
 
 #include <stdlib.h>
@@ -158,14 +159,11 @@ uint32_t mca_pml_epml_process_numbers(void)
 
 /* ---- hosts ----------------------------------------------------------------------------------- */
 
-/** Fowler, Noll, Vo.  @return not 0 */
+/** @return not 0 */
 static uint32_t host_hash(const char *name)
 {
-    uint32_t hash = UINT32_C(2166136261);
+    const uint32_t hash = ep_hash32(name);
 
-    for (; '\0' != *name; ++name) {
-        hash = (hash ^ (unsigned char) *name) * UINT32_C(16777619);
-    }
     return 0 == hash ? 1 : hash;
 }
 

@@ -93,7 +93,8 @@ uint32_t mca_pml_epml_process_numbers(void);
 /**
  * The host where the process of an endpoint is: a hash of the name that the process's launcher gives it, the same at
  * all processes.  Two of a thousand hosts have the same one in one job of ten thousand, which does no harm: such
- * processes share no memory, as both will find, and collectives take them for neighbours.  Any thread.
+ * processes share no memory, as both will find, and collectives take them for processes of one
+ * node.  Any thread.
  *
  * @return 0: not known
  */

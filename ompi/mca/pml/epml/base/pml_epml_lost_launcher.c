@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * What the launcher says of processes that have died, and the words in which the user is told.
+ * What the launcher says of processes that have died, and how that is reported to the user.
  *
  * Called by all code that asks which processes are dead and, in PMIx's thread, by the launcher.
  *
@@ -27,7 +27,7 @@
 
 #include <unistd.h>
 
-_Atomic uint32_t mca_pml_epml_lost_news = 0;
+_Atomic uint32_t mca_pml_epml_lost_count = 0;
 
 #define BITS 64
 
@@ -40,7 +40,7 @@ static struct {
      * events. */
     _Atomic uint64_t *_Atomic dead;
     opal_mutex_t telling; /**< of what follows */
-    bool told;            /**< the user knows */
+    bool reported;        /**< to the user */
 } lost = {.lock = OPAL_MUTEX_STATIC_INIT, .handler = SIZE_MAX, .telling = OPAL_MUTEX_STATIC_INIT};
 
 /** @return the own job's bits, or NULL.  Any thread, also one of a process without endpoints. */
@@ -66,7 +66,7 @@ bool mca_pml_epml_lost_anybody(void)
     return atomic_load_explicit(&lost_anybody, memory_order_relaxed);
 }
 
-/* ---- the launcher's news --------------------------------------------------------------------- */
+/* ---- the launcher's reports ------------------------------------------------------------------ */
 
 /** The bits of a process's job, or NULL. */
 static inline _Atomic uint64_t *the_dead_of(opal_jobid_t id)
@@ -91,9 +91,9 @@ void mca_pml_epml_lost_process(const opal_process_name_t *name)
         return;
     }
     mca_pml_epml_lost_set_anybody();
-    /* Release: orders the bit before the news of it; partner: the acquire load in
+    /* Release: orders the bit before the count; partner: the acquire load in
      * mca_pml_epml_lost_look. */
-    atomic_fetch_add_explicit(&mca_pml_epml_lost_news, 1, memory_order_release);
+    atomic_fetch_add_explicit(&mca_pml_epml_lost_count, 1, memory_order_release);
 }
 
 static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *source,
@@ -124,7 +124,7 @@ bool mca_pml_epml_lost_is_dead(const opal_process_name_t *name)
     const opal_vpid_t process = mca_pml_epml_name_process(name).vpid;
     const _Atomic uint64_t *dead = the_dead_of(name->jobid);
 
-    /* Relaxed: mca_pml_epml_lost_look has seen the news of it; others may see it early. */
+    /* Relaxed: mca_pml_epml_lost_look has seen the count; others may see it early. */
     return NULL != dead
            && 0
                   != (atomic_load_explicit(&dead[process / BITS], memory_order_relaxed)
@@ -196,10 +196,10 @@ void mca_pml_epml_lost_stop(void)
     /* Relaxed: alone by now. */
     free(atomic_exchange_explicit(&lost.dead, NULL, memory_order_relaxed));
     lost.started = false;
-    lost.told = false;
+    lost.reported = false;
     /* Alone by now. */
     atomic_store_explicit(&lost_anybody, false, memory_order_relaxed);
-    atomic_store_explicit(&mca_pml_epml_lost_news, 0, memory_order_relaxed);
+    atomic_store_explicit(&mca_pml_epml_lost_count, 0, memory_order_relaxed);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -253,9 +253,9 @@ static void say_who_is_dead(void)
 void mca_pml_epml_lost_tell(void)
 {
     opal_mutex_lock(&lost.telling);
-    if (!lost.told) {
+    if (!lost.reported) {
         say_who_is_dead();
-        lost.told = true;
+        lost.reported = true;
     }
     opal_mutex_unlock(&lost.telling);
 }

@@ -21,7 +21,7 @@
 BEGIN_C_DECLS
 
 /** How many processes are known to be dead. */
-extern _Atomic uint32_t mca_pml_epml_lost_news;
+extern _Atomic uint32_t mca_pml_epml_lost_count;
 
 /** Has this process lost a peer, or a connection to one that lives?  Any thread. */
 bool mca_pml_epml_lost_anybody(void);

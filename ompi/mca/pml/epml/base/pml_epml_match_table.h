@@ -205,7 +205,7 @@ static inline void epml_match_fini(epml_match_table_t *table)
     table->flat = 0;
 }
 
-/** Multiplicative hashing.  The context is spread before source and tag come in: both sides count
+/** Multiplicative hashing.  The context is spread before source and tag come in: both of them count
  * up from small numbers and would cancel each other out. */
 static inline uint64_t epml_match_hash(uint64_t context, int32_t source, int32_t tag)
 {

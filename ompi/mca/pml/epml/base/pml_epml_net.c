@@ -19,6 +19,7 @@
 
 #include "ompi/constants.h"
 #include "opal/mca/base/mca_base_var.h"
+#include "opal/mca/common/ep/common_ep_hash.h"
 #include "opal/mca/common/ep/common_ep_net.h"
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/util/proc.h"
@@ -112,13 +113,9 @@ static void add_interface(const struct ifaddrs *interface, ep_net_node_t *node)
     ++node->count;
 }
 
-/** FNV-1a. */
-static uint64_t net_hash(uint64_t so_far, const char *text)
+static uint64_t net_hash(const char *text)
 {
-    for (; '\0' != *text; ++text) {
-        so_far = (so_far ^ (unsigned char) *text) * UINT64_C(1099511628211);
-    }
-    return so_far;
+    return ep_hash64(EP_HASH64_BEGIN, text, strlen(text));
 }
 
 /** Of this machine, since it was started, and of the network stack that this process sees. */
@@ -135,9 +132,9 @@ static uint64_t host_of_this(void)
         (void) fclose(file);
     }
     if ('\0' == boot[0] || 0 != stat("/proc/self/ns/net", &stack)) {
-        return net_hash(UINT64_C(14695981039346656037), opal_process_info.nodename);
+        return net_hash(opal_process_info.nodename);
     }
-    return net_hash(UINT64_C(14695981039346656037), boot) ^ (uint64_t) stack.st_ino;
+    return net_hash(boot) ^ (uint64_t) stack.st_ino;
 }
 
 /** Is this the process of lowest rank on its host, by the launcher?  Its local rank need not be 0, with a rank file.

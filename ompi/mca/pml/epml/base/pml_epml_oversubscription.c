@@ -39,7 +39,7 @@ static _Atomic int waiting = 0;
  * others than this one. */
 static _Atomic int process_cores = INT_MAX, node_cores = 0;
 
-/** Endpoints, as mca_pml_epml_oversubscription_update was told. */
+/** Endpoints, as passed to mca_pml_epml_oversubscription_update. */
 static _Atomic int endpoints_here = 0, endpoints_on_node = 0;
 
 /** Threads of this process that have been waiting for a while at some time. */

@@ -7,7 +7,7 @@
  * @file
  *
  * The launcher's table of the job's processes, requested when a thread waits and no
- * event has told of a death.  Answers come in PMIx's thread.
+ * event has reported a death.  Answers come in PMIx's thread.
  *
  * Each answer has a line for each process, so questions are few: when no socket listens at a peer's
  * address any more, in MPI_Finalize, and now and then where a process waits.

@@ -12,8 +12,8 @@
  * Open MPI's functions that test look at the flag by a plain load and read the status at once,
  * without a barrier between the two: a machine that may load out of order (every one but x86 and
  * SPARC) may then have read the status before it was written.  So of a request that may be
- * completed by another thread at this moment they are told only when this thread has acquired its
- * flag.
+ * completed by another thread at this moment they are returned only when this thread has acquired
+ * its flag.
  */
 
 #ifndef MCA_PML_EPML_ACQUIRE_H

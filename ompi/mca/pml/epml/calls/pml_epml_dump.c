@@ -11,7 +11,8 @@
  * collectives that its thread is in.
  *
  * Nothing is kept for this on a message's way.  Receives and messages without partner are in the
- * matching table; sends and receives under way have a number; what waits for room is in a backlog.
+ * matching table; sends and receives under way have a number; what waits for room is in a pending
+ * queue.
  *
  * A debugger may have stopped the process anywhere, so nothing is allocated, no output of stdio's
  * is touched and no lock waited for without end.
@@ -132,13 +133,13 @@ static void request_line(const mca_pml_epml_request_t *request, const char *more
     }
 }
 
-/** Has it not begun, so that its place in a backlog is shown? */
+/** Has it not begun, so that its place in a pending queue is shown? */
 static bool nobody_heard_of(const mca_pml_epml_request_t *request)
 {
     return NULL != request->ops->is_unheard && request->ops->is_unheard(request);
 }
 
-/** All requests of one direction that have a number: the other side has heard of them. */
+/** All requests of one direction that have a number: the peer knows them. */
 static void dump_numbered(const view_t *view, bool sends)
 {
     for (uint32_t i = 0; i < view->ep->numbers.count; ++i) {
@@ -158,12 +159,12 @@ static void dump_sends(const view_t *view)
 {
     dump_line("  pending sends:");
     dump_numbered(view, true);
-    for (const epml_backlog_thing_t *backlog = view->ep->wire.backlogs.first; NULL != backlog;
-         backlog = backlog->next_queue) {
-        const mca_pml_epml_peer_t *peer = backlog->peer;
+    for (const epml_pending_thing_t *queue = view->ep->wire.pending.first; NULL != queue;
+         queue = queue->next_queue) {
+        const mca_pml_epml_peer_t *peer = queue->peer;
         unsigned int place = 0, control = 0;
 
-        for (const epml_backlog_thing_t *thing = backlog; NULL != thing; thing = thing->next) {
+        for (const epml_pending_thing_t *thing = queue; NULL != thing; thing = thing->next) {
             const mca_pml_epml_request_t *request = mca_pml_epml_pending_of(thing)->request;
 
             ++place;
@@ -175,8 +176,9 @@ static void dump_sends(const view_t *view)
                 request_line(request, where);
             }
         }
-        dump_line("    backlog for an endpoint of process %u: %u messages, %u of them answers",
-                  mca_pml_epml_name_process(&peer->proc->super.proc_name).vpid, place, control);
+        dump_line(
+            "    pending queue for an endpoint of process %u: %u messages, %u of them answers",
+            mca_pml_epml_name_process(&peer->proc->super.proc_name).vpid, place, control);
     }
 }
 

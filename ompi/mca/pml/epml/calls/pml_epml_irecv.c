@@ -36,7 +36,7 @@ static inline mca_pml_epml_request_t *recv_request(void *buf, size_t count,
     request->rank = src;
     request->tag = tag;
     request->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
-    /* Neighbours, for one store.  After an error in a list libmpi frees all requests in it that
+    /* Adjacent, for one store.  After an error in a list libmpi frees all requests in it that
      * have one, without asking whether they are complete: none of an earlier life may be left. */
     request->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
     request->req_ompi.req_status._cancelled = 0;

@@ -63,7 +63,7 @@ static inline int send_immediate(const void *buf, size_t count, ompi_datatype_t 
     }
     mca_pml_epml_match_header(&hdr, comm, tag);
     mca_pml_epml_lock(ep);
-    if (OPAL_LIKELY(NULL == ep->wire.backlogs.first || !mca_pml_epml_backlog_has(ep, peer)
+    if (OPAL_LIKELY(NULL == ep->wire.pending.first || !mca_pml_epml_pending_has(ep, peer)
                     || (comm->may_overtake && 0 <= tag /* not the library's own */))
         && OPAL_LIKELY(!mca_pml_epml_flow_is_held(ep, peer))) {
         rc = mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), base, size);

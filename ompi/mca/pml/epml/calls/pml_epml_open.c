@@ -10,8 +10,8 @@
  * in its attached buffer, waited for by MPI_Buffer_detach.
  *
  * There is no list of all requests.  One that is started and not complete is in one of three
- * places: among the posted receives, among those with a number, of which the other side has heard,
- * or in a backlog.
+ * places: among the posted receives, among those with a number, which the peer knows,
+ * or in a pending queue.
  *
  * Tests: disconnect, p2p_dump, p2p_bsend (static)
  */
@@ -53,12 +53,12 @@ static uint64_t open_posted(const epml_match_queue_t *queue, const filter_t *fil
     return count;
 }
 
-/** Those of a backlog that have no number yet. */
-static uint64_t open_delayed(const epml_backlog_thing_t *backlog, const filter_t *filter)
+/** Those of a pending queue that have no number yet. */
+static uint64_t open_delayed(const epml_pending_thing_t *queue, const filter_t *filter)
 {
     uint64_t count = 0;
 
-    for (const epml_backlog_thing_t *thing = backlog; NULL != thing; thing = thing->next) {
+    for (const epml_pending_thing_t *thing = queue; NULL != thing; thing = thing->next) {
         const mca_pml_epml_request_t *request = mca_pml_epml_pending_of(thing)->request;
 
         count += NULL != request && EPML_NUMBER_NONE == request->number && is_open(request, filter);
@@ -81,9 +81,9 @@ uint64_t mca_pml_epml_open_requests(const mca_pml_epml_ep_t *ep, const mca_pml_e
     for (uint32_t i = 0; i < ep->numbers.count; ++i) {
         count += is_open(epml_request_ids_slot(&ep->numbers, i)->request, &filter);
     }
-    for (const epml_backlog_thing_t *backlog = ep->wire.backlogs.first; NULL != backlog;
-         backlog = backlog->next_queue) {
-        count += open_delayed(backlog, &filter);
+    for (const epml_pending_thing_t *queue = ep->wire.pending.first; NULL != queue;
+         queue = queue->next_queue) {
+        count += open_delayed(queue, &filter);
     }
     return count;
 }
@@ -108,7 +108,7 @@ void mca_pml_epml_comm_drain(ompi_communicator_t *ompi_comm)
     while (!is_drained(comm)) {
         const int events = mca_pml_epml_ep_poll(comm->ep);
 
-        /* The other side may be an endpoint of this thread. */
+        /* The peer may be an endpoint of this thread. */
         mca_pml_epml_process_progress();
         mca_pml_epml_progressed(&waiter, comm->ep, events);
     }

@@ -22,7 +22,7 @@ BEGIN_C_DECLS
 void mca_pml_epml_serve_init(void);
 
 /** This process is about to have endpoints.  Idempotent, any thread.
- * @return OMPI_SUCCESS or an error, of which the user has been told */
+ * @return OMPI_SUCCESS or an error that has been reported to the user */
 int mca_pml_epml_serve(void);
 
 /** MPI begins, and all processes have said where they are: open what pml_epml_reserve says, the

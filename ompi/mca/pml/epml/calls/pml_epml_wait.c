@@ -298,7 +298,7 @@ static inline bool finish_locked(mca_pml_epml_request_t *request, mca_pml_epml_e
 
 /**
  * Requests of ours that are complete and have nothing special are finished here, one after the
- * other, with the lock taken once for neighbours in the list.  From the first other one on the list
+ * other, with the lock taken once for adjacent requests.  From the first other one on the list
  * is wait_all_any's; those before it are MPI_REQUEST_NULL by then, with their statuses set.
  */
 static int epml_wait_all(size_t count, ompi_request_t **requests, ompi_status_public_t *statuses)
@@ -381,7 +381,7 @@ static size_t first_complete(size_t count, ompi_request_t **requests, bool *ours
     return NONE;
 }
 
-/** Turn the endpoints of a list, each once as long as neighbours in the list share one.
+/** Turn the endpoints of a list, each once if adjacent requests share it.
  * @return number of events */
 static inline int turn_list(size_t count, ompi_request_t **requests,
                             int (*poll)(mca_pml_epml_ep_t *ep))

@@ -11,10 +11,10 @@
  * libmpi lets all members agree on one slot in their communicator tables.  Two endpoints of a
  * process share that table, so for them there is no such slot.  Here each handle takes whatever
  * slot is free (comm_assign in pml/epml does), and what the members agree on is a 64 bit id: one
- * member draws it, the others are told.  One message to each, where libmpi needs two or more
+ * member draws it, and sends it to the others.  One message to each, where libmpi needs two or more
  * allreduces.
  *
- * Which member draws the block, and how the others are told, depends on how the communicator comes
+ * Which member draws the block, and how the others get it, depends on how the communicator comes
  * about (mode):
  *   INTRA         dup, create, split, topologies; collective over comm: rank 0 draws a block and
  *                 tells its beginning, along a tree

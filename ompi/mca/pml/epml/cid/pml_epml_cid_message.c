@@ -10,7 +10,7 @@
  * constructors: a few words, with a tag; in MPI_Comm_create_group the user's, which the standard
  * keeps apart from that of the user's messages (MPI 4.1, section 7.4.2).  They travel like any
  * small message, under a context of their own, in which no receive is ever posted: a member that
- * waits looks among the unexpected messages.  So neither side takes memory that it might not get
+ * waits looks among the unexpected messages.  So neither member takes memory that it might not get
  * halfway through.
  *
  * Called by pml_epml_cid_tree.c and by create.
@@ -48,13 +48,13 @@ int mca_pml_epml_cid_send(ompi_communicator_t *comm, int rank, int tag, const ui
         int rc;
 
         mca_pml_epml_lock(ep);
-        /* Past the backlog, if there is one: nothing before it has this context. */
+        /* Past the pending queue, if there is one: nothing before it has this context. */
         rc = mca_pml_epml_lost_is(ep, peer)
                  ? MPI_ERR_PROC_FAILED
                  : mca_pml_epml_transmit(ep, peer, &hdr, sizeof(hdr), words, AGREE_BYTES);
-        /* A member that is not told would wait without end, and this one for its answer.  So a path
-         * without memory is waited for, and then the pair ends. */
-        rc = mca_pml_epml_backlog_judge(ep, peer, rc, &since);
+        /* A member that gets no message would wait without end, and this one for its answer.  So a
+         * path without memory is waited for, and then the pair ends. */
+        rc = mca_pml_epml_pending_judge(ep, peer, rc, &since);
         mca_pml_epml_unlock(ep);
         if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
             mca_pml_epml_wait_over(&waiter);
@@ -99,7 +99,7 @@ static int cid_message_take(mca_pml_epml_comm_t *comm, int rank, int tag, uint64
 /** Is there a way to the one that is waited for?  That peer will need an answer; and without a way
  * this endpoint could not even ask whether it has been given up.  Under the lock.
  *
- * @param[out] has_way_p  there is a path: if it is lost, the peer is told
+ * @param[out] has_way_p  there is a path: if it is lost, the peer is notified
  * @return OMPI_ERR_WOULD_BLOCK, or MPI_ERR_PROC_FAILED: never */
 static int check_way(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, uint64_t *since,
                      bool *has_way_p)
@@ -109,7 +109,7 @@ static int check_way(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, uint64_t 
     const int rc = mca_pml_epml_route(ep, peer, &module, &connection);
 
     *has_way_p = OMPI_SUCCESS == rc;
-    return MPI_ERR_PROC_FAILED == mca_pml_epml_backlog_judge(ep, peer, rc, since)
+    return MPI_ERR_PROC_FAILED == mca_pml_epml_pending_judge(ep, peer, rc, since)
                ? MPI_ERR_PROC_FAILED
                : OMPI_ERR_WOULD_BLOCK;
 }
@@ -150,13 +150,13 @@ void mca_pml_epml_comm_leave(ompi_communicator_t *newcomm)
     mca_pml_epml_waiter_t waiter = {0};
 
     while (NULL != comm) {
-        bool told;
+        bool is_over;
 
         mca_pml_epml_lock(comm->ep);
-        mca_pml_epml_leave_tell(comm, EPML_NEWS_LEFT);
-        told = comm->loss.passing[EPML_NEWS_LEFT].over;
+        mca_pml_epml_leave_tell(comm, EPML_NOTICE_LEFT);
+        is_over = comm->loss.passing[EPML_NOTICE_LEFT].over;
         mca_pml_epml_unlock(comm->ep);
-        if (told) {
+        if (is_over) {
             break;
         }
         /* Without memory, as above. */

@@ -52,7 +52,7 @@ static inline mca_pml_epml_cid_steps_t *mca_pml_epml_cid_steps_of(ompi_comm_requ
 ompi_comm_request_t *mca_pml_epml_cid_steps_request(ompi_communicator_t *newcomm,
                                                     ompi_communicator_t *comm, int mode);
 
-/** Note the failure of a step; the other members are told in the next message. */
+/** Note the failure of a step; the next message has it for the other members. */
 void mca_pml_epml_cid_steps_note_errors(ompi_comm_request_t *request);
 
 /**

@@ -100,9 +100,9 @@ static int tell_children(const mca_pml_epml_cid_tree_t *tree, int bit, const uin
 
     for (bit >>= 1; 0 < bit; bit >>= 1) {
         if (tree->rank + bit < tree->size) {
-            const int told = tree_send(tree, tree->rank + bit, words);
+            const int sent = tree_send(tree, tree->rank + bit, words);
 
-            rc = OMPI_SUCCESS == rc ? told : rc;
+            rc = OMPI_SUCCESS == rc ? sent : rc;
         }
     }
     return rc;
@@ -111,14 +111,14 @@ static int tell_children(const mca_pml_epml_cid_tree_t *tree, int bit, const uin
 int mca_pml_epml_cid_tree_bcast(const mca_pml_epml_cid_tree_t *tree, uint64_t *words)
 {
     const int bit = parent_bit(tree);
-    int rc = OMPI_SUCCESS, told;
+    int rc = OMPI_SUCCESS, sent;
 
     if (0 != tree->rank) {
         rc = tree_receive(tree, tree->rank - bit, words);
     }
-    told = tell_children(tree, bit, words);
+    sent = tell_children(tree, bit, words);
     if (OMPI_SUCCESS == rc) {
-        rc = 0 != words[CID_STATUS] ? error_of(words[CID_STATUS]) : told;
+        rc = 0 != words[CID_STATUS] ? error_of(words[CID_STATUS]) : sent;
     }
     return rc;
 }
@@ -140,10 +140,10 @@ int mca_pml_epml_cid_tree_barrier(const mca_pml_epml_cid_tree_t *tree, int rc, b
         }
     }
     if (0 != tree->rank) {
-        const int told = tree_send(tree, tree->rank - top, words);
+        const int sent = tree_send(tree, tree->rank - top, words);
 
         (void) tree_receive(tree, tree->rank - top, words);
-        words[CID_STATUS] |= status_of(told);
+        words[CID_STATUS] |= status_of(sent);
     }
     words[CID_STATUS] |= status_of(tell_children(tree, top, words));
     *any = 0 != words[CID_ANY];

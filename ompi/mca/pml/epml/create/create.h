@@ -18,7 +18,7 @@
 #define MCA_PML_EPML_CREATE_LAYER_H
 
 #include "pml_epml_among.h"
-#include "pml_epml_card.h"
+#include "pml_epml_address.h"
 #include "pml_epml_create.h"
 #include "pml_epml_creation.h"
 #include "pml_epml_discovery.h"

@@ -55,7 +55,7 @@ typedef uint8_t excuse_t;
 enum { EXCUSE_FAILED = 0, EXCUSE_LOST = 1 /* it has lost a member */ };
 
 /** What the other leader waits for could not be sent, for lack of memory: tell it so, as far as
- * that goes now.  @return OMPI_SUCCESS, or an error: it has not been told */
+ * that goes now.  @return OMPI_SUCCESS, or an error: it does not know */
 static int send_excuse(const mca_pml_epml_bootstrap_t *bootstrap)
 {
     const excuse_t excuse = EXCUSE_FAILED;

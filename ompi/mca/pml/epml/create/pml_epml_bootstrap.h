@@ -81,8 +81,8 @@ int mca_pml_epml_bootstrap_pass_on(const mca_pml_epml_bootstrap_t *bootstrap, vo
 
 /** A collective of own side is over with this member.  Where it has failed for another reason than
  * a loss, others may wait in it, and what has been sent may pass for a part of the next one:
- * endpoints are told that this one has left, so that it fails with them, and all later ones of this
- * communicator.
+ * endpoints are notified that this one has left, so that it fails with them, and all later ones of
+ * this communicator.
  *
  * @param[in] rc  of the collective
  * @return rc */

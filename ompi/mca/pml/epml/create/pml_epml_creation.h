@@ -34,7 +34,7 @@ typedef struct mca_pml_epml_agreement_t {
     int64_t error;        /**< mpix_endpoints_error_t */
     int64_t num_ep;       /**< largest count */
     int64_t minus_ep;     /**< minus the smallest count */
-    int64_t card_size;    /**< largest card */
+    int64_t address_size; /**< largest address */
     int64_t no_promise;   /**< a member does not promise the same count everywhere */
     int64_t context;      /**< of the drawings of the sides' first members; the others give 0 */
     int64_t lacking_node; /**< a member needs the node side and has none */
@@ -48,7 +48,7 @@ typedef struct mca_pml_epml_creation_ops_t {
     /** An endpoint could not be made, after some others: tell the user. */
     void (*short_of)(const struct mca_pml_epml_creation_t *creation, int made, int rc);
 
-    /** Do the members fit together, by their cards?
+    /** Do the members fit together, by their addresses?
      * @return OMPI_SUCCESS, or an error of the arguments, the same on all members */
     int (*fit)(const struct mca_pml_epml_creation_t *creation);
 

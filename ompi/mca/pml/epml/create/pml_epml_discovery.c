@@ -12,12 +12,12 @@
  * A member of two communicators takes each step in both at once, by nonblocking collectives, and
  * the next step when it has both: so members that pass the two in different orders do not wait for
  * each other in a circle.  All members take the same step of the same communicator.  An error is
- * told in each second step, and stops each communicator whose members have not come to the end yet.
- * They are at the end, or stopped, after the same step, all of a communicator: all have been told
- * the same.
+ * exchanged in each second step, and stops each communicator whose members have not come to the end
+ * yet. They are at the end, or stopped, after the same step, all of a communicator: all have
+ * received the same.
  *
- * A round is three steps: the amount of news of each member; the agreement that all have memory for
- * it; the news.
+ * A round is three steps: the number of updates of each member; the agreement that all have memory
+ * for them; the updates.
  *
  * Called by pml_epml_merge.c.
  *
@@ -54,16 +54,17 @@ static int start_counts(trail_t *comms, ompi_request_t **request_p)
 {
     ompi_communicator_t *comm = comms->comm;
 
-    return comm->c_coll->coll_iallgather(&comms->news, 1, MPI_INT, comms->counts, 1, MPI_INT, comm,
-                                         request_p, comm->c_coll->coll_iallgather_module);
+    return comm->c_coll->coll_iallgather(&comms->updates, 1, MPI_INT, comms->counts, 1, MPI_INT,
+                                         comm, request_p, comm->c_coll->coll_iallgather_module);
 }
 
-static int start_news(trail_t *comms, ompi_request_t **request_p)
+static int start_updates(trail_t *comms, ompi_request_t **request_p)
 {
     ompi_communicator_t *comm = comms->comm;
 
-    return comm->c_coll->coll_iallgatherv(comms->said, (size_t) comms->news * sizeof(*comms->said),
-                                          MPI_BYTE, comms->heard, EPML_COMPAT_COUNTS(comms->bytes),
+    return comm->c_coll->coll_iallgatherv(comms->said,
+                                          (size_t) comms->updates * sizeof(*comms->said), MPI_BYTE,
+                                          comms->heard, EPML_COMPAT_COUNTS(comms->bytes),
                                           EPML_COMPAT_DISPS(comms->places), MPI_BYTE, comm,
                                           request_p, comm->c_coll->coll_iallgatherv_module);
 }
@@ -145,8 +146,8 @@ static void step_counts(discovery_t *discovery)
         trail_t *comms = &discovery->comms[i];
 
         if (EPML_TRAIL_OPEN == comms->state) {
-            comms->news = epml_graph_news(&discovery->graph, i, NULL);
-            comms->counts[0] = comms->news; /* of one member */
+            comms->updates = epml_graph_updates(&discovery->graph, i, NULL);
+            comms->counts[0] = comms->updates; /* of one member */
         }
     }
     discovery_step(discovery, start_counts);
@@ -168,7 +169,7 @@ static int make_trail_room(trail_t *comms)
         comms->bytes[member] = (int) ((size_t) comms->counts[member] * sizeof(*comms->heard));
     }
     free(comms->said);
-    comms->said = calloc((size_t) comms->news + 1, sizeof(*comms->said));
+    comms->said = calloc((size_t) comms->updates + 1, sizeof(*comms->said));
     free(comms->heard);
     comms->heard = calloc(total + 1, sizeof(*comms->heard));
     comms->heard_count = (int) total;
@@ -198,18 +199,18 @@ static void make_room(discovery_t *discovery)
     }
 }
 
-/** Hear the news.  Own ones are among them: so all know alike what has been told. */
-static void step_news(discovery_t *discovery)
+/** Exchange the updates, own ones too: so all know alike what has been sent. */
+static void step_updates(discovery_t *discovery)
 {
     for (int i = 0; i < discovery->comm_count; ++i) {
         trail_t *comms = &discovery->comms[i];
 
         if (EPML_TRAIL_OPEN == comms->state) {
-            (void) epml_graph_news(&discovery->graph, i, comms->said);
-            memcpy(comms->heard, comms->said, (size_t) comms->news * sizeof(*comms->said));
+            (void) epml_graph_updates(&discovery->graph, i, comms->said);
+            memcpy(comms->heard, comms->said, (size_t) comms->updates * sizeof(*comms->said));
         }
     }
-    discovery_step(discovery, start_news);
+    discovery_step(discovery, start_updates);
     for (int i = 0; i < discovery->comm_count; ++i) {
         const trail_t *comms = &discovery->comms[i];
 
@@ -315,7 +316,7 @@ void mca_pml_epml_discovery(discovery_t *discovery)
         step_counts(discovery);
         make_room(discovery);
         step_max(discovery, false);
-        step_news(discovery);
+        step_updates(discovery);
         discovery_poll(discovery);
     }
 }

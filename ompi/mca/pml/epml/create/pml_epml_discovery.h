@@ -34,7 +34,7 @@ typedef struct mca_pml_epml_discovery_comm_t {
     ompi_communicator_t *comm;
     mca_pml_epml_trail_state_t state;
     int64_t words[2];             /**< the worst error; rank 0's number for the communicator */
-    int news;                     /**< participants to be sent */
+    int updates;                  /**< participants to be sent */
     int *counts, *bytes, *places; /**< by member: what each tells */
     int heard_count;
     epml_graph_participant_t *said, *heard;

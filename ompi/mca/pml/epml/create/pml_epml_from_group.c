@@ -24,7 +24,7 @@
 #include "../engine/engine.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_card.h"
+#include "pml_epml_address.h"
 #include "pml_epml_creation.h"
 #include "pml_epml_from_group.h"
 #include "pml_epml_proc_tree.h"
@@ -92,10 +92,10 @@ static int from_group_check_addresses(const mca_pml_epml_creation_t *creation)
     const from_group_t *work = (const from_group_t *) creation;
 
     for (int i = 0; i < creation->local.total; ++i) {
-        const mca_pml_epml_card_t *card = epml_side_card(&creation->local, i);
+        const mca_pml_epml_address_t *address = epml_side_address(&creation->local, i);
         const opal_process_name_t name = ompi_group_get_proc_name(work->group, work->order[i]);
 
-        if (0 != memcmp(&card->name, &name, sizeof(name))) {
+        if (0 != memcmp(&address->name, &name, sizeof(name))) {
             return OMPI_ERR_BAD_PARAM;
         }
     }
@@ -203,7 +203,7 @@ int mca_pml_epml_create_from_group(ompi_group_t *group, uint64_t key,
     }
     if (!make_lists(&work, count)) {
         free_lists(&work);
-        return OMPI_ERR_OUT_OF_RESOURCE; /* the other members are not known, so none can be told */
+        return OMPI_ERR_OUT_OF_RESOURCE; /* no other member is known, none can be notified */
     }
     find_processes(&work);
     work.tree.ranks = work.ranks;

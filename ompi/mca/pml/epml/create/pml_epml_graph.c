@@ -69,11 +69,11 @@ void epml_graph_end(epml_graph_t *graph)
     memset(graph, 0, sizeof(*graph));
 }
 
-void epml_graph_learn(epml_graph_t *graph, const epml_graph_participant_t *participant, int told)
+void epml_graph_learn(epml_graph_t *graph, const epml_graph_participant_t *participant, int from)
 {
     graph->known[graph->count] = (epml_graph_known_t){.participant = *participant};
-    if (0 <= told) {
-        graph->known[graph->count].told[told] = true;
+    if (0 <= from) {
+        graph->known[graph->count].sent[from] = true;
     }
     ++graph->count;
 }
@@ -104,19 +104,19 @@ void epml_graph_settle(epml_graph_t *graph)
             continue;
         }
         for (int own = 0; own < EPML_GRAPH_EDGES; ++own) {
-            graph->known[last].told[own] = graph->known[last].told[own]
-                                           || graph->known[i].told[own];
+            graph->known[last].sent[own] = graph->known[last].sent[own]
+                                           || graph->known[i].sent[own];
         }
     }
     graph->count = 0 < graph->count ? last + 1 : 0;
 }
 
-int epml_graph_news(const epml_graph_t *graph, int own, epml_graph_participant_t *participants)
+int epml_graph_updates(const epml_graph_t *graph, int own, epml_graph_participant_t *participants)
 {
     int count = 0;
 
     for (int i = 0; i < graph->count; ++i) {
-        if (!graph->known[i].told[own]) {
+        if (!graph->known[i].sent[own]) {
             if (NULL != participants) {
                 participants[count] = graph->known[i].participant;
             }
@@ -130,7 +130,7 @@ int epml_graph_news(const epml_graph_t *graph, int own, epml_graph_participant_t
 
 /** The ends of what participants pass, by communicator and rank.
  *
- * @param[in] own  only of members that the own communicator has been told of; -1: of all
+ * @param[in] own  only of members that the own communicator has received; -1: of all
  * @return how many */
 static int sort_ends(epml_graph_t *graph, int own)
 {
@@ -139,7 +139,7 @@ static int sort_ends(epml_graph_t *graph, int own)
     for (int i = 0; i < graph->count; ++i) {
         const epml_graph_known_t *known = &graph->known[i];
 
-        for (int slot = 0; (0 > own || known->told[own]) && slot < EPML_GRAPH_EDGES; ++slot) {
+        for (int slot = 0; (0 > own || known->sent[own]) && slot < EPML_GRAPH_EDGES; ++slot) {
             if (0 < known->participant.edge[slot].size) {
                 graph->ends[count++] = (epml_graph_end_t){.edge = known->participant.edge[slot],
                                                           .known = i,
@@ -193,7 +193,7 @@ epml_graph_state_t epml_graph_look(epml_graph_t *graph, int own)
         }
     }
     for (int i = 0; i < graph->count; ++i) {
-        if (graph->known[i].told[own]) {
+        if (graph->known[i].sent[own]) {
             graph->words[participants++] = graph->known[i].participant.name;
         }
     }

@@ -43,7 +43,7 @@ typedef struct epml_graph_participant_t {
 /** A participant that is known here. */
 typedef struct epml_graph_known_t {
     epml_graph_participant_t participant;
-    bool told[EPML_GRAPH_EDGES]; /**< all members of own communicator 0, 1 know it */
+    bool sent[EPML_GRAPH_EDGES]; /**< all members of own communicator 0, 1 know it */
     int comm[EPML_GRAPH_EDGES];  /**< of the layout; -1: none */
     int found;                   /**< how many were found before; -1: not yet */
 } epml_graph_known_t;
@@ -96,19 +96,19 @@ void epml_graph_end(epml_graph_t *graph);
 
 /** Add a participant, which may be known already; there has to be room.
  *
- * @param[in] told  own communicator whose members all have heard of it just now, or -1 */
-void epml_graph_learn(epml_graph_t *graph, const epml_graph_participant_t *participant, int told);
+ * @param[in] from  own communicator whose members all have received it just now, or -1 */
+void epml_graph_learn(epml_graph_t *graph, const epml_graph_participant_t *participant, int from);
 
 /** Remove participants that were learned twice.  After learning, before all that follows. */
 void epml_graph_settle(epml_graph_t *graph);
 
-/** What own communicator has not been told yet.
+/** What has not been sent to own communicator yet.
  *
  * @param[out] participants  room for epml_graph_t.count, or NULL
  * @return how many */
-int epml_graph_news(const epml_graph_t *graph, int own, epml_graph_participant_t *participants);
+int epml_graph_updates(const epml_graph_t *graph, int own, epml_graph_participant_t *participants);
 
-/** Do the members of own communicator, of what all of them have been told, know the whole graph?
+/** Do the members of own communicator, of what all of them have received, know the whole graph?
  * The same answer for all of them. */
 epml_graph_state_t epml_graph_look(epml_graph_t *graph, int own);
 

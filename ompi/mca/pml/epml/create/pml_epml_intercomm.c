@@ -27,7 +27,7 @@
 #include "../engine/engine.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_card.h"
+#include "pml_epml_address.h"
 #include "pml_epml_create.h"
 #include "pml_epml_creation.h"
 
@@ -172,10 +172,10 @@ static unsigned int transports_needed(const hello_t *mine, const hello_t *theirs
 static int intercomm_fit(const mca_pml_epml_creation_t *creation)
 {
     for (int i = 0; i < creation->remote.total; ++i) {
-        const mca_pml_epml_card_t *theirs = epml_side_card(&creation->remote, i);
+        const mca_pml_epml_address_t *theirs = epml_side_address(&creation->remote, i);
 
         for (int j = 0; j < creation->local.total; ++j) {
-            const mca_pml_epml_card_t *mine = epml_side_card(&creation->local, j);
+            const mca_pml_epml_address_t *mine = epml_side_address(&creation->local, j);
 
             if (0 == memcmp(&theirs->name, &mine->name, sizeof(mine->name))) {
                 return MPI_ERR_COMM;

@@ -25,7 +25,7 @@
 #include "../engine/engine.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_card.h"
+#include "pml_epml_address.h"
 #include "pml_epml_creation.h"
 #include "pml_epml_discovery.h"
 #include "pml_epml_handle.h"
@@ -83,10 +83,10 @@ static int merge_check_addresses(const mca_pml_epml_creation_t *creation)
     const merge_t *merge = (const merge_t *) creation;
 
     for (int i = 0; i < creation->local.total; ++i) {
-        const mca_pml_epml_card_t *card = epml_side_card(&creation->local, i);
+        const mca_pml_epml_address_t *address = epml_side_address(&creation->local, i);
 
         if (epml_graph_participant(&merge->discovery.graph, i)->name
-            != mca_pml_epml_discovery_word(&card->name)) {
+            != mca_pml_epml_discovery_word(&address->name)) {
             return OMPI_ERR_BAD_PARAM;
         }
     }

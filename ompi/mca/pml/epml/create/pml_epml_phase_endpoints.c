@@ -21,7 +21,7 @@
 #include "../engine/engine.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_card.h"
+#include "pml_epml_address.h"
 #include "pml_epml_creation.h"
 
 #include "ompi/constants.h"
@@ -97,13 +97,13 @@ static int agree_on_endpoints(void *work, int rc)
     *agreed = (mca_pml_epml_agreement_t){.error = creation->error,
                                          .num_ep = creation->num_ep,
                                          .minus_ep = -(int64_t) creation->num_ep,
-                                         .card_size = (int64_t) sizeof(mca_pml_epml_card_t),
+                                         .address_size = (int64_t) sizeof(mca_pml_epml_address_t),
                                          .no_promise = !creation->promise};
     for (int i = 0; i < count; ++i) {
-        const int64_t size = (int64_t) mca_pml_epml_card_size(creation->eps[i], uses_node);
+        const int64_t size = (int64_t) mca_pml_epml_address_size(creation->eps[i], uses_node);
         const bool has_node = NULL != creation->eps[i]->transports.module[EPML_TRANSPORT_NODE];
 
-        agreed->card_size = agreed->card_size < size ? size : agreed->card_size;
+        agreed->address_size = agreed->address_size < size ? size : agreed->address_size;
         agreed->lacking_node |= uses_node && !has_node;
         agreed->having_node |= uses_node && has_node;
     }

@@ -20,7 +20,7 @@
 #include "../engine/engine.h"
 #include "../object/object.h"
 #include "../base/base.h"
-#include "pml_epml_card.h"
+#include "pml_epml_address.h"
 #include "pml_epml_creation.h"
 #include "pml_epml_handle.h"
 #include "pml_epml_proc_tree.h"
@@ -30,39 +30,40 @@
 
 typedef mca_pml_epml_creation_t creation_t;
 
-/** The cards of own side. */
-static int gather_cards(creation_t *creation)
+/** The addresses of own side. */
+static int gather_addresses(creation_t *creation)
 {
     ompi_communicator_t *comm = creation->bootstrap.comm;
     epml_side_t *local = &creation->local;
 
     if (NULL != creation->bootstrap.traversal) {
-        return mca_pml_epml_traversal_gather(creation->bootstrap.traversal, local->cards,
-                                             (int) ((size_t) local->total * local->card_size));
+        return mca_pml_epml_traversal_gather(creation->bootstrap.traversal, local->addresses,
+                                             (int) ((size_t) local->total * local->address_size));
     }
     if (NULL != creation->bootstrap.tree) {
-        return mca_pml_epml_proc_tree_gather(creation->bootstrap.tree, local->cards, local->places,
-                                             (int) ((size_t) local->total * local->card_size));
+        return mca_pml_epml_proc_tree_gather(creation->bootstrap.tree, local->addresses,
+                                             local->places,
+                                             (int) ((size_t) local->total * local->address_size));
     }
     if (1 == local->members) {
         return OMPI_SUCCESS;
     }
     if (!creation->agreed.no_promise) {
-        return comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, local->cards,
+        return comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, local->addresses,
                                             local->bytes[0], MPI_BYTE, comm,
                                             comm->c_coll->coll_allgather_module);
     }
-    return comm->c_coll->coll_allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, local->cards,
+    return comm->c_coll->coll_allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, local->addresses,
                                          EPML_COMPAT_COUNTS(local->bytes),
                                          EPML_COMPAT_DISPS(local->places), MPI_BYTE, comm,
                                          comm->c_coll->coll_allgatherv_module);
 }
 
-static int exchange_cards(void *work, int rc)
+static int exchange_addresses(void *work, int rc)
 {
     creation_t *creation = work;
     epml_side_t *local = &creation->local, *remote = &creation->remote;
-    int gathered = gather_cards(creation);
+    int gathered = gather_addresses(creation);
 
     if (NULL == creation->bootstrap.traversal && NULL == creation->bootstrap.tree) {
         gathered = mca_pml_epml_bootstrap_within(&creation->bootstrap, gathered);
@@ -70,28 +71,29 @@ static int exchange_cards(void *work, int rc)
     rc = OMPI_SUCCESS != rc ? rc : gathered;
     return !creation->bootstrap.two_sided
                ? rc
-               : mca_pml_epml_bootstrap_swap(&creation->bootstrap, rc, local->cards,
-                                             (size_t) local->total * local->card_size,
-                                             remote->cards,
-                                             (size_t) remote->total * remote->card_size);
+               : mca_pml_epml_bootstrap_swap(&creation->bootstrap, rc, local->addresses,
+                                             (size_t) local->total * local->address_size,
+                                             remote->addresses,
+                                             (size_t) remote->total * remote->address_size);
 }
 
-/** Can this be the card of endpoint number index of a member? */
-static bool card_belongs_to(const mca_pml_epml_card_t *card, int index, const ompi_proc_t *member)
+/** Can this be the address of endpoint number index of a member? */
+static bool address_belongs_to(const mca_pml_epml_address_t *address, int index,
+                               const ompi_proc_t *member)
 {
     const opal_process_name_t *name = &member->super.proc_name;
 
-    return 0 == index ? 0 == memcmp(&card->name, name, sizeof(*name))
-                      : mca_pml_epml_same_process(&card->name, name);
+    return 0 == index ? 0 == memcmp(&address->name, name, sizeof(*name))
+                      : mca_pml_epml_same_process(&address->name, name);
 }
 
-/** The rank that card number of a side is for. */
+/** The rank that address number of a side is for. */
 static int place_of(const creation_t *creation, const epml_side_t *side, int number)
 {
     return side == &creation->local ? mca_pml_epml_creation_rank(creation, number) : number;
 }
 
-/** Make peers of the cards of one member's endpoints, from rank on. */
+/** Make peers of the addresses of one member's endpoints, from rank on. */
 static int make_peers_of(creation_t *creation, epml_side_t *side, int member, int rank)
 {
     const ompi_proc_t *proc = NULL != side->group ? ompi_group_peer_lookup(side->group, member)
@@ -99,15 +101,16 @@ static int make_peers_of(creation_t *creation, epml_side_t *side, int member, in
     int rc = OMPI_SUCCESS;
 
     for (int i = 0; OMPI_SUCCESS == rc && i < side->counts[member]; ++i) {
-        const mca_pml_epml_card_t *card = epml_side_card(side, rank + i);
+        const mca_pml_epml_address_t *address = epml_side_address(side, rank + i);
 
-        rc = mca_pml_epml_card_check(card, side->card_size);
-        if (OMPI_SUCCESS == rc && NULL != proc && !card_belongs_to(card, i, proc)) {
+        rc = mca_pml_epml_address_check(address, side->address_size);
+        if (OMPI_SUCCESS == rc && NULL != proc && !address_belongs_to(address, i, proc)) {
             rc = OMPI_ERR_BAD_PARAM;
         }
         if (OMPI_SUCCESS == rc) {
-            rc = mca_pml_epml_card_peer(card, creation->eps[0],
-                                        &side->peers->member[place_of(creation, side, rank + i)]);
+            rc = mca_pml_epml_address_peer(
+                address, creation->eps[0],
+                &side->peers->member[place_of(creation, side, rank + i)]);
         }
     }
     if (OMPI_SUCCESS == rc && NULL != proc && mca_pml_epml_proc_is_near(proc)) {
@@ -248,7 +251,7 @@ static void undo_handles(void *work)
     creation->on_node = 0;
 }
 
-const epml_phase_t mca_pml_epml_phase_handles = {.exchange = exchange_cards,
+const epml_phase_t mca_pml_epml_phase_handles = {.exchange = exchange_addresses,
                                                  .make = make_handles,
                                                  .agree = agree_on_handles,
                                                  .conclude = conclude_handles,

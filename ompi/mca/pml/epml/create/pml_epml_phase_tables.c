@@ -18,7 +18,7 @@
 #include "ompi_config.h"
 
 #include "../object/object.h"
-#include "pml_epml_card.h"
+#include "pml_epml_address.h"
 #include "pml_epml_creation.h"
 
 #include "ompi/constants.h"
@@ -65,18 +65,18 @@ static int make_room(void *work)
 {
     creation_t *creation = work;
     epml_side_t *local = &creation->local;
-    const size_t card_size = (size_t) creation->agreed.card_size;
+    const size_t address_size = (size_t) creation->agreed.address_size;
 
-    if (!epml_side_make_room(local, card_size)
-        || !epml_side_make_room(&creation->remote, card_size)) {
+    if (!epml_side_make_room(local, address_size)
+        || !epml_side_make_room(&creation->remote, address_size)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     creation->first = epml_side_first(local, creation->rank);
     for (int i = 0; i < creation->num_ep; ++i) {
         const opal_process_name_t name = name_of(creation, i);
 
-        mca_pml_epml_card_write(epml_side_card(local, creation->first + i), creation->eps[i],
-                                mca_pml_epml_creation_uses_node(creation), &name);
+        mca_pml_epml_address_write(epml_side_address(local, creation->first + i), creation->eps[i],
+                                   mca_pml_epml_creation_uses_node(creation), &name);
     }
     return OMPI_SUCCESS;
 }

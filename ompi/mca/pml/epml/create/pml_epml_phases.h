@@ -11,7 +11,7 @@
  *
  * In each phase a member hears (a collective exchange, or none), does something alone, and tells
  * how it went (one more collective exchange).  Whatever fails with it, it takes part in both, so
- * all are always at the same one; what all have told is the same for all, and so is the verdict.
+ * all are always at the same one; what all have sent is the same for all, and so is the verdict.
  *
  * Where the exchange itself fails a member gets nothing more from its own side, and stops.  But
  * members may be two sides, of which only the leaders communicate with each other; then the other
@@ -30,7 +30,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** How it goes on, the same for all that have told each other. */
+/** How it goes on, the same for all that have agreed. */
 typedef enum epml_verdict_t {
     EPML_VERDICT_NEXT,  /**< with the next phase; after the last one it is done */
     EPML_VERDICT_AGAIN, /**< with the first phase, after all has been undone */
@@ -49,10 +49,10 @@ typedef struct epml_phase_t {
     int (*make)(void *work);
 
     /** With all.  @param[in] rc  what has failed here so far, or 0
-     * @return 0: all that all have told is known here; else it may be known to others */
+     * @return 0: all that all have sent is known here; else it may be known to others */
     int (*agree)(void *work, int rc);
 
-    /** Alone, of what all have told.
+    /** Alone, of what all have sent.
      * @param[in,out] rc  what has failed here so far, or 0; after FAILED it must not be 0 */
     epml_verdict_t (*conclude)(void *work, int *rc);
 
@@ -75,8 +75,8 @@ static inline void epml_phases_undo(const epml_phase_t *const *phases, int begun
  *
  * @param[in] owes    does this member lead a side, and has the other one had all that it waited for
  *                    so far?
- * @param[in] failed  0; or what has failed before the first phase, while the other side was told
- *                    that all is well: one phase for its sake
+ * @param[in] failed  0; or what has failed before the first phase, while the other side was
+ *                    notified that all is well: one phase for its sake
  *
  * @return 0, or an error; then all has been undone
  */
@@ -89,17 +89,17 @@ static inline int epml_phases_run(const epml_phase_t *const *phases, int count,
     while (at < count && EPML_VERDICT_DONE != verdict && EPML_VERDICT_FAILED != verdict) {
         const bool is_last = 0 != failed;
         const epml_phase_t *phase = phases[at];
-        int rc = NULL != phase->exchange ? phase->exchange(work, failed) : failed, told;
+        int rc = NULL != phase->exchange ? phase->exchange(work, failed) : failed, agreed;
 
         begun = ++at;
         if (0 == rc) {
             rc = phase->make(work);
         }
-        told = phase->agree(work, rc);
-        if (0 != told && 0 == failed) {
-            failed = 0 != rc ? rc : told;
+        agreed = phase->agree(work, rc);
+        if (0 != agreed && 0 == failed) {
+            failed = 0 != rc ? rc : agreed;
         }
-        if (is_last || (0 != told && !owes(work))) {
+        if (is_last || (0 != agreed && !owes(work))) {
             break;
         }
         verdict = phase->conclude(work, &rc);

@@ -6,10 +6,10 @@
 /**
  * @file
  *
- * One side of a creation: its members, how many endpoints each brings, and where the cards of these
- * lie.  The endpoints of a side are numbered in the order of its members: that is their rank.
+ * One side of a creation: its members, how many endpoints each brings, and where the addresses of
+ * these lie.  The endpoints of a side are numbered in the order of its members: that is their rank.
  *
- * Knows nothing of MPI, and nothing of what is on a card.
+ * Knows nothing of MPI, and nothing of what is in an address.
  *
  * Tests: unit/test_epml_side
  */
@@ -32,10 +32,10 @@ typedef struct epml_side_t {
                                          * caller's */
 
     int *counts;         /**< endpoints, by member */
-    int *bytes, *places; /**< of a member's cards, and where they begin */
+    int *bytes, *places; /**< of a member's addresses, and where they begin */
     int total;           /**< endpoints */
-    size_t card_size;
-    unsigned char *cards; /**< total of them */
+    size_t address_size;
+    unsigned char *addresses; /**< total of them */
 } epml_side_t;
 
 /** @param[in,out] side  members is set; there may be none.  @return false: no memory */
@@ -69,40 +69,40 @@ static inline int epml_side_first(const epml_side_t *side, int member)
     return first;
 }
 
-/** Room for all cards, once the counts are there.
+/** Room for all addresses, once the counts are there.
  *
- * @param[in] card_size  bytes, not 0
+ * @param[in] address_size  bytes, not 0
  * @return false: no memory, more than one message holds, or counts that make no sense */
-static inline bool epml_side_make_room(epml_side_t *side, size_t card_size)
+static inline bool epml_side_make_room(epml_side_t *side, size_t address_size)
 {
-    const size_t most = INT_MAX / card_size;
+    const size_t most = INT_MAX / address_size;
     size_t total = 0;
 
     for (int i = 0; i < side->members; ++i) {
         if (0 > side->counts[i] || most - total < (size_t) side->counts[i]) {
             return false;
         }
-        side->bytes[i] = (int) ((size_t) side->counts[i] * card_size);
-        side->places[i] = (int) (total * card_size);
+        side->bytes[i] = (int) ((size_t) side->counts[i] * address_size);
+        side->places[i] = (int) (total * address_size);
         total += (size_t) side->counts[i];
     }
     side->total = (int) total;
-    side->card_size = card_size;
-    side->cards = calloc(total + 1, card_size);
-    return NULL != side->cards;
+    side->address_size = address_size;
+    side->addresses = calloc(total + 1, address_size);
+    return NULL != side->addresses;
 }
 
-/** The card of an endpoint.  @param[in] rank  0 to total - 1 */
-static inline void *epml_side_card(const epml_side_t *side, int rank)
+/** The address of an endpoint.  @param[in] rank  0 to total - 1 */
+static inline void *epml_side_address(const epml_side_t *side, int rank)
 {
-    return side->cards + (size_t) rank * side->card_size;
+    return side->addresses + (size_t) rank * side->address_size;
 }
 
-/** Give up the cards; counts stay. */
+/** Give up the addresses; counts stay. */
 static inline void epml_side_forget(epml_side_t *side)
 {
-    free(side->cards);
-    side->cards = NULL;
+    free(side->addresses);
+    side->addresses = NULL;
     side->total = 0;
 }
 

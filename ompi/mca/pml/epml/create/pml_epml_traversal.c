@@ -30,7 +30,7 @@
 
 typedef mca_pml_epml_stop_t stop_t;
 
-/** How badly an exchange has failed, for a maximum; told behind the values. */
+/** How badly an exchange has failed, for a maximum; sent behind the values. */
 enum { WELL = 0, FAILED = 1, LOST = 2 };
 
 static bool is_root(const stop_t *stop)

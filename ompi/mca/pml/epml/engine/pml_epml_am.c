@@ -7,8 +7,8 @@
  * @file
  *
  * Active messages of the engine's clients: a match header, with the client's number in place of the
- * tag, and the client's data.  They are sent as control messages are, at once or in the backlog's
- * order, and passed to the client when they arrive.
+ * tag, and the client's data.  They are sent as control messages are, at once or in the pending
+ * queue's order, and passed to the client when they arrive.
  *
  * A message is found by the endpoint's table of handles, under the lock.  A handle leaves the table
  * when it is destroyed, which is after its last reference has been given up, by a thread without the

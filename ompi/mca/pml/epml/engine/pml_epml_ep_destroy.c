@@ -23,7 +23,7 @@
 void mca_pml_epml_ep_destroy(mca_pml_epml_ep_t *ep)
 {
     mca_pml_epml_counts_account(ep);
-    mca_pml_epml_backlog_clear(ep);
+    mca_pml_epml_pending_clear(ep);
     mca_pml_epml_flow_clear(ep);
     mca_pml_epml_connections_close(ep);
     mca_pml_epml_ep_transports_close(ep);

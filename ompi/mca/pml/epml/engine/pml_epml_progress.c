@@ -40,7 +40,7 @@ static inline void look_around(mca_pml_epml_ep_t *ep, bool heard)
     } else if (OPAL_UNLIKELY(0 == ++ep->engine.quiet % EPML_QUIET_LONG)) {
         mca_pml_epml_liveness_check(ep);
     }
-    if (OPAL_UNLIKELY(mca_pml_epml_lost_has_news(ep))) {
+    if (OPAL_UNLIKELY(mca_pml_epml_lost_has_unseen(ep))) {
         mca_pml_epml_lost_look(ep);
     }
 }
@@ -85,8 +85,8 @@ int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep)
     if (NULL != node || NULL != net) {
         look_around(ep, heard);
     }
-    if (OPAL_UNLIKELY(NULL != ep->wire.backlogs.first)) {
-        events += mca_pml_epml_backlog_progress(ep);
+    if (OPAL_UNLIKELY(NULL != ep->wire.pending.first)) {
+        events += mca_pml_epml_pending_progress(ep);
     }
     return events;
 }

@@ -20,7 +20,8 @@
 
 BEGIN_C_DECLS
 
-/** Progress an endpoint's transports and backlogs.  Under its lock.  @return number of events */
+/** Progress an endpoint's transports and pending queues.  Under its lock.  @return number of
+ * events */
 int mca_pml_epml_ep_progress_locked(mca_pml_epml_ep_t *ep);
 
 /** The part of a progress call for which there is the lock.  Likewise. */

@@ -58,7 +58,7 @@ static struct {
     opal_mutex_t lock;
     mca_pml_epml_ep_t *first;
     mca_pml_epml_ep_t *resume; /**< where the next scan begins; NULL: at the first */
-    mca_pml_epml_ep_t *dying;  /**< no communicator left, backlog not yet empty */
+    mca_pml_epml_ep_t *dying;  /**< no communicator left, pending queue not yet empty */
     int listed;                /**< endpoints in the list */
     int count;                 /**< those of them that are not gone */
     int reserved;              /**< by creations under way */
@@ -136,7 +136,7 @@ void mca_pml_epml_registry_add(mca_pml_epml_ep_t *ep)
 }
 
 /** Take an endpoint that is gone out of the list.  Under the lock.
- * @return is it to be destroyed now?  Otherwise its backlogs hold what peers wait for */
+ * @return is it to be destroyed now?  Otherwise its pending queues hold what peers wait for */
 static bool registry_unlist(mca_pml_epml_ep_t *ep)
 {
     if (registry.resume == ep) {
@@ -153,7 +153,7 @@ static bool registry_unlist(mca_pml_epml_ep_t *ep)
     --registry.listed;
     ++registry.ended;
     mca_pml_epml_counts_account(ep);
-    if (NULL != ep->wire.backlogs.first) {
+    if (NULL != ep->wire.pending.first) {
         ep->list.next = registry.dying;
         registry.dying = ep;
         return false;
@@ -456,8 +456,8 @@ static int scan_all(mca_pml_epml_ep_t **dying_p)
     return events;
 }
 
-/** Push the backlogs of endpoints that have no communicator any more, each in a slice.  They are in
- * no list meanwhile: no other thread can have them. */
+/** Push the pending queues of endpoints that have no communicator any more, each in a slice.  They
+ * are in no list meanwhile: no other thread can have them. */
 static int push_dying(mca_pml_epml_ep_t *list)
 {
     int events = 0;
@@ -468,7 +468,7 @@ static int push_dying(mca_pml_epml_ep_t *list)
         list = ep->list.next;
         mca_pml_epml_slice_set(ep, EPML_SLICE);
         events += mca_pml_epml_ep_progress_locked(ep);
-        if (NULL == ep->wire.backlogs.first) {
+        if (NULL == ep->wire.pending.first) {
             mca_pml_epml_ep_destroy(ep);
             continue;
         }

@@ -34,7 +34,7 @@ void mca_pml_epml_registry_finalize(void);
 
 /** May this process have count endpoints more?  Then there is room for them: each
  * mca_pml_epml_ep_create that succeeds takes some of it, and what is left must be given back.  If
- * not, the user is told why. */
+ * not, the reason is reported. */
 mpix_endpoints_error_t mca_pml_epml_ep_reserve(int count);
 void mca_pml_epml_ep_unreserve(int count);
 

@@ -67,9 +67,10 @@ static const struct {
     [EPML_COUNT_DROPPED] = {"dropped", SUM,
                             "Messages that were thrown away because they made no sense, were too "
                             "late, or there was no memory to keep them"},
-    [EPML_COUNT_DEFERRED] = {"deferred", SUM,
-                             "Sends, answers and fetches that had to wait in a backlog, for room "
-                             "at a peer"},
+    [EPML_COUNT_DEFERRED]
+    = {"deferred", SUM,
+       "Sends, answers and fetches that had to wait in a pending queue, for room "
+       "at a peer"},
     [EPML_COUNT_HELPS] = {"helps", SUM,
                           "Turns of an endpoint by threads that were not its own, since nobody "
                           "drove it"},
@@ -85,7 +86,8 @@ static const struct {
     [EPML_COUNT_UNEXPECTED] = {"unexpected", NOW, "Messages that wait for a receive"},
     [EPML_COUNT_UNEXPECTED_BYTES] = {"unexpected_bytes", NOW,
                                      "Bytes that they take, with what is kept beside them"},
-    [EPML_COUNT_BACKLOGS] = {"backlogs", NOW, "Peers that something waits for, for want of room"},
+    [EPML_COUNT_PENDING_QUEUES] = {"backlogs", NOW,
+                                   "Peers that something waits for, for want of room"},
     [EPML_COUNT_ENDPOINTS] = {"endpoints", NOW, "Endpoints of the process"},
 };
 
@@ -121,14 +123,14 @@ static void count_ep(const mca_pml_epml_ep_t *ep, mca_pml_epml_counts_t *counts)
         [EPML_COUNT_NET_FETCHED] = ep->fetch.bytes[EPML_TRANSPORT_NET],
         [EPML_COUNT_DROPPED] = ep->flow.dropped + inside.dropped + node.dropped + net.dropped
                                - before->dropped,
-        [EPML_COUNT_DEFERRED] = ep->wire.backlogged,
+        [EPML_COUNT_DEFERRED] = ep->wire.deferred,
         [EPML_COUNT_HELPS] = ep->engine.helps,
         [EPML_COUNT_BIASES] = ep->lock.biases,
         [EPML_COUNT_TIMES_FULL] = ep->flow.times_full,
         [EPML_COUNT_UNEXPECTED_MOST] = ep->flow.most,
         [EPML_COUNT_UNEXPECTED] = ep->match.unexpected_count,
         [EPML_COUNT_UNEXPECTED_BYTES] = ep->flow.bytes,
-        [EPML_COUNT_BACKLOGS] = ep->wire.backlogs.count,
+        [EPML_COUNT_PENDING_QUEUES] = ep->wire.pending.count,
         [EPML_COUNT_ENDPOINTS] = 1,
     }};
 }

@@ -43,7 +43,8 @@ void mca_pml_epml_wait_done(mca_pml_epml_request_t *request)
     mca_pml_epml_wait_over(&waiter);
 }
 
-/** Threads wait at the same time, of which MPI was told that they do not: said once. */
+/** Threads wait at the same time, though MPI was initialized for threads that do not: reported
+ * once. */
 static __attribute__((noinline)) void explain_level(void)
 {
     static const char *const names[] = {

@@ -48,7 +48,7 @@ static int acked_refresh(mca_pml_epml_comm_t *comm)
                  all = peers + (has_two ? (size_t) comm->local->count : 0);
     bool *listed;
 
-    if (mca_pml_epml_lost_has_news(comm->ep)) {
+    if (mca_pml_epml_lost_has_unseen(comm->ep)) {
         mca_pml_epml_lost_look(comm->ep);
     }
     if (comm->loss.listed == comm->loss.count) {

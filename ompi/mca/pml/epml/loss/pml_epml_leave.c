@@ -40,15 +40,15 @@
 
 #include "ompi/constants.h"
 
-/** @param[in,out] nth  of the members to be told; the first ones have been
+/** @param[in,out] nth  of the members to be notified; the first ones have been
  * @return false: there was no memory for it */
-static bool tell_one(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news, mca_pml_epml_peer_t *peer,
-                     uint32_t *nth)
+static bool tell_one(mca_pml_epml_comm_t *comm, mca_pml_epml_notice_t notice,
+                     mca_pml_epml_peer_t *peer, uint32_t *nth)
 {
-    mca_pml_epml_passing_t *passing = &comm->loss.passing[news];
+    mca_pml_epml_passing_t *passing = &comm->loss.passing[notice];
     const mca_pml_epml_hdr_left_t hdr = {
         .common = {.kind = EPML_HDR_LEFT,
-                   .flags = EPML_NEWS_REVOKED == news ? EPML_HDR_FLAG_REVOKE : 0},
+                   .flags = EPML_NOTICE_REVOKED == notice ? EPML_HDR_FLAG_REVOKE : 0},
         .context = comm->context,
         .uid = comm->ep->life.uid};
 
@@ -63,9 +63,9 @@ static bool tell_one(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news, mca_pm
 }
 
 /** Of those in a list that are not lost the 1st, 2nd, 4th, ... behind a rank, as it were a ring, or
- * all.  The first one closes the ring of the living, so that news come round.
+ * all.  The first one closes the ring of the living, so that notices come round.
  * @param, return likewise */
-static bool tell_some(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news,
+static bool tell_some(mca_pml_epml_comm_t *comm, mca_pml_epml_notice_t notice,
                       const mca_pml_epml_peers_t *peers, uint32_t rank, uint32_t *nth)
 {
     const uint32_t count = (uint32_t) peers->count;
@@ -78,17 +78,17 @@ static bool tell_some(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news,
             continue;
         }
         ++living;
-        if ((comm->loss.passing[news].first || 0 == (living & (living - 1)))
-            && !tell_one(comm, news, peer, nth)) {
+        if ((comm->loss.passing[notice].first || 0 == (living & (living - 1)))
+            && !tell_one(comm, notice, peer, nth)) {
             return false;
         }
     }
     return true;
 }
 
-void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news)
+void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm, mca_pml_epml_notice_t notice)
 {
-    mca_pml_epml_passing_t *passing = &comm->loss.passing[news];
+    mca_pml_epml_passing_t *passing = &comm->loss.passing[notice];
     const uint32_t rank = (uint32_t) comm->rank;
     uint32_t nth = 0;
     bool all;
@@ -101,13 +101,13 @@ void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news
     if (passing->over) {
         return;
     }
-    all = tell_some(comm, news, comm->local, rank, &nth);
+    all = tell_some(comm, notice, comm->local, rank, &nth);
     if (all && comm->local != comm->peers && 0 < comm->peers->count) {
         const uint32_t opposite = rank % (uint32_t) comm->peers->count;
         mca_pml_epml_peer_t *peer = comm->peers->member[opposite];
 
-        all = (mca_pml_epml_lost_is(comm->ep, peer) || tell_one(comm, news, peer, &nth))
-              && tell_some(comm, news, comm->peers, opposite, &nth);
+        all = (mca_pml_epml_lost_is(comm->ep, peer) || tell_one(comm, notice, peer, &nth))
+              && tell_some(comm, notice, comm->peers, opposite, &nth);
     }
     passing->over = all;
 }

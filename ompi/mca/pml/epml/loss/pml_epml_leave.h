@@ -19,9 +19,9 @@
 BEGIN_C_DECLS
 
 /** Tell some members of a communicator, which tell others, that its collectives cannot succeed, or
- * that it is revoked.  Under the lock.  Until loss.passing[news].over is set some have not been
- * told, for want of memory: try again. */
-void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news);
+ * that it is revoked.  Under the lock.  Until loss.passing[notice].over is set some have not been
+ * notified, for want of memory: try again. */
+void mca_pml_epml_leave_tell(mca_pml_epml_comm_t *comm, mca_pml_epml_notice_t notice);
 
 /** This member takes part in the communicator's collectives no more: they fail, here and, once they
  * have heard of it, at all members, with MPI_ERR_PROC_FAILED.  Not under the lock. */

@@ -48,10 +48,10 @@ static void set_revoked(mca_pml_epml_comm_t *comm)
 }
 
 /** A member has left a communicator, or it is revoked; now, or before it was here. */
-static void left_receive(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news)
+static void left_receive(mca_pml_epml_comm_t *comm, mca_pml_epml_notice_t notice)
 {
-    if (EPML_NEWS_REVOKED == news ? !comm->loss.revoked : !comm->loss.left) {
-        if (EPML_NEWS_REVOKED == news) {
+    if (EPML_NOTICE_REVOKED == notice ? !comm->loss.revoked : !comm->loss.left) {
+        if (EPML_NOTICE_REVOKED == notice) {
             set_revoked(comm);
         } else {
             comm->loss.left = true;
@@ -70,7 +70,7 @@ static void left_receive(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news)
 void mca_pml_epml_leave(mca_pml_epml_comm_t *comm)
 {
     mca_pml_epml_lock(comm->ep);
-    left_receive(comm, EPML_NEWS_LEFT);
+    left_receive(comm, EPML_NOTICE_LEFT);
     mca_pml_epml_lost_look(
         comm->ep); /* which tells the others: this one may make no progress call again */
     mca_pml_epml_unlock(comm->ep);
@@ -82,8 +82,8 @@ int mca_pml_epml_revoke(ompi_communicator_t *ompi_comm)
 
     mca_pml_epml_lock(comm->ep);
     if (!comm->loss.revoked) { /* else it is passed on already */
-        comm->loss.passing[EPML_NEWS_REVOKED].first = true;
-        left_receive(comm, EPML_NEWS_REVOKED);
+        comm->loss.passing[EPML_NOTICE_REVOKED].first = true;
+        left_receive(comm, EPML_NOTICE_REVOKED);
         mca_pml_epml_lost_look(comm->ep);
     }
     mca_pml_epml_unlock(comm->ep);
@@ -91,9 +91,9 @@ int mca_pml_epml_revoke(ompi_communicator_t *ompi_comm)
 }
 
 /** What a message says. */
-static mca_pml_epml_news_t news_of(const mca_pml_epml_hdr_left_t *hdr)
+static mca_pml_epml_notice_t notice_of(const mca_pml_epml_hdr_left_t *hdr)
 {
-    return 0 != (hdr->common.flags & EPML_HDR_FLAG_REVOKE) ? EPML_NEWS_REVOKED : EPML_NEWS_LEFT;
+    return 0 != (hdr->common.flags & EPML_HDR_FLAG_REVOKE) ? EPML_NOTICE_REVOKED : EPML_NOTICE_LEFT;
 }
 
 /** Messages of at most so many senders are kept for a context that has no communicator yet, one of
@@ -108,7 +108,7 @@ static void left_retain(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hd
         if (hdr->context == ep->loss.early[i].context) {
             if (hdr->uid != ep->loss.early[i].uid) {
                 ++same;
-            } else if (news_of(hdr) == ep->loss.early[i].news) {
+            } else if (notice_of(hdr) == ep->loss.early[i].notice) {
                 same += EARLY_SAME;
             }
         }
@@ -116,7 +116,7 @@ static void left_retain(mca_pml_epml_ep_t *ep, const mca_pml_epml_hdr_left_t *hd
     if (EARLY_SAME > same && 0 != hdr->context) {
         ep->loss.early[ep->loss.early_next].context = hdr->context;
         ep->loss.early[ep->loss.early_next].uid = hdr->uid;
-        ep->loss.early[ep->loss.early_next].news = news_of(hdr);
+        ep->loss.early[ep->loss.early_next].notice = notice_of(hdr);
         ep->loss.early_next = (ep->loss.early_next + 1) % EPML_LEFT_EARLY;
     }
 }
@@ -132,7 +132,7 @@ static bool left_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
     } else if (!is_member(comm->local, hdr->uid) && !is_member(comm->peers, hdr->uid)) {
         mca_pml_epml_ep_drop(ep);
     } else {
-        left_receive(comm, news_of(hdr));
+        left_receive(comm, notice_of(hdr));
     }
     return true;
 }
@@ -154,7 +154,7 @@ void mca_pml_epml_leave_attach(mca_pml_epml_comm_t *comm)
         if (comm->context == ep->loss.early[i].context) {
             ep->loss.early[i].context = 0;
             if (is_member(comm->local, uid) || is_member(comm->peers, uid)) {
-                left_receive(comm, ep->loss.early[i].news);
+                left_receive(comm, ep->loss.early[i].notice);
             }
         }
     }

@@ -121,9 +121,9 @@ void mca_pml_epml_liveness_check(mca_pml_epml_ep_t *ep)
         }
     }
     ask_for_probe(ep);
-    for (const epml_backlog_thing_t *backlog = ep->wire.backlogs.first; NULL != backlog;
-         backlog = backlog->next_queue) {
-        lost_ask_peer(ep, backlog->peer, true);
+    for (const epml_pending_thing_t *queue = ep->wire.pending.first; NULL != queue;
+         queue = queue->next_queue) {
+        lost_ask_peer(ep, queue->peer, true);
     }
 }
 
@@ -145,11 +145,11 @@ static bool note_process(unsigned char *noted, const mca_pml_epml_peer_t *peer)
     return was;
 }
 
-/** Check the neighbours.  A process dies as a whole: one member of each is enough, and a peer with
+/** Check the local peers.  A process dies as a whole: one member of each is enough, and a peer with
  * a connection needs no memory of the node for it.
  *
  * @param[in,out] noted  a bit a process; NULL: there was no memory */
-static void look_after_neighbours(mca_pml_epml_comm_t *comm, unsigned char *noted)
+static void liveness_check_local(mca_pml_epml_comm_t *comm, unsigned char *noted)
 {
     const mca_pml_epml_peers_t *peers = comm->peers;
 
@@ -179,10 +179,10 @@ void mca_pml_epml_lost_look_after(mca_pml_epml_comm_t *comm)
     if (0 > comm->loss.rank) {
         unsigned char *noted = calloc(mca_pml_epml_process_numbers() / 8 + 1, 1);
 
-        look_after_neighbours(comm, noted);
+        liveness_check_local(comm, noted);
         free(noted);
     }
-    if (mca_pml_epml_lost_has_news(ep)) {
+    if (mca_pml_epml_lost_has_unseen(ep)) {
         mca_pml_epml_lost_look(ep);
     }
     mca_pml_epml_unlock(ep);

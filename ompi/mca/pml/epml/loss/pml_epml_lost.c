@@ -11,7 +11,7 @@
  * There are two ways to learn of a loss.  The launcher tells of a process that has died: that is
  * true for all endpoints of this process, and noted in a set that they look at.  A transport finds
  * that it cannot reach a peer: that is true for the one endpoint whose transport it is, and noted
- * in its table of connections.  Notes are made wherever the news comes in; what follows from them
+ * in its table of connections.  Notes are made wherever a loss is reported; what follows from them
  * is done by each endpoint itself, under its lock, at its next progress call (mca_pml_epml_lost_look).
  *
  * A peer that is lost stays lost for this endpoint.  docs/losses.md, "When something breaks", has
@@ -154,7 +154,7 @@ bool mca_pml_epml_lost_upcall(mca_btl_ep_module_t *module, struct mca_btl_base_e
             wait_for_launcher(ep, &connection->name);
         }
         mca_pml_epml_lost_note(ep, connection);
-        /* Else the user is told by mca_pml_epml_lost_tell. */
+        /* Else mca_pml_epml_lost_tell reports it. */
         unknown = unknown || !mca_pml_epml_lost_is_dead(&connection->name);
     }
     return unknown;
@@ -278,7 +278,7 @@ static void cut_off(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
             connection->module->ep_abandon(connection->module, connection->endpoint);
         }
     }
-    mca_pml_epml_backlog_lost(ep, peer);
+    mca_pml_epml_pending_lost(ep, peer);
 }
 
 /** @param[in,out] untold  set if the launcher does not report one of them to all members
@@ -301,10 +301,10 @@ static int32_t cut_all(mca_pml_epml_ep_t *ep, const mca_pml_epml_peers_t *peers,
     return first;
 }
 
-static void pass_on(mca_pml_epml_comm_t *comm, mca_pml_epml_news_t news)
+static void pass_on(mca_pml_epml_comm_t *comm, mca_pml_epml_notice_t notice)
 {
-    mca_pml_epml_leave_tell(comm, news);
-    if (!comm->loss.passing[news].over) {
+    mca_pml_epml_leave_tell(comm, notice);
+    if (!comm->loss.passing[notice].over) {
         mca_pml_epml_lost_look_soon(comm->ep);
     }
 }
@@ -337,10 +337,10 @@ static bool look_at_comms(mca_pml_epml_ep_t *ep)
             comm->loss.member = true;
         }
         if (untold) {
-            pass_on(comm, EPML_NEWS_LEFT);
+            pass_on(comm, EPML_NOTICE_LEFT);
         }
         if (comm->loss.revoked) {
-            pass_on(comm, EPML_NEWS_REVOKED);
+            pass_on(comm, EPML_NOTICE_REVOKED);
             drop_kept(comm);
         }
         any = any || comm->loss.member;
@@ -398,19 +398,18 @@ static void end_posted(mca_pml_epml_ep_t *ep)
 void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
 {
     MCA_BTL_EP_HOLD_CANCEL();
-    uint32_t news;
+    uint32_t count;
 
     lost_drain(ep);
     refuse_beyond(ep);
-    /* Acquire: orders the news before the bits; partner: the release in
+    /* Acquire: orders the count before the bits; partner: the release in
      * mca_pml_epml_lost_process. */
-    news = atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_acquire);
-    mca_pml_epml_lost_saw(ep, news);
-    for (epml_backlog_thing_t *backlog = ep->wire.backlogs.first, *next; NULL != backlog;
-         backlog = next) {
-        next = backlog->next_queue; /* this one goes */
-        if (mca_pml_epml_lost_is(ep, backlog->peer)) {
-            cut_off(ep, backlog->peer); /* of a communicator that has been freed, perhaps */
+    count = atomic_load_explicit(&mca_pml_epml_lost_count, memory_order_acquire);
+    mca_pml_epml_lost_saw(ep, count);
+    for (epml_pending_thing_t *queue = ep->wire.pending.first, *next; NULL != queue; queue = next) {
+        next = queue->next_queue; /* this one goes */
+        if (mca_pml_epml_lost_is(ep, queue->peer)) {
+            cut_off(ep, queue->peer); /* of a communicator that has been freed, perhaps */
         }
     }
     /* Relaxed: what it stands for is read under the lock. */
@@ -419,10 +418,10 @@ void mca_pml_epml_lost_look(mca_pml_epml_ep_t *ep)
         return;
     }
     look_within(ep);
-    if (0 < news) {
+    if (0 < count) {
         mca_pml_epml_lost_tell();
     }
-    mca_pml_epml_backlog_end_in_vain(ep);
+    mca_pml_epml_pending_end_in_vain(ep);
     end_numbered(ep);
     end_posted(ep);
 }
@@ -432,7 +431,7 @@ bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm)
     bool lost_member;
 
     mca_pml_epml_lock(comm->ep);
-    if (mca_pml_epml_lost_has_news(comm->ep)) {
+    if (mca_pml_epml_lost_has_unseen(comm->ep)) {
         mca_pml_epml_lost_look(comm->ep);
     }
     lost_member = comm->loss.member;

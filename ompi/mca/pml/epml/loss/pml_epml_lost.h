@@ -32,7 +32,7 @@ bool mca_pml_epml_lost_member(const mca_pml_epml_comm_t *comm);
  * lock. */
 void mca_pml_epml_lost_attach(mca_pml_epml_comm_t *comm);
 
-/** Somebody has told that a member of this communicator is lost: look now whether those of this
+/** A notice says that a member of this communicator is lost: look now whether those of this
  * node live, unless one is known to be lost.  Takes the lock. */
 void mca_pml_epml_lost_look_after(mca_pml_epml_comm_t *comm);
 

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Neighbours that share no communicator with this process any more, and may still ask it for an
+ * Local peers that share no communicator with this process any more, and may still ask it for an
  * answer: they cancel what they have offered in a collective that has failed here
  * (pml_epml_rndv_cancel.c).
  *
@@ -23,7 +23,7 @@
 /** Lists that are kept; the oldest goes. */
 #define EPML_KEPT 16
 
-/** Neighbours of communicators that are gone.  Beyond the network a request names its sender's
+/** Local peers of communicators that are gone.  Beyond the network a request names its sender's
  * address. */
 static struct {
     opal_mutex_t lock;
@@ -31,9 +31,9 @@ static struct {
     uint32_t next;
 } kept = {.lock = OPAL_MUTEX_STATIC_INIT};
 
-/** The neighbours among them, in a list of its own: others' would keep receive queues here.
+/** The local peers among them, in a list of its own: others' would keep receive queues here.
  * @return one reference; NULL: none, or no memory */
-static mca_pml_epml_peers_t *kept_neighbours(const mca_pml_epml_peers_t *peers)
+static mca_pml_epml_peers_t *kept_local(const mca_pml_epml_peers_t *peers)
 {
     mca_pml_epml_peers_t *list = mca_pml_epml_peers_create(peers->count);
 
@@ -66,7 +66,7 @@ static bool is_kept(const mca_pml_epml_peers_t *list)
 
 void mca_pml_epml_former_peers_add(const mca_pml_epml_peers_t *peers)
 {
-    mca_pml_epml_peers_t *list = 0 < peers->count ? kept_neighbours(peers) : NULL;
+    mca_pml_epml_peers_t *list = 0 < peers->count ? kept_local(peers) : NULL;
 
     if (NULL == list) {
         return;

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Kinds of messages: what each looks like, which side may send it, and its handler.  Each protocol
+ * Kinds of messages: what each looks like, which peer may send it, and its handler.  Each protocol
  * has one of these for each of its kinds; pml_epml_recvfrag.c checks what has arrived by it. 
  * (Eager messages have a handler of their own, the fast path.)
  */
@@ -33,7 +33,7 @@ typedef enum mca_pml_epml_rest_t {
 /** The part of a message that names its sender. */
 typedef enum mca_pml_epml_from_t {
     EPML_FROM_RANK,    /**< it begins with a match header */
-    EPML_FROM_PARTNER, /**< it names a request by its number: from the other side of that one */
+    EPML_FROM_PARTNER, /**< it names a request by its number: from the peer of that one */
     EPML_FROM_UID      /**< it has its endpoint's uid */
 } mca_pml_epml_from_t;
 

@@ -69,8 +69,8 @@ void mca_pml_epml_shared_peers_finalize(void);
 int mca_pml_epml_peers_for_group(ompi_group_t *group, mca_pml_epml_peers_t *first,
                                  mca_pml_epml_peers_t *second, mca_pml_epml_peers_t **peers_p);
 
-/** A communicator goes whose members may still ask this process for an answer: the neighbours among
- * them can be found as long as they are of the EPML_KEPT last ones.  Any thread. */
+/** A communicator goes whose members may still ask this process for an answer: the local peers
+ * among them can be found as long as they are of the EPML_KEPT last ones.  Any thread. */
 void mca_pml_epml_former_peers_add(const mca_pml_epml_peers_t *peers);
 
 /** No peer asks any more. */

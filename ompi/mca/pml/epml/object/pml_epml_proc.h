@@ -28,7 +28,7 @@ bool mca_pml_epml_same_process(const opal_process_name_t *name1, const opal_proc
 bool mca_pml_epml_name_is_here(const opal_process_name_t *name);
 
 /** Is the process, or the endpoint, of a proc on this node?  Of another job's it is not known before
- * a card of that process has come: false. */
+ * an address of that process has come: false. */
 bool mca_pml_epml_proc_is_near(const ompi_proc_t *proc);
 
 /** By which transport is it reached, or by which ones may it be?  @return set of EPML_WITH_* */

@@ -42,13 +42,13 @@ typedef struct mca_pml_epml_request_ops_t {
      * @return OMPI_SUCCESS, also if its completion will have an error; else it has not started */
     int (*start)(struct mca_pml_epml_request_t *request);
 
-    /** Go on with what waited in a backlog.
+    /** Go on with what waited in a pending queue.
      * @return OMPI_SUCCESS when it needs no more room there, be it that it has ended;
      *         OMPI_ERR_OUT_OF_RESOURCE when it does */
     int (*resume)(struct mca_pml_epml_request_t *request);
 
-    /** The peer is lost in whose backlog it was; it is there no more.  NULL: resume finds that it
-     * cannot go on. */
+    /** The peer is lost in whose pending queue it was; it is there no more.  NULL: resume finds
+     * that it cannot go on. */
     void (*cut)(struct mca_pml_epml_request_t *request);
 
     /** Has the peer received nothing of it yet?  NULL: it has. */
@@ -91,7 +91,7 @@ typedef enum mca_pml_epml_send_state_t {
     EPML_SEND_RNDV,  /**< waits for the peer's CTS or FIN */
     EPML_SEND_CANCELLED, /**< likewise, and the peer has been asked to forget it */
     EPML_SEND_FRAGS,     /**< fragments are going out */
-    EPML_SEND_BROKEN,    /**< there will be no more, which the receiver must be told */
+    EPML_SEND_BROKEN,    /**< there will be no more, of which the receiver must be notified */
     EPML_SEND_DONE
 } mca_pml_epml_send_state_t;
 
@@ -105,13 +105,13 @@ typedef struct mca_pml_epml_request_t {
     _Atomic bool done; /**< the engine is through with it */
     bool contiguous;   /**< data are one piece of memory at base */
 
-    /* Neighbours, so that one store clears them all. */
+    /* Adjacent, so that one store clears them all. */
     bool counted;     /**< holds a reference on the communicator (mca_pml_epml_comm_t.active) */
     bool free_called; /**< the user gave it up before it was done */
     bool blocking;    /**< lives in a blocking call, which looks at done only */
     bool convertor_set;
     bool has_remote_handle;
-    bool in_backlog;   /**< waits there, to start the gets that are left or with an answer */
+    bool in_pending_queue; /**< waits there, to start the gets that are left or with an answer */
     bool get_starting; /**< gets are being started: completion is looked at afterwards */
     bool extras;       /**< has had a number, a convertor or a datatype's reference; or ops->put */
     bool last_of_type; /**< it was the datatype's last user: to be ended without the lock */
@@ -155,7 +155,7 @@ typedef struct mca_pml_epml_request_t {
     uint32_t receiver_request;
     void *bsend_buffer; /**< in the user's attached buffer: packed data of a buffered send */
 
-    mca_pml_epml_pending_t pending; /**< its place in a backlog */
+    mca_pml_epml_pending_t pending; /**< its place in a pending queue */
 } mca_pml_epml_request_t;
 
 /** Does a send wait for the receiver to take the data, one way or the other? */

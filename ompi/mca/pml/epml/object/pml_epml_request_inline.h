@@ -53,7 +53,7 @@ static inline mca_pml_epml_request_t *mca_pml_epml_request_get(
     request->blocking = false;
     request->convertor_set = false;
     request->has_remote_handle = false;
-    request->in_backlog = false;
+    request->in_pending_queue = false;
     request->get_starting = false;
     request->extras = false;
     request->last_of_type = false;

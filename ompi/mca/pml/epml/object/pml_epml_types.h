@@ -57,7 +57,7 @@ typedef enum mca_pml_epml_level_t {
 #define EPML_LEVELS (EPML_LEVEL_MULTIPLE + 1)
 
 /** The transports to endpoints of other processes, in the order of preference.  A peer is reached by
- * one, for good; both sides agree on it when they make each other's acquaintance. */
+ * one, for good; both endpoints agree on it when they first meet. */
 typedef enum mca_pml_epml_transport_t {
     EPML_TRANSPORT_NODE = 0, /**< processes of this node: epshm, through shared memory */
     EPML_TRANSPORT_NET = 1,  /**< any: epofi */
@@ -120,9 +120,9 @@ typedef struct mca_pml_epml_connection_t {
     struct mca_btl_base_endpoint_t *endpoint; /**< NULL: none */
     uint32_t slot;
     bool used;                    /**< an entry of the table, for good: its slot comes again */
-    mca_pml_epml_peer_t *holding; /**< a reference: we told the peer to hold; NULL: it may go on */
+    mca_pml_epml_peer_t *holding; /**< a reference: the peer was sent HOLD; NULL: it may go on */
     uint32_t kept_since_hold;     /**< messages of it kept since then */
-    bool held;                    /**< the peer told us to hold */
+    bool held;                    /**< the peer sent HOLD */
     bool fetches;                 /**< short data too it would rather fetch, see pml_epml_send.c */
     uint32_t copied;              /**< messages sent of which that was to be known */
     uint64_t lost_id;             /**< the peer that this endpoint has lost; 0: none */
@@ -133,14 +133,14 @@ typedef struct mca_pml_epml_connection_t {
  * is, or a control message.  New traffic to the peer goes behind, so order is kept and other peers
  * are not held up. */
 typedef struct mca_pml_epml_pending_t {
-    epml_backlog_thing_t thing; /**< peer: a mca_pml_epml_peer_t, of which the queue has a
+    epml_pending_thing_t thing; /**< peer: a mca_pml_epml_peer_t, of which the queue has a
                                  * reference; since: ns, see pml_epml_transmit.c */
     struct mca_pml_epml_request_t *request; /**< NULL: a control message */
     size_t size;                            /**< bytes of the control message, which follow */
     size_t sent; /**< of an active message that goes in pieces: bytes of its data */
 } mca_pml_epml_pending_t;
 
-static inline mca_pml_epml_pending_t *mca_pml_epml_pending_of(const epml_backlog_thing_t *thing)
+static inline mca_pml_epml_pending_t *mca_pml_epml_pending_of(const epml_pending_thing_t *thing)
 {
     return (mca_pml_epml_pending_t *) ((char *) thing - offsetof(mca_pml_epml_pending_t, thing));
 }
@@ -160,26 +160,26 @@ typedef struct mca_pml_epml_unexpected_t {
     unsigned char data[]; /**< eager: data; rendezvous: the header's rest, handle */
 } mca_pml_epml_unexpected_t;
 
-/** Sizes of fetched messages that are told apart: up to 16, 32, 64 and 256 KiB, 1 MiB, and above. */
+/** Sizes of fetched messages that are distinguished: up to 16, 32, 64 and 256 KiB, 1 MiB, and above. */
 #define EPML_FETCH_CLASSES 6
 
 /** Bytes of data up to which they are copied twice on their way to another process of the node,
  * however far the cores are from each other: one copy by the kernel takes longer. */
 #define EPML_NODE_COPIED 4096
 
-/** What a member of a communicator tells others, which pass it on. */
-typedef enum mca_pml_epml_news_t {
-    EPML_NEWS_LEFT,    /**< its collectives cannot succeed */
-    EPML_NEWS_REVOKED, /**< it is revoked: nothing of it can succeed */
-    EPML_NEWS
-} mca_pml_epml_news_t;
+/** Notices that a member of a communicator sends to others, which pass them on. */
+typedef enum mca_pml_epml_notice_t {
+    EPML_NOTICE_LEFT,    /**< its collectives cannot succeed */
+    EPML_NOTICE_REVOKED, /**< it is revoked: nothing of it can succeed */
+    EPML_NOTICES
+} mca_pml_epml_notice_t;
 
-/** How far a member has come with passing such news on. */
+/** How far a member has come with passing such notices on. */
 typedef struct mca_pml_epml_passing_t {
-    bool over;      /**< all that are to be told by it have been told */
-    bool first;     /**< it tells all members: no member has told it */
+    bool over;      /**< all that are to be notified by it have been */
+    bool first;     /**< it notifies all members: no member has notified it */
     uint32_t count; /**< so many of them so far */
-    int32_t lost;   /**< of members that were lost then: after more losses others are to be told */
+    int32_t lost;   /**< of members lost then: after more losses others are to be notified */
 } mca_pml_epml_passing_t;
 
 /** Communicators of which members may speak before they are here, or half as many. */
@@ -193,7 +193,7 @@ typedef struct mca_pml_epml_passing_t {
 /** What threads see of an endpoint that do not have its lock.  object. */
 typedef struct mca_pml_epml_ep_signs_t {
     /** Progress it even if the receive queue is empty: it has transports to other processes, or
-     * backlogs. */
+     * pending queues. */
     _Atomic bool busy;
     _Atomic uint32_t
         heartbeat; /**< counts progress calls by a thread of its own; without the lock, too */
@@ -202,7 +202,7 @@ typedef struct mca_pml_epml_ep_signs_t {
 /** The transports' modules.  wire. */
 typedef struct mca_pml_epml_ep_transports_t {
     mca_btl_ep_module_t *shm;
-    size_t immediate_limit; /**< header and data that go to a neighbour without a request */
+    size_t immediate_limit; /**< header and data that go to a local peer without a request */
     mca_btl_ep_module_t *module[EPML_TRANSPORTS]; /**< NULL: no peer is reached by it */
 } mca_pml_epml_ep_transports_t;
 
@@ -216,17 +216,17 @@ typedef struct mca_pml_epml_ep_requests_t {
 
 /** How peers in other processes are reached, and which of them are lost.  wire. */
 typedef struct mca_pml_epml_ep_wire_t {
-    epml_backlogs_t backlogs; /**< by the peer's slot; things are in mca_pml_epml_pending_t */
+    epml_pending_queues_t pending; /**< by the peer's slot; things are in mca_pml_epml_pending_t */
     /** A hash table by peer slot with open addressing, of a size that is a power of two, for those
      * peers only that the endpoint has sent to.  NULL: none yet. */
     mca_pml_epml_connection_t *connections;
     uint32_t connection_size;
     uint32_t connections_used;
-    uint32_t lost_seen;     /**< mca_pml_epml_lost_news when this endpoint last looked, or LOOK */
+    uint32_t lost_seen; /**< mca_pml_epml_lost_count when this endpoint last looked, or LOOK */
     bool broken
         [EPML_TRANSPORTS]; /**< the transport's module has failed: all peers beyond it are lost */
     const mca_pml_epml_peer_t *connecting; /**< the peer of an ep_connect in progress */
-    uint64_t backlogged;                   /**< counts things put in a backlog */
+    uint64_t deferred;                     /**< counts things put in a pending queue */
     mca_btl_ep_counts_t net_before; /**< of the network's module, of those that had it before */
 } mca_pml_epml_ep_wire_t;
 
@@ -245,7 +245,7 @@ typedef struct mca_pml_epml_ep_flow_t {
     uint64_t most;                 /**< the most bytes there ever were */
     uint32_t holding_count;        /**< connections with holding set */
     uint32_t held_count;           /**< connections with held set */
-    bool full;                     /**< peers were told, or will be when they send */
+    bool full;                     /**< peers were notified, or will be when they send */
     bool exhausted;                /**< there was no memory for a message: full for good */
     uint64_t times_full;           /**< how often the limit was reached */
     uint64_t holds_sent, gos_sent; /**< to other processes */
@@ -287,7 +287,7 @@ typedef struct mca_pml_epml_ep_loss_t {
     struct {
         uint64_t context; /**< 0: nothing */
         uint64_t uid;     /**< its sender */
-        mca_pml_epml_news_t news;
+        mca_pml_epml_notice_t notice;
     } early[EPML_LEFT_EARLY];
     uint32_t early_next;
     uint64_t quiet_ns;    /**< when it became quiet, or the last questions were asked */
@@ -353,7 +353,7 @@ typedef struct mca_pml_epml_ep_t {
      == offsetof(mca_pml_epml_ep_t, b) / EPML_CACHE_LINE)
 _Static_assert(EPML_SAME_LINE(transports, match.recent),
                "the transports, and the queue that is searched first");
-_Static_assert(EPML_SAME_LINE(requests, wire.backlogs.first),
+_Static_assert(EPML_SAME_LINE(requests, wire.pending.first),
                "what each call and progress looks at");
 _Static_assert(EPML_SAME_LINE(flow.bytes, flow.exhausted), "what a kept message looks at");
 
@@ -386,13 +386,13 @@ typedef struct mca_pml_epml_comm_t {
         int32_t count;         /**< members that are lost, of peers and local */
         int32_t acked;         /**< so many of them the user has acknowledged */
         int32_t listed;        /**< members in list */
-        int32_t *list; /**< lost members in the order in which the user was told of them: ranks
+        int32_t *list; /**< lost members in the order in which they were reported to the user: ranks
                                 * in peers, or ~ranks in local; NULL: never asked for */
         bool member;   /**< some member is lost, of peers, of local or of outer; or left or
                                 * revoked is set */
         bool left;             /**< a member has said that it has lost another one */
         bool revoked;          /**< all that waits in it ends with MPI_ERR_REVOKED */
-        mca_pml_epml_passing_t passing[EPML_NEWS];
+        mca_pml_epml_passing_t passing[EPML_NOTICES];
         uint32_t ask_next; /**< the next member where all members are looked at */
     } loss;
     bool message_lost;       /**< one was lost for lack of memory: receives fail */
@@ -400,7 +400,7 @@ typedef struct mca_pml_epml_comm_t {
     bool agree_over; /**< one of all members was given up: what still comes of it must not be
                         * taken for the next one's; under the ep's lock */
     bool agrees;     /**< messages of EPML_AGREE_CONTEXT have come; under the ep's lock */
-    bool may_owe;   /**< a client has told others of something, or heard of it, as of an error, or a
+    bool may_owe;   /**< a client has sent a notice to others, or received one, as of an error, or a
                       * message of a collective was never received: members may still ask for
                       * what they have offered; under the ep's lock */
     void **objects; /**< of clients, see pml_epml_clients.h; NULL: none; set under the lock */

@@ -51,8 +51,8 @@ static __attribute__((noinline)) void fetch_credit(mca_pml_epml_request_t *reque
                                                    mca_pml_epml_hdr_kind_t answer)
 {
     request->answer = (uint8_t) answer;
-    request->in_backlog = true;
-    mca_pml_epml_backlog_request(request->ep, request->source, request);
+    request->in_pending_queue = true;
+    mca_pml_epml_pending_request(request->ep, request->source, request);
 }
 
 /** For the sender: by which way do data of up to 16 KiB get here from processes of the node? */
@@ -121,9 +121,9 @@ static inline ep_pace_t *pace_of(mca_pml_epml_request_t *request)
 }
 
 /**
- * From another process of the node: in fragments, which both sides copy, one behind the other, and
- * not by the kernel, which copies once, and has to look up each page?  What is faster depends on
- * the machine, and on whether the sender is there to do its part; so it is tried.
+ * From another process of the node: in fragments, which both processes copy, one behind the other,
+ * and not by the kernel, which copies once, and has to look up each page?  What is faster depends
+ * on the machine, and on whether the sender is there to do its part; so it is tried.
  */
 static bool wants_frags(mca_pml_epml_request_t *request)
 {
@@ -175,7 +175,7 @@ static void get_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t 
     }
     if (0 == request->gets
         && (request->received == request->wanted || OMPI_SUCCESS != request->error)
-        && !request->get_starting && !request->in_backlog) {
+        && !request->get_starting && !request->in_pending_queue) {
         fetch_complete(request, request->error);
     }
 }
@@ -302,13 +302,13 @@ int mca_pml_epml_fetch_resume(mca_pml_epml_request_t *request)
 {
     int rc;
 
-    request->in_backlog = false;
+    request->in_pending_queue = false;
     if (OPAL_UNLIKELY(0 != request->answer)) {
-        pay_answer(request); /* which may bring it back to the backlog */
+        pay_answer(request); /* which may bring it back to the pending queue */
         return OMPI_SUCCESS;
     }
     rc = fetch_more(request);
-    request->in_backlog = OMPI_ERR_OUT_OF_RESOURCE == rc;
+    request->in_pending_queue = OMPI_ERR_OUT_OF_RESOURCE == rc;
     if (OMPI_ERR_NOT_AVAILABLE == rc) {
         cannot_fetch(request);
         return OMPI_SUCCESS;
@@ -330,8 +330,8 @@ void mca_pml_epml_fetch_start(mca_pml_epml_request_t *request)
         return;
     }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
-        request->in_backlog = true;
-        mca_pml_epml_backlog_request(request->ep, request->source, request);
+        request->in_pending_queue = true;
+        mca_pml_epml_pending_request(request->ep, request->source, request);
     }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc || 0 < request->gets) {
         /* No message names it: it is for a dump to find.  Without memory it does not. */

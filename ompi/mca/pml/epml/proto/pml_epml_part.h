@@ -10,13 +10,13 @@
  *
  * The sender's init tells the receiver of the request (EPML_HDR_PART_INIT), which is matched once,
  * with the receives of MPI_Precv_init only.  Each start of the receive lets the sender send one
- * round (PART_START).  Then every partition, or a run of neighbours, leaves as soon as it is ready
- * and names the receive by its number, and the round: as PART_DATA, or as PART_RNDV for the
+ * round (PART_START).  Then every partition, or a run of adjacent ones, leaves as soon as it is
+ * ready and names the receive by its number, and the round: as PART_DATA, or as PART_RNDV for the
  * receiver to fetch, which answers with FIN, or with PART_AGAIN where it cannot.  A sender that
  * cannot go on says so (PART_FAIL), which ends the receiver's round.  A receiver without memory to
  * keep the init answers that with a FIN that has an error.  docs/wire.md has the reasons.
  *
- * pml_epml_ipart.c has the calls, _part_send.c (with _part_run.c) and _part_recv.c the two sides.
+ * pml_epml_ipart.c has the calls, _part_send.c (with _part_run.c) and _part_recv.c the two peers.
  * All functions are called under the endpoint's lock unless they say otherwise.
  */
 
@@ -35,8 +35,8 @@ BEGIN_C_DECLS
  * never sent: the kind of header implies it. */
 #define EPML_PART_CONTEXT (UINT64_C(1) << 63)
 
-/** Most bytes of neighbouring partitions that leave together.  A single partition may be larger.
- * Enough to be at full speed, and little enough for MPI_Parrived to be told in between. */
+/** Most bytes of adjacent partitions that leave together.  A single partition may be larger.
+ * Enough to be at full speed, and little enough for MPI_Parrived to see them in between. */
 #define EPML_PART_RUN_MAX ((uint64_t) 1 << 20)
 
 /** What is_ready says of a partition. */
@@ -60,12 +60,12 @@ typedef struct mca_pml_epml_part_t {
     mca_pml_epml_request_t super;
     size_t partitions;
     uint64_t partition_size; /**< bytes */
-    uint32_t round;          /**< starts so far; both sides count */
+    uint32_t round;          /**< starts so far; both peers count */
     uint64_t open;           /**< pieces of this round that are being fetched */
     int error;               /**< of this round, as MPI has it */
-    bool may_fetch;          /**< the receiver can fetch from memory in this round, as it told */
-    bool ended;              /**< nothing more comes in this round; send: and the receiver is to be
-                              * told why */
+    bool may_fetch; /**< the receiver can fetch from memory in this round, as it has sent */
+    bool ended;     /**< nothing more comes in this round; send: and the receiver is to be
+                              * notified why */
 
     /* send; super.to_send: bytes of a round that the receiver wants, super.receiver_request */
     uint32_t granted;  /**< the last round that the receiver has started */

@@ -36,9 +36,9 @@ static void part_recv_owe(mca_pml_epml_part_t *part)
 {
     mca_pml_epml_request_t *request = &part->super;
 
-    if (!request->in_backlog) {
-        request->in_backlog = true;
-        mca_pml_epml_backlog_request(request->ep, request->source, request);
+    if (!request->in_pending_queue) {
+        request->in_pending_queue = true;
+        mca_pml_epml_pending_request(request->ep, request->source, request);
     }
 }
 
@@ -100,7 +100,7 @@ static void end_round(mca_pml_epml_part_t *part)
 /** If nothing more comes in this round it is over, once what is under way has come back. */
 static void end_round_if_due(mca_pml_epml_part_t *part)
 {
-    if (part->ended && 0 == part->open && !part->super.in_backlog && !is_done(part)) {
+    if (part->ended && 0 == part->open && !part->super.in_pending_queue && !is_done(part)) {
         end_round(part);
     }
 }
@@ -258,7 +258,7 @@ static mca_pml_epml_part_t *part_recv_addressee(mca_pml_epml_ep_t *ep, uint32_t 
     return (mca_pml_epml_part_t *) mca_pml_epml_request_id_find(ep, number);
 }
 
-/** Is it one that has told a sender its number? */
+/** Is it one whose number has been sent to a sender? */
 static bool has_sender(const mca_pml_epml_part_t *part)
 {
     return &mca_pml_epml_precv_ops == part->super.ops && part->matched;
@@ -399,14 +399,14 @@ static int precv_resume(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
 
-    request->in_backlog = false;
+    request->in_pending_queue = false;
     if (part->owes_start) {
-        send_start(part); /* which may bring it back to the backlog */
+        send_start(part); /* which may bring it back to the pending queue */
         return OMPI_SUCCESS;
     }
     if (!pay_fins(part, &part->owes_good, OMPI_SUCCESS)
         || !pay_fins(part, &part->owes_bad, OMPI_ERROR)) {
-        request->in_backlog = true;
+        request->in_pending_queue = true;
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     if (!is_done(part)) {
@@ -495,8 +495,8 @@ void mca_pml_epml_part_piece_refused(mca_pml_epml_request_t *piece)
 
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         piece->answer = EPML_HDR_PART_AGAIN;
-        piece->in_backlog = true;
-        mca_pml_epml_backlog_request(piece->ep, piece->source, piece);
+        piece->in_pending_queue = true;
+        mca_pml_epml_pending_request(piece->ep, piece->source, piece);
         return;
     }
     piece->local_handle = NULL; /* the whole request's */
@@ -526,8 +526,9 @@ static bool part_fail_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_
     return true;
 }
 
-/** Can this piece be fetched, or unpacked from where it is?  Only a neighbour's addresses are
- * followed, and only of one that was told that it can be: it may have no registration otherwise. */
+/** Can this piece be fetched, or unpacked from where it is?  Only a local peer's addresses are
+ * followed, and only of one that was notified that it can be: it may have no registration
+ * otherwise. */
 static bool can_take(const mca_pml_epml_part_t *part, const mca_pml_epml_hdr_part_rndv_t *hdr,
                      bool is_same_process)
 {

@@ -117,7 +117,7 @@ static int send_again(mca_pml_epml_part_t *part)
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
-/** Take the next run: partitions that became ready one after the other and are neighbours. */
+/** Take the next run: partitions that became ready one after the other and are adjacent. */
 static void take_run(mca_pml_epml_part_t *part)
 {
     const uint32_t *next = part->ready + part->ready_first;
@@ -138,10 +138,11 @@ static void take_run(mca_pml_epml_part_t *part)
     }
 }
 
-/** Is the round over?  Not while the empty message waits in a backlog, whose the request is. */
+/** Is the round over?  Not while the empty message waits in a pending queue, whose the request
+ * is. */
 static void part_send_settle(mca_pml_epml_part_t *part)
 {
-    if (part->ready_first == part->partitions && 0 == part->open && !part->super.in_backlog
+    if (part->ready_first == part->partitions && 0 == part->open && !part->super.in_pending_queue
         && !atomic_load_explicit(&part->super.done, memory_order_relaxed)) {
         mca_pml_epml_part_done(part);
     }
@@ -153,7 +154,7 @@ static int psend_resume(mca_pml_epml_request_t *request)
     mca_pml_epml_part_t *part = (mca_pml_epml_part_t *) request;
     int rc = OMPI_SUCCESS;
 
-    request->in_backlog = false;
+    request->in_pending_queue = false;
     while (OMPI_ERR_OUT_OF_RESOURCE != rc
            && (0 < part->again || part->ready_first < part->ready_last)) {
         if (0 == part->run && 0 < part->again) {
@@ -182,7 +183,7 @@ static int psend_resume(mca_pml_epml_request_t *request)
         rc = send_fail(part);
     }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
-        request->in_backlog = true;
+        request->in_pending_queue = true;
         return rc;
     }
     part_send_settle(part);
@@ -201,17 +202,17 @@ static void part_send_push(mca_pml_epml_part_t *part)
         return;
     }
     /* Rounds are compared as sequence numbers: they wrap. */
-    if (request->in_backlog || 0 > (int32_t) (part->granted - part->round)
+    if (request->in_pending_queue || 0 > (int32_t) (part->granted - part->round)
         || (part->ready_first == part->ready_last && part->ready_last < part->partitions
             && 0 == part->again)) {
         return;
     }
-    if (!mca_pml_epml_backlog_has(request->ep, mca_pml_epml_part_receiver(part))) {
+    if (!mca_pml_epml_pending_has(request->ep, mca_pml_epml_part_receiver(part))) {
         rc = psend_resume(request);
     }
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
-        request->in_backlog = true;
-        mca_pml_epml_backlog_request(request->ep, mca_pml_epml_part_receiver(part), request);
+        request->in_pending_queue = true;
+        mca_pml_epml_pending_request(request->ep, mca_pml_epml_part_receiver(part), request);
     }
 }
 
@@ -223,7 +224,7 @@ static void give_up(mca_pml_epml_part_t *part, int error)
     part->ended = false;
     part->granted = part->round;
     part->open = 0;
-    if (!part->super.in_backlog) {
+    if (!part->super.in_pending_queue) {
         (void) psend_resume(&part->super);
     }
 }
@@ -417,7 +418,7 @@ static bool psend_describe(const mca_pml_epml_request_t *request, mca_pml_epml_r
     snprintf(text->state, sizeof(text->state), "%u of %zu partitions ready, %u sent%s",
              part->ready_last, part->partitions, part->ready_first,
              0 > (int32_t) (part->granted - part->round) ? ", waiting for the receive"
-             : request->in_backlog                       ? ", held in backlog"
+             : request->in_pending_queue                 ? ", held in pending queue"
                                                          : "");
     return true;
 }

@@ -167,7 +167,7 @@ static bool frag_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *me
         mca_pml_epml_ep_drop(ep);
         return true;
     }
-    if (&mca_pml_epml_recv_ops != request->ops || 0 < request->gets || request->in_backlog
+    if (&mca_pml_epml_recv_ops != request->ops || 0 < request->gets || request->in_pending_queue
         || hdr->offset != request->received) {
         return false;
     }
@@ -205,7 +205,7 @@ static int recv_start_again(mca_pml_epml_request_t *request)
 
     mca_pml_epml_lock(request->ep);
     mca_pml_epml_request_id_drop(request);
-    request->in_backlog = false;
+    request->in_pending_queue = false;
     mca_pml_epml_request_activate(request);
     rc = mca_pml_epml_recv_start(request, request->ep, request->comm, request->rank, request->tag);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
@@ -216,10 +216,10 @@ static int recv_start_again(mca_pml_epml_request_t *request)
 }
 
 /** It waits for fragments; what is being fetched comes back from its transport, or is in the
- * backlog. */
+ * pending queue. */
 static void recv_lost(mca_pml_epml_request_t *request)
 {
-    if (0 == request->gets && !request->in_backlog
+    if (0 == request->gets && !request->in_pending_queue
         && mca_pml_epml_lost_is(request->ep, request->source)) {
         mca_pml_epml_request_id_drop(request);
         mca_pml_epml_recv_done(request, MPI_ERR_PROC_FAILED);
@@ -245,7 +245,7 @@ static bool recv_describe(const mca_pml_epml_request_t *request, mca_pml_epml_re
     text->tag = request->req_ompi.req_status.MPI_TAG;
     snprintf(text->state, sizeof(text->state), "transferring, %llu of %llu bytes%s",
              (unsigned long long) request->received, (unsigned long long) request->wanted,
-             request->in_backlog ? ", held in backlog" : "");
+             request->in_pending_queue ? ", held in pending queue" : "");
     return true;
 }
 

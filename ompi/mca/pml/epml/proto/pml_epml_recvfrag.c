@@ -75,7 +75,7 @@ static __attribute__((noinline)) void recvfrag_lose(mca_pml_epml_comm_t *comm,
         if (OMPI_ERR_OUT_OF_RESOURCE
             == mca_pml_epml_send_control(ep, comm->peers->member[match->source], &hdr,
                                          sizeof(hdr))) {
-            mca_pml_epml_backlog_give_up(ep, comm->peers->member[match->source]);
+            mca_pml_epml_pending_give_up(ep, comm->peers->member[match->source]);
         }
     }
     /* Relaxed: as above. */
@@ -113,7 +113,7 @@ __attribute__((noinline)) void mca_pml_epml_keep(mca_pml_epml_ep_t *ep, uint64_t
     mca_pml_epml_peer_t *sender;
 
     if (NULL == comm) {
-        /* From a neighbour (others are checked before): sent, never received, and the communicator
+        /* From a local peer (others are checked before): sent, never received, and the communicator
          * has been freed since.  Open MPI says nothing of such messages either. */
         mca_pml_epml_ep_drop(ep);
         return;
@@ -243,7 +243,7 @@ static bool is_sound(mca_pml_epml_ep_t *ep, mca_btl_base_module_t *btl,
         recvfrag_refuse(ep, btl, "its tag is the wildcard");
         return false;
     }
-    /* It must not pass for a neighbour's, whose addresses are followed. */
+    /* It must not pass for a local peer's, whose addresses are followed. */
     if (OPAL_UNLIKELY(NULL != comm->peers->member[match->source]->shm)) {
         recvfrag_refuse(ep, btl, "its source is not reached by the transport that it came by");
         return false;
@@ -400,7 +400,7 @@ void mca_pml_epml_arrived(mca_btl_base_module_t *btl,
             recvfrag_refuse(ep, btl, "a header of a wrong size");
             return;
         }
-        /* A neighbour's header is our own code's, and a context without communicator
+        /* A local peer's header is our own code's, and a context without communicator
          * matches nothing. */
         if (OPAL_LIKELY(btl == &ep->transports.shm->super)) {
             match_message(ep, (const mca_pml_epml_hdr_rndv_t *) message,

@@ -11,8 +11,8 @@
  * When a member of a communicator is lost, a collective ends with an error at the members that
  * notice, and its sends to members that live must end, too: their receives may never be posted.  So
  * it is with a collective of a client's that has failed for another reason and cancels its sends. 
- * But what has been offered for fetching may be being fetched, by the network card or by a
- * neighbour's thread, from memory that the user may free as soon as the call has returned.  (With
+ * But what has been offered for fetching may be being fetched, by the network interface or by a
+ * local peer's thread, from memory that the user may free as soon as the call has returned.  (With
  * libfabric's tcp a registration that ends too early also costs the connection between two live
  * processes.)
  *
@@ -198,7 +198,7 @@ static bool cancel_arrived(mca_pml_epml_ep_t *ep, const mca_pml_epml_message_t *
             mca_pml_epml_ep_drop(ep);
         }
     } else if (NULL == sender || is_same_process != (NULL != sender->shm)) {
-        mca_pml_epml_ep_drop(ep); /* off the network it must not pass for a neighbour's */
+        mca_pml_epml_ep_drop(ep); /* off the network it must not pass for a local peer's */
     } else if (throw_away_kept(ep, sender, hdr)) {
         mca_pml_epml_rndv_cancel_answer(ep, sender, hdr->common.request, OMPI_ERR_UNREACH);
     }

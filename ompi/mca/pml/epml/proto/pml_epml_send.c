@@ -350,9 +350,9 @@ static void continue_in_order(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_peer_t *peer = request->comm->peers->member[request->rank];
 
-    if (mca_pml_epml_backlog_has(request->ep, peer)
+    if (mca_pml_epml_pending_has(request->ep, peer)
         || OMPI_ERR_OUT_OF_RESOURCE == send_resume(request)) {
-        mca_pml_epml_backlog_request(request->ep, peer, request);
+        mca_pml_epml_pending_request(request->ep, peer, request);
     }
 }
 
@@ -456,7 +456,7 @@ static int send_start_again(mca_pml_epml_request_t *request)
 
     mca_pml_epml_lock(request->ep);
     mca_pml_epml_request_id_drop(request);
-    request->in_backlog = false;
+    request->in_pending_queue = false;
     mca_pml_epml_request_activate(request);
     rc = mca_pml_epml_send_start(request);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
@@ -486,7 +486,7 @@ static void send_cancel(mca_pml_epml_request_t *request)
     }
 }
 
-/** The other side has heard of it.  (If it goes on sending it is in a backlog.) */
+/** The other side has heard of it.  (If it goes on sending it is in a pending queue.) */
 static void send_lost(mca_pml_epml_request_t *request)
 {
     const mca_pml_epml_peer_t *receiver = request->comm->peers->member[request->rank];
@@ -529,7 +529,7 @@ static bool send_describe(const mca_pml_epml_request_t *request, mca_pml_epml_re
     text->tag = request->tag;
     switch (request->state) {
     case EPML_SEND_START:
-        waits = "held in backlog";
+        waits = "held in pending queue";
         break;
     case EPML_SEND_SYNC:
         waits = "waiting for acknowledgement";

@@ -35,7 +35,7 @@ static inline void mca_pml_epml_match_header(mca_pml_epml_hdr_match_t *hdr,
  * @return OMPI_SUCCESS or an error: then it has not been started */
 int mca_pml_epml_send_start(mca_pml_epml_request_t *request);
 
-/** The send cannot be finished: tell the user.  It is in no backlog. */
+/** The send cannot be finished: tell the user.  It is in no pending queue. */
 void mca_pml_epml_send_fail(mca_pml_epml_request_t *request, int rc);
 
 /** The data of a request, which the transport has had on zero-copy send, are the user's again: see
@@ -51,7 +51,7 @@ void mca_pml_epml_rndv_cancel(mca_pml_epml_request_t *request);
 
 /** Throw away a message that will not be received.  If a member is lost, its sender waits for an
  * answer that would otherwise never be sent.  Of a collective that has failed for another reason
- * the sender is told, and asks.  Under the lock. */
+ * the sender is notified, and asks.  Under the lock. */
 void mca_pml_epml_rndv_cancel_unexpected(mca_pml_epml_comm_t *comm,
                                          epml_match_unexpected_t *message);
 

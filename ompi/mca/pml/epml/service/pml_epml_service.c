@@ -91,7 +91,7 @@ static bool service_lost(const mca_pml_epml_comm_t *comm, int rank)
     bool is;
 
     mca_pml_epml_lock(ep);
-    if (mca_pml_epml_lost_has_news(ep)) {
+    if (mca_pml_epml_lost_has_unseen(ep)) {
         mca_pml_epml_lost_look(ep);
     }
     is = 0 > rank ? comm->loss.member : mca_pml_epml_lost_is(ep, comm->peers->member[rank]);

@@ -50,12 +50,12 @@ void mca_pml_epml_connections_close(mca_pml_epml_ep_t *ep);
 /** Of mca_pml_epml_ep_t.wire.lost_seen: look at the next progress call. */
 #define EPML_LOST_LOOK UINT32_MAX
 
-/** Is there something that this endpoint has not taken note of?  Under its lock. */
-static inline bool mca_pml_epml_lost_has_news(const mca_pml_epml_ep_t *ep)
+/** Is there a loss that this endpoint has not taken note of?  Under its lock. */
+static inline bool mca_pml_epml_lost_has_unseen(const mca_pml_epml_ep_t *ep)
 {
     /* Relaxed: a hint; what it stands for is read under lost.lock. */
     return ep->wire.lost_seen
-           != atomic_load_explicit(&mca_pml_epml_lost_news, memory_order_relaxed);
+           != atomic_load_explicit(&mca_pml_epml_lost_count, memory_order_relaxed);
 }
 
 /** Look for lost peers at the next progress call.  Under the lock. */
@@ -64,10 +64,10 @@ static inline void mca_pml_epml_lost_look_soon(mca_pml_epml_ep_t *ep)
     ep->wire.lost_seen = EPML_LOST_LOOK;
 }
 
-/** All news up to these have been looked at.  Under the lock. */
-static inline void mca_pml_epml_lost_saw(mca_pml_epml_ep_t *ep, uint32_t news)
+/** So many losses have been looked at.  Under the lock. */
+static inline void mca_pml_epml_lost_saw(mca_pml_epml_ep_t *ep, uint32_t count)
 {
-    ep->wire.lost_seen = news;
+    ep->wire.lost_seen = count;
 }
 
 /** All peers that are reached by this transport are lost.  Under the lock. */
@@ -84,7 +84,7 @@ void mca_pml_epml_lost_note(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *co
 /** Has this endpoint lost this peer?  Under its lock. */
 bool mca_pml_epml_lost_is(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
 
-/** Likewise, for an operation that is about to fail: the user has been told of a death first. */
+/** Likewise, for an operation that is about to fail: a death is reported to the user first. */
 bool mca_pml_epml_lost_refuses(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
 
 /** Does a receive that cannot be served because of a loss stay active until the loss is acknowledged

@@ -23,7 +23,7 @@
 
 #include "ompi/constants.h"
 
-/** How much of a message goes to a neighbour without a request: what the transport takes at once,
+/** How much of a message goes to a local peer without a request: what the transport takes at once,
  * less than it would rather send with zero copy, as it finds out. */
 static void set_limit(mca_pml_epml_ep_t *ep)
 {

@@ -21,7 +21,7 @@
 
 #include "ompi/constants.h"
 
-/** Messages kept of a sender that was told to hold, after which it is told again: it may have
+/** Messages kept of a sender that was sent HOLD, after which it is sent again: it may have
  * forgotten (its connection is a new one). */
 #define EPML_HOLD_AGAIN 256
 
@@ -50,7 +50,7 @@ void mca_pml_epml_flow_init(mca_pml_epml_ep_t *ep)
     ep->flow.limit = mca_pml_epml_component.unexpected_limit;
 }
 
-/** Let the neighbours know; the others are told when they send. */
+/** Notify the local peers; others are notified when they send. */
 static void set_full(mca_pml_epml_ep_t *ep, bool full)
 {
     if (NULL == ep->life.self) {
@@ -86,7 +86,7 @@ static void tell_to_hold(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender)
     ++ep->flow.holds_sent;
     connection->kept_since_hold = 0;
     if (NULL == connection->holding) {
-        /* The reference keeps address and slot until it has been told to go on. */
+        /* The reference keeps address and slot until it has been sent GO. */
         mca_pml_epml_peer_retain(sender);
         connection->holding = sender;
         ++ep->flow.holding_count;
@@ -105,7 +105,7 @@ void mca_pml_epml_flow_kept(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *sender,
         }
         set_full(ep, true);
     }
-    /* One whose data did not come may hold already; if not, it is told with those that do. */
+    /* One whose data did not come may hold already; if not, it is notified with those that do. */
     if (NULL == sender->shm && EPML_HDR_EAGER == message->common.kind) {
         tell_to_hold(ep, sender);
     }

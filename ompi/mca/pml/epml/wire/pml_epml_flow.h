@@ -145,7 +145,7 @@ extern const mca_pml_epml_kind_t mca_pml_epml_flow_kind;
 /** A connection is used for another peer from now on. */
 void mca_pml_epml_flow_forget(mca_pml_epml_ep_t *ep, mca_pml_epml_connection_t *connection);
 
-/** Has this peer, in another process, told us to hold? */
+/** Has this peer, in another process, sent HOLD? */
 bool mca_pml_epml_flow_got_hold(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
 
 /** Must the data of a message to peer stay here until it is matched?  Under ep's lock.  A peer that

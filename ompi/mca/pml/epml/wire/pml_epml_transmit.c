@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Backlogs: what could not be sent at once, peer by peer, in order.
+ * Pending queues: what could not be sent at once, peer by peer, in order.
  *
  * A progress call tries a few peers, then those behind them in the list get theirs, so that a
  * turn costs the same however many are slow.  A request waits as itself, a control message as a
@@ -32,26 +32,26 @@
 #include "ompi/constants.h"
 
 /** Peers that are tried in one progress call, and things that are sent to one of them. */
-#define EPML_BACKLOG_PEERS 32
-#define EPML_BACKLOG_THINGS 64
+#define EPML_PENDING_PEERS 32
+#define EPML_PENDING_THINGS 64
 
-bool mca_pml_epml_backlog_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
+bool mca_pml_epml_pending_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer)
 {
-    return OPAL_UNLIKELY(NULL != ep->wire.backlogs.first)
-           && NULL != epml_backlog_find(&ep->wire.backlogs, peer->slot);
+    return OPAL_UNLIKELY(NULL != ep->wire.pending.first)
+           && NULL != epml_pending_find(&ep->wire.pending, peer->slot);
 }
 
 static void transmit_append(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                             mca_pml_epml_pending_t *pending)
 {
-    ++ep->wire.backlogged;
-    if (epml_backlog_append(&ep->wire.backlogs, peer, peer->slot, &pending->thing)) {
+    ++ep->wire.deferred;
+    if (epml_pending_append(&ep->wire.pending, peer, peer->slot, &pending->thing)) {
         mca_pml_epml_peer_retain(peer);
         mca_pml_epml_ep_set_busy(ep, true);
     }
 }
 
-void mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+void mca_pml_epml_pending_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                                   mca_pml_epml_request_t *request)
 {
     request->pending.request = request;
@@ -60,7 +60,7 @@ void mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *pe
 
 /* ---- control messages ------------------------------------------------------------------------ */
 
-void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+void mca_pml_epml_pending_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
     mca_btl_ep_module_t *module = ep->transports.module[peer->transport];
 
@@ -76,7 +76,7 @@ void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *pe
                    (unsigned int) mca_pml_epml_name_process(&peer->proc->super.proc_name).vpid);
 }
 
-int mca_pml_epml_backlog_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, int rc,
+int mca_pml_epml_pending_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, int rc,
                                uint64_t *since)
 {
     switch (rc) {
@@ -99,7 +99,7 @@ int mca_pml_epml_backlog_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
     default:
         break;
     }
-    mca_pml_epml_backlog_give_up(ep, peer);
+    mca_pml_epml_pending_give_up(ep, peer);
     return MPI_ERR_PROC_FAILED;
 }
 
@@ -111,15 +111,15 @@ int mca_pml_epml_send_control_data(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *p
     uint64_t since = 0;
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
-    if (!mca_pml_epml_backlog_has(ep, peer)) {
+    if (!mca_pml_epml_pending_has(ep, peer)) {
         rc = mca_pml_epml_transmit(ep, peer, header, header_size, data, size);
         if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
             return rc;
         }
-        rc = mca_pml_epml_backlog_judge(ep, peer, rc, &since);
+        rc = mca_pml_epml_pending_judge(ep, peer, rc, &since);
     } else if (OPAL_UNLIKELY(mca_pml_epml_lost_refuses(ep, peer))) {
-        /* Its backlog ends, which must not be put off: without memory the answer would go behind
-         * other answers, without end (mca_pml_epml_backlog_lost). */
+        /* Its pending queue ends, which must not be put off: without memory the answer would go
+         * behind other answers, without end (mca_pml_epml_pending_lost). */
         rc = MPI_ERR_PROC_FAILED;
     }
     if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
@@ -195,7 +195,7 @@ static bool send_one(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
         *since = 0;
         return OMPI_ERR_OUT_OF_RESOURCE != pending->request->ops->resume(pending->request);
     }
-    rc = mca_pml_epml_backlog_judge(ep, peer, send_kept(ep, peer, pending), since);
+    rc = mca_pml_epml_pending_judge(ep, peer, send_kept(ep, peer, pending), since);
     if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
         return false;
     }
@@ -206,22 +206,22 @@ static bool send_one(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
 /** Send what can be sent to one peer.  @return number of things sent */
 static int progress_queue(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
-    epml_backlog_thing_t *first;
+    epml_pending_thing_t *first;
     int sent = 0;
 
-    while (sent < EPML_BACKLOG_THINGS
-           && NULL != (first = epml_backlog_find(&ep->wire.backlogs, peer->slot))) {
+    while (sent < EPML_PENDING_THINGS
+           && NULL != (first = epml_pending_find(&ep->wire.pending, peer->slot))) {
         uint64_t since = first->since;
         /* Out of the queue before it goes on: a request that is through may go back to its user, or
          * wait for something else. */
-        const bool over = epml_backlog_take(&ep->wire.backlogs, first);
+        const bool over = epml_pending_take(&ep->wire.pending, first);
         const bool gone = send_one(ep, peer, mca_pml_epml_pending_of(first), &since);
         bool again = false;
 
         if (gone) {
             ++sent;
         } else {
-            again = epml_backlog_put_back(&ep->wire.backlogs, peer, peer->slot, first);
+            again = epml_pending_put_back(&ep->wire.pending, peer, peer->slot, first);
             first->since = since;
         }
         if (over && !again) {
@@ -236,23 +236,23 @@ static int progress_queue(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
     return sent;
 }
 
-int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
+int mca_pml_epml_pending_progress(mca_pml_epml_ep_t *ep)
 {
-    uint32_t peers = ep->wire.backlogs.count < EPML_BACKLOG_PEERS ? ep->wire.backlogs.count
-                                                                  : EPML_BACKLOG_PEERS;
+    uint32_t peers = ep->wire.pending.count < EPML_PENDING_PEERS ? ep->wire.pending.count
+                                                                 : EPML_PENDING_PEERS;
     int events = 0;
 
-    for (; 0 < peers && NULL != ep->wire.backlogs.first; --peers) {
-        epml_backlog_thing_t *first = ep->wire.backlogs.first;
+    for (; 0 < peers && NULL != ep->wire.pending.first; --peers) {
+        epml_pending_thing_t *first = ep->wire.pending.first;
         mca_pml_epml_peer_t *peer = first->peer;
 
-        epml_backlog_rotate(&ep->wire.backlogs, first);
+        epml_pending_rotate(&ep->wire.pending, first);
         mca_pml_epml_peer_retain(peer); /* the queue may be over, and its reference gone */
         events += progress_queue(ep, peer);
         mca_pml_epml_peer_release(peer);
     }
     mca_pml_epml_ep_set_busy(ep,
-                             mca_pml_epml_ep_has_transports(ep) || NULL != ep->wire.backlogs.first);
+                             mca_pml_epml_ep_has_transports(ep) || NULL != ep->wire.pending.first);
     return events;
 }
 
@@ -261,12 +261,12 @@ int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep)
 /** The first thing for a peer, out of its queue.  @return NULL: there is none */
 static mca_pml_epml_pending_t *take_first(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
-    epml_backlog_thing_t *first = epml_backlog_find(&ep->wire.backlogs, peer->slot);
+    epml_pending_thing_t *first = epml_pending_find(&ep->wire.pending, peer->slot);
 
     if (NULL == first) {
         return NULL;
     }
-    if (epml_backlog_take(&ep->wire.backlogs, first)) {
+    if (epml_pending_take(&ep->wire.pending, first)) {
         mca_pml_epml_peer_release(peer);
     }
     return mca_pml_epml_pending_of(first);
@@ -282,7 +282,7 @@ static void end_request(mca_pml_epml_request_t *request)
     }
 }
 
-void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
+void mca_pml_epml_pending_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
     mca_pml_epml_pending_t *pending;
 
@@ -298,7 +298,7 @@ void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 }
 
 /** A request that no peer has received, nor needs to any more? */
-static bool is_unheard_in_vain(const epml_backlog_thing_t *thing)
+static bool is_unheard_in_vain(const epml_pending_thing_t *thing)
 {
     const mca_pml_epml_request_t *request = mca_pml_epml_pending_of(thing)->request;
 
@@ -306,22 +306,22 @@ static bool is_unheard_in_vain(const epml_backlog_thing_t *thing)
            && mca_pml_epml_request_is_in_vain(request);
 }
 
-/** See mca_pml_epml_backlog_end_in_vain; of one peer. */
+/** See mca_pml_epml_pending_end_in_vain; of one peer. */
 static void end_in_vain(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
 {
-    epml_backlog_thing_t *first;
+    epml_pending_thing_t *first;
 
-    while (NULL != (first = epml_backlog_find(&ep->wire.backlogs, peer->slot))
+    while (NULL != (first = epml_pending_find(&ep->wire.pending, peer->slot))
            && is_unheard_in_vain(first)) {
         end_request(take_first(ep, peer)->request);
     }
-    for (epml_backlog_thing_t *before = first; NULL != before && NULL != before->next;) {
-        epml_backlog_thing_t *thing = before->next;
+    for (epml_pending_thing_t *before = first; NULL != before && NULL != before->next;) {
+        epml_pending_thing_t *thing = before->next;
 
         if (is_unheard_in_vain(thing)) {
             mca_pml_epml_request_t *request = mca_pml_epml_pending_of(thing)->request;
 
-            epml_backlog_take_behind(first, before);
+            epml_pending_take_behind(first, before);
             end_request(request);
         } else {
             before = thing;
@@ -329,24 +329,24 @@ static void end_in_vain(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer)
     }
 }
 
-void mca_pml_epml_backlog_end_in_vain(mca_pml_epml_ep_t *ep)
+void mca_pml_epml_pending_end_in_vain(mca_pml_epml_ep_t *ep)
 {
-    for (uint32_t peers = ep->wire.backlogs.count; 0 < peers && NULL != ep->wire.backlogs.first;
+    for (uint32_t peers = ep->wire.pending.count; 0 < peers && NULL != ep->wire.pending.first;
          --peers) {
-        epml_backlog_thing_t *first = ep->wire.backlogs.first;
+        epml_pending_thing_t *first = ep->wire.pending.first;
         mca_pml_epml_peer_t *peer = first->peer;
 
-        epml_backlog_rotate(&ep->wire.backlogs, first);
-        mca_pml_epml_peer_retain(peer); /* as in mca_pml_epml_backlog_progress */
+        epml_pending_rotate(&ep->wire.pending, first);
+        mca_pml_epml_peer_retain(peer); /* as in mca_pml_epml_pending_progress */
         end_in_vain(ep, peer);
         mca_pml_epml_peer_release(peer);
     }
 }
 
-void mca_pml_epml_backlog_clear(mca_pml_epml_ep_t *ep)
+void mca_pml_epml_pending_clear(mca_pml_epml_ep_t *ep)
 {
-    while (NULL != ep->wire.backlogs.first) {
-        mca_pml_epml_pending_t *pending = take_first(ep, ep->wire.backlogs.first->peer);
+    while (NULL != ep->wire.pending.first) {
+        mca_pml_epml_pending_t *pending = take_first(ep, ep->wire.pending.first->peer);
 
         if (NULL == pending->request) {
             free(pending);

@@ -20,18 +20,19 @@
 BEGIN_C_DECLS
 
 /** Is there something that must go to peer first? */
-bool mca_pml_epml_backlog_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
+bool mca_pml_epml_pending_has(const mca_pml_epml_ep_t *ep, const mca_pml_epml_peer_t *peer);
 
-/** Put a request, which is in no backlog, behind what waits for peer; its resume will be called.
- * Takes no memory. */
-void mca_pml_epml_backlog_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
+/** Put a request, which is in no pending queue, behind what waits for peer; its resume will be
+ * called.  Takes no memory. */
+void mca_pml_epml_pending_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,
                                   mca_pml_epml_request_t *request);
 
 /** Send a control message, now or later, in order.  One that can never go makes the peer a lost
- * one, for both sides, as far as it can be told.
+ * one, for both endpoints, as far as it can be notified.
  *
  * @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE: not now, and there is no memory to keep it: put a
- *         request into the backlog, and try again when it continues; MPI_ERR_PROC_FAILED: never */
+ *         request into the pending queue, and try again when it continues; MPI_ERR_PROC_FAILED:
+ *         never */
 int mca_pml_epml_send_control(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, const void *message,
                               size_t size);
 
@@ -51,26 +52,26 @@ int mca_pml_epml_send_control_data(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *p
  * @param[in,out] since  when there was no transport for the first time, ns; 0: there has been one
  * @return OMPI_SUCCESS: sent; OMPI_ERR_OUT_OF_RESOURCE: to be tried again; MPI_ERR_PROC_FAILED:
  *         never, and the peer is a lost one */
-int mca_pml_epml_backlog_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, int rc,
+int mca_pml_epml_pending_judge(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer, int rc,
                                uint64_t *since);
 
 /** There is no transport to a peer that waits for an answer: it is lost to this endpoint, and this
- * endpoint to it, when it asks.  Neighbours cannot be lost. */
-void mca_pml_epml_backlog_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
+ * endpoint to it, when it asks.  Local peers cannot be lost. */
+void mca_pml_epml_pending_give_up(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
 
 /** Send what can be sent, to some of the peers; the next ones are the next call's.
  * @return number of things sent */
-int mca_pml_epml_backlog_progress(mca_pml_epml_ep_t *ep);
+int mca_pml_epml_pending_progress(mca_pml_epml_ep_t *ep);
 
 /** The peer is lost: end what waits for it. */
-void mca_pml_epml_backlog_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
+void mca_pml_epml_pending_lost(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer);
 
-/** Ends the sends of collectives in all backlogs that cannot succeed, because a member is lost, and
- * of which the peer has received nothing. */
-void mca_pml_epml_backlog_end_in_vain(mca_pml_epml_ep_t *ep);
+/** Ends the sends of collectives in all pending queues that cannot succeed, because a member is
+ * lost, and of which the peer has received nothing. */
+void mca_pml_epml_pending_end_in_vain(mca_pml_epml_ep_t *ep);
 
 /** Forget it all. */
-void mca_pml_epml_backlog_clear(mca_pml_epml_ep_t *ep);
+void mca_pml_epml_pending_clear(mca_pml_epml_ep_t *ep);
 
 /** Hand one message to the right transport, at once or not at all. */
 static inline int mca_pml_epml_transmit(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *peer,

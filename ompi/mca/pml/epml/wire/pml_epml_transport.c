@@ -202,7 +202,7 @@ int mca_pml_epml_transports_network(char *provider, char *interface)
                : OMPI_ERR_NOT_AVAILABLE;
 }
 
-/** A module of a transport, told how most of our messages begin. */
+/** A module of a transport, which knows how most of our messages begin. */
 static int create_module(const component_use_t *transport, mca_pml_epml_ep_t *ep, uint32_t flags,
                          mca_btl_ep_module_t **module_p)
 {

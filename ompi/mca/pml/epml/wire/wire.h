@@ -7,7 +7,7 @@
  * @file
  *
  * How to reach a peer: the transports and their modules, connections and which of them are lost, a
- * message now or in order later (backlogs), and keeping back a flood of them (flow).
+ * message now or in order later (pending queues), and keeping back a flood of them (flow).
  *
  * Called by protocols.  Does not know what a message means, but for the flow's own.
  *

@@ -8,7 +8,7 @@
  *
  * What stands on nothing of ours: the table that pml/epml has registered, error codes, help texts,
  * the end of the job, groups, tables of handles, reductions, what
- * the other side of a connection is told, what differs between Open MPIs, and where our
+ * the other side of a connection is sent, what differs between Open MPIs, and where our
  * components are.
  *
  * Called by all.  Stands in for no function of libmpi's but, in 5.0, the two pointers by which it

@@ -19,6 +19,7 @@
  */
 
 #include "mpiext_endpoints_abi.h"
+#include "mpiext_endpoints_connection.h"
 
 #include "ompi/communicator/communicator.h"
 
@@ -154,114 +155,57 @@ EXPORT int PMPI_Comm_split_type(abi_comm_t comm, int split_type, int key, abi_in
     return error_to_abi(rc);
 }
 
-/** @param[in] infos  the root's alone.  @return Open MPI's */
+/** @param[in] infos  the root's alone */
 static int spawn_check(const char *name, int count, char *const *commands, const int *maxprocs,
-                       const abi_info_t *infos, int root, MPI_Comm comm, abi_comm_t *intercomm)
+                       const abi_info_t *infos, int root, abi_comm_t comm,
+                       const abi_comm_t *intercomm)
 {
-    const bool is_root = 0 < count && NULL != infos && ompi_comm_rank(comm) == root;
+    MPI_Comm own_comm = ompi_convert_abi_comm_intern_comm(comm);
+    const bool is_root = 0 < count && NULL != infos && ompi_comm_rank(own_comm) == root;
     MPI_Info own[is_root ? count : 1];
-    int rc;
 
     for (int i = 0; is_root && i < count; ++i) {
         own[i] = ompi_convert_abi_info_intern_info(infos[i]);
     }
-    rc = mpix_endpoints_call_check_spawn(name, count, commands, maxprocs, is_root ? own : NULL,
-                                         root, comm, intercomm);
-    if (MPI_SUCCESS != rc && NULL != intercomm) {
-        *intercomm = MPI_COMM_NULL_ABI_INTERNAL;
-    }
-    return rc;
+    return error_to_abi(mpix_endpoints_call_check_spawn(name, count, commands, maxprocs,
+                                                        is_root ? own : NULL, root, own_comm,
+                                                        intercomm));
 }
 
-EXPORT int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, abi_info_t info,
-                           int root, abi_comm_t comm, abi_comm_t *intercomm, int errcodes[])
+static int connect_check(bool connects, const char *port, abi_info_t info, int root,
+                         abi_comm_t comm, const abi_comm_t *newcomm)
 {
-    typedef int (*spawn_fn_t)(const char *, char *[], int, abi_info_t, int, abi_comm_t,
-                              abi_comm_t *, int[]);
-    static _Atomic(void *) found;
-    spawn_fn_t original = (spawn_fn_t) mpix_endpoints_next_function("PMPI_Comm_spawn", &found);
-    MPI_Comm own = ompi_convert_abi_comm_intern_comm(comm);
-
-    if (mpix_endpoints_call_connects(own)) {
-        const int rc = spawn_check("MPI_Comm_spawn", 1, (char *const *) &command, &maxprocs, &info,
-                                   root, own, intercomm);
-
-        if (MPI_SUCCESS != rc) {
-            return error_to_abi(rc);
-        }
-    }
-    return NULL != original
-               ? original(command, argv, maxprocs, info, root, comm, intercomm, errcodes)
-               : MPI_ERR_INTERN_ABI_INTERNAL;
+    return error_to_abi(
+        mpix_endpoints_call_check_connect(connects, port, ompi_convert_abi_info_intern_info(info),
+                                          root, ompi_convert_abi_comm_intern_comm(comm), newcomm));
 }
 
-EXPORT int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
-                                    const int maxprocs[], const abi_info_t infos[], int root,
-                                    abi_comm_t comm, abi_comm_t *intercomm, int errcodes[])
-{
-    typedef int (*spawn_multiple_fn_t)(int, char *[], char **[], const int[], const abi_info_t[],
-                                       int, abi_comm_t, abi_comm_t *, int[]);
-    static _Atomic(void *) found;
-    spawn_multiple_fn_t original
-        = (spawn_multiple_fn_t) mpix_endpoints_next_function("PMPI_Comm_spawn_multiple", &found);
-    MPI_Comm own = ompi_convert_abi_comm_intern_comm(comm);
+EXPORT MPIX_ENDPOINTS_CONNECTION(Comm_spawn,
+                                 (const char *command, char *argv[], int maxprocs, abi_info_t info,
+                                  int root, abi_comm_t comm, abi_comm_t *intercomm, int errcodes[]),
+                                 (command, argv, maxprocs, info, root, comm, intercomm, errcodes),
+                                 spawn_check("MPI_Comm_spawn", 1, (char *const *) &command,
+                                             &maxprocs, &info, root, comm, intercomm),
+                                 intercomm);
+EXPORT MPIX_ENDPOINTS_CONNECTION(
+    Comm_spawn_multiple,
+    (int count, char *commands[], char **argvs[], const int maxprocs[], const abi_info_t infos[],
+     int root, abi_comm_t comm, abi_comm_t *intercomm, int errcodes[]),
+    (count, commands, argvs, maxprocs, infos, root, comm, intercomm, errcodes),
+    spawn_check("MPI_Comm_spawn_multiple", count, commands, maxprocs, infos, root, comm, intercomm),
+    intercomm);
+EXPORT MPIX_ENDPOINTS_CONNECTION(Comm_connect,
+                                 (const char *port, abi_info_t info, int root, abi_comm_t comm,
+                                  abi_comm_t *newcomm),
+                                 (port, info, root, comm, newcomm),
+                                 connect_check(true, port, info, root, comm, newcomm), newcomm);
+EXPORT MPIX_ENDPOINTS_CONNECTION(Comm_accept,
+                                 (const char *port, abi_info_t info, int root, abi_comm_t comm,
+                                  abi_comm_t *newcomm),
+                                 (port, info, root, comm, newcomm),
+                                 connect_check(false, port, info, root, comm, newcomm), newcomm);
 
-    if (mpix_endpoints_call_connects(own)) {
-        const int rc = spawn_check("MPI_Comm_spawn_multiple", count, commands, maxprocs, infos,
-                                   root, own, intercomm);
-
-        if (MPI_SUCCESS != rc) {
-            return error_to_abi(rc);
-        }
-    }
-    return NULL != original
-               ? original(count, commands, argvs, maxprocs, infos, root, comm, intercomm, errcodes)
-               : MPI_ERR_INTERN_ABI_INTERNAL;
-}
-
-#define CONNECTION(name, connects)                                                                \
-    EXPORT int PMPI_##name(const char *port, abi_info_t info, int root, abi_comm_t comm,          \
-                           abi_comm_t *newcomm)                                                   \
-    {                                                                                             \
-        typedef int (*connect_fn_t)(const char *, abi_info_t, int, abi_comm_t, abi_comm_t *);     \
-        static _Atomic(void *) found;                                                             \
-        connect_fn_t original = (connect_fn_t) mpix_endpoints_next_function("PMPI_" #name,        \
-                                                                            &found);              \
-        MPI_Comm own = ompi_convert_abi_comm_intern_comm(comm);                                   \
-        int rc = MPI_SUCCESS;                                                                     \
-                                                                                                  \
-        if (mpix_endpoints_call_connects(own)) {                                                  \
-            rc = mpix_endpoints_call_check_connect(connects, port,                                \
-                                                   ompi_convert_abi_info_intern_info(info), root, \
-                                                   own, newcomm);                                 \
-        }                                                                                         \
-        if (MPI_SUCCESS != rc) {                                                                  \
-            if (NULL != newcomm) {                                                                \
-                *newcomm = MPI_COMM_NULL_ABI_INTERNAL;                                            \
-            }                                                                                     \
-            return error_to_abi(rc);                                                              \
-        }                                                                                         \
-        return NULL != original ? original(port, info, root, comm, newcomm)                       \
-                                : MPI_ERR_INTERN_ABI_INTERNAL;                                    \
-    }                                                                                             \
-                                                                                                  \
-    MPIX_ENDPOINTS_OR_TOOL(name, PMPI_##name,                                                     \
-                           (const char *port, abi_info_t info, int root, abi_comm_t comm,         \
-                            abi_comm_t *newcomm),                                                 \
-                           (port, info, root, comm, newcomm))
-
-CONNECTION(Comm_accept, false);
-CONNECTION(Comm_connect, true);
 MPIX_ENDPOINTS_OR_TOOL(Comm_disconnect, PMPI_Comm_disconnect, (abi_comm_t * comm), (comm));
-MPIX_ENDPOINTS_OR_TOOL(Comm_spawn, PMPI_Comm_spawn,
-                       (const char *command, char *argv[], int maxprocs, abi_info_t info, int root,
-                        abi_comm_t comm, abi_comm_t *intercomm, int errcodes[]),
-                       (command, argv, maxprocs, info, root, comm, intercomm, errcodes));
-MPIX_ENDPOINTS_OR_TOOL(Comm_spawn_multiple, PMPI_Comm_spawn_multiple,
-                       (int count, char *commands[], char **argvs[], const int maxprocs[],
-                        const abi_info_t infos[], int root, abi_comm_t comm, abi_comm_t *intercomm,
-                        int errcodes[]),
-                       (count, commands, argvs, maxprocs, infos, root, comm, intercomm, errcodes));
 MPIX_ENDPOINTS_OR_TOOL(Request_get_status, PMPI_Request_get_status,
                        (abi_request_t request, int *flag, abi_status_t *status),
                        (request, flag, status));

@@ -68,7 +68,7 @@ MPIX_ENDPOINTS_CALL int mpix_endpoints_call_disconnect(MPI_Comm *comm);
 MPIX_ENDPOINTS_CALL bool mpix_endpoints_call_connects(MPI_Comm comm);
 
 /** Collective: is something wrong with the arguments of a member, or has one died?  Raised at all then.  Of
- * a death the other side's root is told.
+ * a death the other side's root is notified.
  *
  * @param[in] connects  MPI_Comm_connect, not MPI_Comm_accept
  * @param[in] port      the root's

@@ -22,7 +22,7 @@
 
 #include "../base/base.h"
 #include "calls.h"
-#include "mpiext_endpoints_function.h"
+#include "mpiext_endpoints_connection.h"
 
 #include <string.h>
 
@@ -137,54 +137,27 @@ int mpix_endpoints_call_check_connect(bool connects, const char *port, MPI_Info 
     OMPI_ERRHANDLER_RETURN(agreed, comm, agreed, name);
 }
 
-/**
- * Defines a function.
- *
- * @param name        of MPI's, without MPI_
- * @param parameters  in parentheses
- * @param arguments   likewise
- * @param check       MPI_SUCCESS: libmpi's follows
- * @param newcomm     where the handle goes
- */
-#define CONNECTION(name, parameters, arguments, check, newcomm)        \
-    MPIX_ENDPOINTS_EXPORT int MPIX_ENDPOINTS_FUNCTION(name) parameters \
-    {                                                                  \
-        int(*const original) parameters = MPIX_ENDPOINTS_NEXT(name);   \
-        int rc;                                                        \
-                                                                       \
-        if (mpix_endpoints_call_connects(comm)) {                      \
-            rc = check;                                                \
-            if (MPI_SUCCESS != rc) {                                   \
-                if (NULL != (newcomm)) {                               \
-                    *(newcomm) = MPI_COMM_NULL;                        \
-                }                                                      \
-                return rc;                                             \
-            }                                                          \
-        }                                                              \
-        return NULL != original ? original arguments : MPI_ERR_INTERN; \
-    }                                                                  \
-                                                                       \
-    MPIX_ENDPOINTS_FUNCTION_DEFINED(name, parameters, arguments)
-
-CONNECTION(Comm_spawn,
-           (const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
-            MPI_Comm *intercomm, int errcodes[]),
-           (command, argv, maxprocs, info, root, comm, intercomm, errcodes),
-           mpix_endpoints_call_check_spawn("MPI_Comm_spawn", 1, (char *const *) &command, &maxprocs,
-                                           &info, root, comm, intercomm),
-           intercomm);
-CONNECTION(Comm_spawn_multiple,
-           (int count, char *commands[], char **argvs[], const int maxprocs[],
-            const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm *intercomm, int errcodes[]),
-           (count, commands, argvs, maxprocs, infos, root, comm, intercomm, errcodes),
-           mpix_endpoints_call_check_spawn("MPI_Comm_spawn_multiple", count, commands, maxprocs,
-                                           infos, root, comm, intercomm),
-           intercomm);
-CONNECTION(Comm_connect,
-           (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm),
-           (port, info, root, comm, newcomm),
-           mpix_endpoints_call_check_connect(true, port, info, root, comm, newcomm), newcomm);
-CONNECTION(Comm_accept,
-           (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm),
-           (port, info, root, comm, newcomm),
-           mpix_endpoints_call_check_connect(false, port, info, root, comm, newcomm), newcomm);
+MPIX_ENDPOINTS_EXPORT MPIX_ENDPOINTS_CONNECTION(
+    Comm_spawn,
+    (const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+     MPI_Comm *intercomm, int errcodes[]),
+    (command, argv, maxprocs, info, root, comm, intercomm, errcodes),
+    mpix_endpoints_call_check_spawn("MPI_Comm_spawn", 1, (char *const *) &command, &maxprocs, &info,
+                                    root, comm, intercomm),
+    intercomm);
+MPIX_ENDPOINTS_EXPORT MPIX_ENDPOINTS_CONNECTION(
+    Comm_spawn_multiple,
+    (int count, char *commands[], char **argvs[], const int maxprocs[], const MPI_Info infos[],
+     int root, MPI_Comm comm, MPI_Comm *intercomm, int errcodes[]),
+    (count, commands, argvs, maxprocs, infos, root, comm, intercomm, errcodes),
+    mpix_endpoints_call_check_spawn("MPI_Comm_spawn_multiple", count, commands, maxprocs, infos,
+                                    root, comm, intercomm),
+    intercomm);
+MPIX_ENDPOINTS_EXPORT MPIX_ENDPOINTS_CONNECTION(
+    Comm_connect, (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm),
+    (port, info, root, comm, newcomm),
+    mpix_endpoints_call_check_connect(true, port, info, root, comm, newcomm), newcomm);
+MPIX_ENDPOINTS_EXPORT MPIX_ENDPOINTS_CONNECTION(
+    Comm_accept, (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm),
+    (port, info, root, comm, newcomm),
+    mpix_endpoints_call_check_connect(false, port, info, root, comm, newcomm), newcomm);

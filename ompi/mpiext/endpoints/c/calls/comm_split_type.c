@@ -9,8 +9,8 @@
  * MPI_Comm_split_type with MPIX_COMM_TYPE_ADDRESS_SPACE: the members that share this process's
  * memory.
  *
- * The members' names show it, so a split by colour does it.  But the call has to be told apart from
- * libmpi's first: some members may give MPI_UNDEFINED, or another type.  Communicators of
+ * The members' names show it, so a split by colour does it.  But the call has to be distinguished
+ * from libmpi's first: some members may give MPI_UNDEFINED, or another type.  Communicators of
  * endpoints: all members have this library, and agree on the type in each call of
  * MPI_Comm_split_type before libmpi's takes over.  Processes: a member that gives the new type
  * takes libmpi's way by host, then on.  No two processes share an address space, so on an

@@ -11,9 +11,9 @@
  *
  * All find out alike, from what each has said before it could send (static/announce.c), whether
  * there are to be any, and whether there can be; so all come to make them, or none does.  What can
- * go wrong after that is told by the creation itself, and by one exchange after it.  A process with
- * two phases knows its number only after it has spoken: in a job with such processes there is an
- * exchange before the creation, too.
+ * go wrong after that is agreed on by the creation itself, and by one exchange after it.  A process
+ * with two phases knows its number only after it has spoken: in a job with such processes there is
+ * an exchange before the creation, too.
  *
  * Called by the functions that begin MPI (init_endpoint.c, init_phases.c, init_thread.c).
  *

@@ -83,7 +83,7 @@ int mpix_endpoints_call_init_begin(int *maximum, int *size, int *rank,
     return MPI_SUCCESS;
 }
 
-/** What is wrong with it is told to all.  Where there can be none at all the creation says why. */
+/** What is wrong with it is sent to all.  Where there can be none at all the creation says why. */
 static int init_phases_check(int count, struct mpix_endpoint_t *endpoints[])
 {
     if (1 > count) {

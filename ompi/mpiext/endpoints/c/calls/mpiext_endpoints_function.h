@@ -17,7 +17,6 @@
 
 #include <stdatomic.h>
 
-#include "../base/base.h"
 #include "mpiext_endpoints_next.h"
 
 BEGIN_C_DECLS

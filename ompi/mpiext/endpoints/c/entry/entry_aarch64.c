@@ -20,7 +20,7 @@
  *              br    x16
  *   next:      ours
  *
- * Every instruction has four bytes, and their classes are told apart by a few bits (Arm
+ * Every instruction has four bytes, and their classes are distinguished by a few bits (Arm
  * Architecture Reference Manual, C4.1): so no disassembler is wanted to say which of them know
  * where they stand.  Only classes that are listed here are moved.  x16 may be changed between any
  * two functions (AAPCS64, 6.1.1).  Changed pages are no longer guarded by landing pads, so one that

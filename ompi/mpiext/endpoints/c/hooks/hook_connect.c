@@ -46,6 +46,7 @@
 #include "ompi/constants.h"
 #include "ompi/dpm/dpm.h"
 #include "ompi/runtime/mpiruntime.h"
+#include "opal/mca/common/ep/common_ep_hash.h"
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/util/proc.h"
 
@@ -200,12 +201,7 @@ static int connect_processes(ompi_communicator_t *comm, int root, const char *po
 
 static int port_tag(const char *port)
 {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-
-    while ('\0' != *port) {
-        hash = (hash ^ (unsigned char) *port++) * 16777619u;
-    }
-    return FIRST_TAG - 2 * (int) (hash % NUM_PORTS);
+    return FIRST_TAG - 2 * (int) (ep_hash32(port) % NUM_PORTS);
 }
 
 /** The roots are of one job.  With fault tolerance libmpi makes a bridge of their processes: in

@@ -34,6 +34,7 @@
 #include "ompi/mca/common/ep/common_ep_group.h"
 #include "ompi/mca/common/ep/common_ep_link.h"
 #include "ompi/proc/proc.h"
+#include "opal/mca/common/ep/common_ep_hash.h"
 #include "opal/mca/threads/mutex.h"
 #include "opal/util/info_subscriber.h"
 
@@ -250,24 +251,16 @@ static int meeting_leave(meeting_t *meeting, int rank, ompi_communicator_t **new
 
 /* ---- a communicator of a group --------------------------------------------------------------- */
 
-static uint64_t hash_more(uint64_t hash, const void *data, size_t size)
-{
-    for (size_t i = 0; i < size; ++i) {
-        hash = (hash ^ ((const unsigned char *) data)[i]) * UINT64_C(0x100000001b3);
-    }
-    return hash;
-}
-
 /** The same at all members; groups that have processes in common may have one tag at a time. */
 static uint64_t key_of(ompi_group_t *group, const char *tag)
 {
-    uint64_t key = hash_more(UINT64_C(0xcbf29ce484222325), tag, strlen(tag));
+    uint64_t key = ep_hash64(EP_HASH64_BEGIN, tag, strlen(tag));
 
     for (int i = 0; i < ompi_group_size(group); ++i) {
         const opal_process_name_t name = ompi_group_get_proc_name(group, i);
 
-        key = hash_more(key, &name.jobid, sizeof(name.jobid));
-        key = hash_more(key, &name.vpid, sizeof(name.vpid));
+        key = ep_hash64(key, &name.jobid, sizeof(name.jobid));
+        key = ep_hash64(key, &name.vpid, sizeof(name.vpid));
     }
     return key;
 }

@@ -44,9 +44,9 @@ static const char *const environment_keys[] = {"PMIX_ENVAR", "env"};
 
 #define NUM_ENVIRONMENT_KEYS (sizeof(environment_keys) / sizeof(environment_keys[0]))
 
-/** What the others are told in the place of an error code of libmpi's: -(FIRST_TOLD + cause).
+/** What the others are sent in the place of an error code of libmpi's: -(FIRST_CAUSE + cause).
  * Libmpi's own are far above. */
-enum { FIRST_TOLD = 0x50000 };
+enum { FIRST_CAUSE = 0x50000 };
 
 /* ---- what the keys say ----------------------------------------------------------------------- */
 
@@ -416,10 +416,10 @@ int MPIX_ENDPOINTS_HOOK(ompi_dpm_spawn)(int count, const char *commands[], char 
     if (OMPI_SUCCESS == cause) {
         rc = MPIX_ENDPOINTS_ORIGINAL(ompi_dpm_spawn)(count, commands, argvs, spawn.maxprocs,
                                                      spawn.infos, port);
-    } else if ('\0' == *port) { /* nobody is told: ompi_non_mpi */
+    } else if ('\0' == *port) { /* nobody waits for it: ompi_non_mpi */
         rc = mpix_endpoints_error_code((mpix_endpoints_cause_t) cause);
     } else {
-        rc = -(FIRST_TOLD + cause);
+        rc = -(FIRST_CAUSE + cause);
     }
     spawn_free(&spawn, count);
     return rc;
@@ -430,7 +430,7 @@ MPIX_ENDPOINTS_HOOK_DEFINED(ompi_dpm_spawn);
 
 int mpix_endpoints_spawn_heard(int rc)
 {
-    const int cause = -rc - FIRST_TOLD;
+    const int cause = -rc - FIRST_CAUSE;
 
     if (-MPI_ERR_SPAWN == rc && NULL != mpix_endpoints_table()) {
         return MPI_ERR_SPAWN; /* libmpi takes it for one of its own codes, and unknown */

@@ -12,7 +12,7 @@
  * the parents want them all, and the job is going to make endpoints (announce.c), the processes keep
  * what they have by then: a communicator with the parents' root (hook_connect.c).  Over it they meet
  * when the endpoints are there, each process for all of its own.  The parents wait meanwhile, in
- * MPI_Comm_spawn; should there be no endpoints, they are told.
+ * MPI_Comm_spawn; should there be no endpoints, they are notified.
  *
  * Tests: jobs_all
  */

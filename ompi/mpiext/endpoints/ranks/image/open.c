@@ -484,14 +484,14 @@ int mpix_ranks_close(void *handle)
 
 char *mpix_ranks_open_error(void)
 {
-    static __thread char told[sizeof(error)];
+    static __thread char returned[sizeof(error)];
 
     if ('\0' == error[0]) {
         return dlerror();
     }
-    memcpy(told, error, sizeof(told));
+    memcpy(returned, error, sizeof(returned));
     error[0] = '\0';
-    return told;
+    return returned;
 }
 
 void mpix_ranks_open_end(mpix_rank_t *rank)

@@ -22,7 +22,7 @@ typedef struct mpix_ranks_handler_t mpix_ranks_handler_t; /* at_exit.c */
 typedef struct mpix_rank_image_t {
     mpix_ranks_loaded_t *loaded; /**< of the program's set; of index 0 the originals */
     void *variables[MPIX_RANKS_VARIABLES];
-    int argc; /**< what constructors are told */
+    int argc; /**< what constructors get */
     char **argv;
     char **envp;
     pthread_mutex_t lock;        /**< recursive: around what follows */

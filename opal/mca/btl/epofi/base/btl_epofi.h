@@ -15,7 +15,7 @@
  * process's.  Small messages leave through the provider's inject path, larger ones through a
  * buffer of ours, bulk data by RMA read (btl_get).
  *
- * This header is what a neighbour may use; all else is for this component's folders, which
+ * This header is what other components may use; all else is for this component's folders, which
  * docs/epofi.md shows.
  *
  * Tests: unit/test_epofi

@@ -88,7 +88,8 @@ static const ep_parameter_t parameters[] = {
     {.name = "stall_warning", STORAGE(stall_warning), .preset = 60, .high = 86400, .unit = "s",
      FIXED, .level = OPAL_INFO_LVL_6,
      .help = "Seconds after which a peer that takes nothing, or answers nothing, is reported, "
-             "once, where it cannot be told from one that computes (all but tcp); 0: never"},
+             "once, where it cannot be distinguished from one that computes (all but tcp); "
+             "0: never"},
     {.name = "unanswered", STORAGE(unanswered), .preset = 10, .high = 86400, .unit = "s", FIXED,
      .level = OPAL_INFO_LVL_6,
      .help = "Seconds after which a host that does not answer is reported, once (tcp); 0: never.  "

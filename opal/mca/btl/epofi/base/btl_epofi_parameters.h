@@ -27,7 +27,7 @@ BEGIN_C_DECLS
 /** Set the defaults, and register all with Open MPI.  @return an OPAL code */
 int mca_btl_epofi_parameters_register(void);
 
-/** Has each a value that it may have?  The user is told of the first that has not. */
+/** Has each a value that it may have?  The first that has not is reported. */
 bool mca_btl_epofi_parameters_right(void);
 
 END_C_DECLS

@@ -74,7 +74,7 @@ static __attribute__((noinline)) void idle_long(mca_btl_epofi_module_t *module)
 }
 
 /**
- * What of some events is news for the owner.  Our own questions are not (nor what we take back, in
+ * How many of some events count for the owner.  Our own questions do not (nor what we take back, in
  * btl_epofi_recv.c): that a provider is done with them says nothing of the peer, and owners look
  * after each other when there has been no sign of life for a while.
  */

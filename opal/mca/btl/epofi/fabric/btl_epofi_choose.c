@@ -34,7 +34,7 @@ enum {
     RANK_TCP = 400,       /**< the one that is everywhere, after all that is hardware */
     RANK_LOOPBACK = 100,  /**< reaches no other node */
     RANK_OTHER_NET = 50,  /**< not in the network that all nodes take */
-    RANK_LINK_LOCAL = 20, /**< reaches some neighbours */
+    RANK_LINK_LOCAL = 20, /**< reaches hosts of one link */
     RANK_IPV6 = 10        /**< where the same interface has an IPv4 address, that one is simpler */
 };
 

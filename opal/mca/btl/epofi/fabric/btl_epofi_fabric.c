@@ -23,6 +23,7 @@
 #include "btl_epofi_net.h"
 
 #include "opal/mca/btl/base/base.h"
+#include "opal/mca/common/ep/common_ep_hash.h"
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
@@ -37,17 +38,6 @@ static struct {
     int opens;               /**< of the component */
     int failure;             /**< OPAL_SUCCESS, or why there is no fabric; said already */
 } shared;
-
-/** FNV-1a: names of providers are short and few. */
-static uint32_t hash_name(const char *name)
-{
-    uint32_t hash = 2166136261u;
-
-    for (; '\0' != *name; ++name) {
-        hash = (hash ^ (unsigned char) *name) * 16777619u;
-    }
-    return hash;
-}
 
 /** What goes at once over tcp: 128 KiB, and any header. */
 #define TCP_EAGER 132096
@@ -95,8 +85,9 @@ static size_t eager_limit(const struct fi_info *info, size_t most)
     return limit < most ? limit : most;
 }
 
-/** How much one read fetches.  Over tcp more than fits between the two sockets makes the two sides
- * take turns: 4 MiB over a loopback take 360 us in pieces of 512 KiB, 560 to 1200 us in one. */
+/** How much one read fetches.  Over tcp more than fits between the two sockets makes the two
+ * processes take turns: 4 MiB over a loopback take 360 us in pieces of 512 KiB, 560 to 1200 us in
+ * one. */
 static size_t get_chunk(const struct fi_info *info)
 {
     const size_t most = info->ep_attr->max_msg_size;
@@ -115,7 +106,7 @@ static void fabric_describe(mca_btl_epofi_fabric_t *fabric, struct fi_info *info
     fabric->max_send_size = max_send_size(info);
     fabric->eager_limit = eager_limit(info, fabric->max_send_size);
     fabric->get_chunk = get_chunk(info);
-    fabric->provider_hash = hash_name(info->fabric_attr->prov_name);
+    fabric->provider_hash = ep_hash32(info->fabric_attr->prov_name);
     fabric->mr_local = 0 != (info->domain_attr->mr_mode & FI_MR_LOCAL);
     fabric->mr_virtual = 0 != (info->domain_attr->mr_mode & FI_MR_VIRT_ADDR);
     fabric->mr_prov_key = 0 != (info->domain_attr->mr_mode & FI_MR_PROV_KEY);

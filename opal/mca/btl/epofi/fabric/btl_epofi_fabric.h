@@ -33,7 +33,7 @@ typedef struct mca_btl_epofi_fabric_t {
     bool mr_prov_key;   /**< the provider chooses keys */
     bool mr_endpoint;   /**< regions are bound to an endpoint */
     bool packs;         /**< small messages to one peer leave together while the wire is busy */
-    bool recv_watched;  /**< receives that wait can be told from those that are being filled */
+    bool recv_watched;  /**< waiting receives can be distinguished from those being filled */
     bool wants_context; /**< every operation lends the provider a struct fi_context2 */
     /** Contexts of one process reach into each other's memory without asking whether it is still
      * there (btl_epofi_deferred_close.c). */

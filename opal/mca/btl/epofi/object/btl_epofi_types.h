@@ -57,12 +57,12 @@ typedef struct mca_btl_epofi_pair_t {
     struct mca_btl_base_endpoint_t *endpoint; /**< NULL: not connected at present */
     mca_btl_epofi_wire_t out; /**< the header of our messages; sequence: that of the last one */
 
-    bool lost; /**< messages of either direction are lost, which both sides know, or shall know */
-    bool given_up;       /**< the last endpoint failed, and may be gone: told when it asks */
+    bool lost;     /**< messages of either direction are lost; both endpoints get to know it */
+    bool given_up; /**< the last endpoint failed, and may be gone: notified when it asks */
     uint64_t sent_bytes; /**< of our messages, without this header; but for an open packet's */
     uint64_t packed;     /**< messages that have no number of their own, being in packets */
     /* Has all arrived that we have sent?  No liveness probe is needed for what was sent up to here:
-     * the other side has said that it has it, or it is such a question itself. */
+     * the peer has said that it has it, or it is such a question itself. */
     uint64_t settled;
     uint64_t noticed;       /**< out.sequence when that was looked at last */
     uint32_t asked;         /**< questions since the last answer */
@@ -199,7 +199,7 @@ typedef struct mca_btl_epofi_get_t {
     size_t left;         /**< bytes for which no read has been started */
     unsigned int active; /**< reads under way */
     int status;          /**< OPAL_SUCCESS until a read has failed */
-    bool told;           /**< the caller knows the end already; reads may still be under way */
+    bool reported;       /**< the caller knows the end already; reads may still be under way */
     mca_btl_epofi_read_t *idle;
     /* What the caller gave. */
     void *local_address;
@@ -224,7 +224,7 @@ typedef struct mca_btl_epofi_region_t {
 typedef struct mca_btl_epofi_upcalls_t {
     /** There is an endpoint: give it what protocols keep with it. */
     void (*start)(struct mca_btl_base_endpoint_t *endpoint);
-    /** Its peer has been given up: tell it, if it can be told. */
+    /** Its peer has been given up: notify it, if that is possible. */
     void (*disconnect_notice)(struct mca_btl_base_endpoint_t *endpoint);
     /** Report to the waiting operations that what is under way to it has failed. */
     void (*abandon)(struct mca_btl_epofi_module_t *module,

@@ -37,7 +37,7 @@ const char *mca_btl_epofi_describe(mca_btl_epofi_module_t *module,
 /** Bytes of such a text. */
 #define EPOFI_DESCRIBE 512
 
-/** Bytes of the text for one's own side. */
+/** Bytes of the text for the own address. */
 #define EPOFI_OWN_TEXT 256
 
 /** Interface and address of a module, for people: "eth0, fi_sockaddr_in://10.1.0.3:4711".

@@ -26,7 +26,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/** Tell the owner.  @return must the user be told, too? */
+/** Notify the owner.  @return must it be reported to the user, too? */
 static bool tell_owner(struct mca_btl_base_endpoint_t *endpoint)
 {
     mca_btl_ep_module_t *module = &endpoint->module->super;
@@ -99,7 +99,7 @@ static bool is_unreached(const struct mca_btl_base_endpoint_t *endpoint)
 }
 
 /** A peer has taken nothing for so long; warn if that is long enough, and not because it computes,
- * as far as that can be told: where there are hellos. */
+ * as far as that can be known: where there are hellos. */
 static void lost_warn(struct mca_btl_base_endpoint_t *endpoint, uint64_t silent_ns)
 {
     const bool authenticate = NULL != endpoint->module->fi.acceptor;

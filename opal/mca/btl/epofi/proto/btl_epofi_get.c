@@ -69,11 +69,11 @@ static void get_finish(mca_btl_epofi_module_t *module, mca_btl_epofi_get_t *get)
     void *context = get->callback_context;
     void *data = get->callback_data;
     const int status = get->status;
-    const bool told = get->told;
+    const bool reported = get->reported;
 
     /* Before the callback, which may start the next one. */
     get_put_back(module, get);
-    if (!module->closing && !told) {
+    if (!module->closing && !reported) {
         callback(&module->super.super, endpoint, local_address, local_handle, context, data,
                  status);
     }
@@ -163,12 +163,12 @@ void mca_btl_epofi_get_abandon(mca_btl_epofi_module_t *module,
                                const struct mca_btl_base_endpoint_t *endpoint)
 {
     for (mca_btl_epofi_get_t *get = module->gets; NULL != get; get = get->made) {
-        if (endpoint != get->endpoint || 0 == get->active || get->told) {
+        if (endpoint != get->endpoint || 0 == get->active || get->reported) {
             continue;
         }
         /* The object stays with the provider until its reads have come back. */
         get->status = OPAL_ERR_UNREACH;
-        get->told = true;
+        get->reported = true;
         get->callback(&module->super.super, get->endpoint, get->local_address, get->local_handle,
                       get->callback_context, get->callback_data, get->status);
     }
@@ -235,7 +235,7 @@ int mca_btl_epofi_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     }
     get->left = size;
     get->status = OPAL_SUCCESS;
-    get->told = false;
+    get->reported = false;
     get->local_address = local_address;
     get->local_handle = local_handle;
     get->callback = cbfunc;

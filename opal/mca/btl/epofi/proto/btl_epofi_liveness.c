@@ -13,12 +13,13 @@
  * that waits for a peer checks its liveness itself: whether its process is there (shm, whose
  * addresses name it), or whether there is a listener at its address (tcp).
  *
- * A connection may also break between two live processes.  The side that notices gives the peer up,
- * and tells it (EPOFI_TAG_GONE).  The peer may have nothing under way, and would wait for lost
+ * A connection may also break between two live processes.  The endpoint that notices gives the peer
+ * up, and tells it (EPOFI_TAG_GONE).  The peer may have nothing under way, and would wait for lost
  * messages.  If that notice is lost as well, the peer's liveness probe (EPOFI_TAG_LIVENESS) gets it as
- * an answer.  It may be that neither side notices, if the provider has connected again by itself. 
- * Then the sequence number of the next message shows the loss (btl_epofi_pair.c): that of a probe
- * from a side that waits or has sent nothing since, or that of the answer (EPOFI_TAG_HERE).
+ * an answer.  It may be that neither endpoint notices, if the provider has connected again by
+ * itself. Then the sequence number of the next message shows the loss (btl_epofi_pair.c): that of a
+ * probe from an endpoint that waits or has sent nothing since, or that of the answer
+ * (EPOFI_TAG_HERE).
  *
  * Called by the module's owner and from within its progress.
  *
@@ -171,7 +172,7 @@ void mca_btl_epofi_liveness_answer(mca_btl_epofi_module_t *module, mca_btl_epofi
     }
 }
 
-/** So much of what we have sent has arrived, says the other side. */
+/** So much of what we have sent has arrived, says the peer. */
 static void ask_settle(mca_btl_epofi_pair_t *pair, uint64_t heard)
 {
     pair->asked = 0;

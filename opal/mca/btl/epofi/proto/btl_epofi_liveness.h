@@ -22,7 +22,7 @@ BEGIN_C_DECLS
 void mca_btl_epofi_liveness_check(mca_btl_ep_module_t *module,
                                   struct mca_btl_base_endpoint_t *endpoint, bool connect);
 
-/** Tell a peer that it has been given up, if it can be told. */
+/** Notify a peer that it has been given up, if that is possible. */
 void mca_btl_epofi_liveness_disconnect(struct mca_btl_base_endpoint_t *endpoint);
 
 /** A peer asks: answer. */

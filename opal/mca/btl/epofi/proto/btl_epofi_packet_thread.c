@@ -12,7 +12,7 @@
  * There is none before the first packet.  While there are packets it looks every
  * btl_epofi_packet_wait microseconds, and sends those that were there at its last look too; a
  * stream's are full before that.  It looks at modules that have had packets lately, however many
- * others there are; when there are none it sleeps until it is told.  It reads no completions.
+ * others there are; when there are none it sleeps until it is woken.  It reads no completions.
  *
  * Its calls may make libfabric connect anew, and with that come all calls that are led to
  * btl_epofi_calls.c: they come from here as from any thread that drives a module, one at a time
@@ -34,10 +34,10 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-/** Looks that find nothing before it forgets a module until it is told. */
+/** Looks that find nothing before it forgets a module until it is woken. */
 #define LOOKS_IDLE 64
 
-/** Nanoseconds by which the kernel may let it sleep longer than told. */
+/** Nanoseconds by which the kernel may let it sleep longer than asked. */
 #define SLACK_NS 5000
 
 /** So long the end of a process waits for a look to end, ns. */

@@ -44,7 +44,7 @@ void mca_btl_epofi_context_name(const mca_btl_epofi_context_t *context,
 
 /**
  * The module ends, and its context may go on: from now on nothing is received for it, and no
- * completion is told.  Not for a context of its own.
+ * completion is reported.  Not for a context of its own.
  *
  * @return has the provider nothing of the module's any more?
  */

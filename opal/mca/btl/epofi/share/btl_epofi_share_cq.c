@@ -68,7 +68,7 @@ static inline void share_cq_ended(mca_btl_epofi_member_t *looking,
     slot_ended(slot);
 }
 
-/** A receive has failed, and its sender is unknown: the polling member is told. */
+/** A receive has failed, and its sender is unknown: the polling member is notified. */
 static void buffer_failed(mca_btl_epofi_member_t *looking, mca_btl_epofi_buffer_t *buffer,
                           const struct fi_cq_err_entry *entry)
 {

@@ -8,8 +8,8 @@
  *
  * The authentication handshake.  libfabric's tcp accepts all connections, believes the identity
  * that a peer claims, and can be made to crash by data behind its own handshake.  So no connection
- * gets through to it before the connecting side has proved that it has the listener's address with
- * the secret.
+ * gets through to it before the connecting process has proved that it has the listener's address
+ * with the secret.
  *
  *      connector                                  listener
  *      connect ---------------------------------> accept: held, unknown to libfabric
@@ -222,7 +222,7 @@ int mca_btl_epofi_acceptor_add(mca_btl_epofi_acceptor_t *acceptor,
     mca_btl_epofi_listener_of(callee->name.bytes, &key);
     other = mca_btl_epofi_acceptor_callee(acceptor, &key);
     if (NULL != other && other->order > callee->order) {
-        return OPAL_SUCCESS; /* gone, but to be told that it was given up */
+        return OPAL_SUCCESS; /* gone, but to be notified that it was given up */
     }
     return opal_hash_table_set_value_ptr(&acceptor->callees, &key, sizeof(key), (void *) callee);
 }

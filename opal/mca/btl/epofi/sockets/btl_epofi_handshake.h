@@ -7,8 +7,8 @@
  * @file
  *
  * The handshake on a connection before libfabric sees any of it: the hello of the connecting
- * side, which needs the listener's secret, and the answer, which only the listener can make.  The
- * sequence is in btl_epofi_handshake.c.
+ * process, which needs the listener's secret, and the answer, which only the listener can make.
+ * The sequence is in btl_epofi_handshake.c.
  *
  * Both are of a fixed size and have no lengths in them: there is nothing to parse.  They are proven
  * over more words than the proof of a message is made of, and begin differently, so that none of
@@ -29,7 +29,7 @@
 #define EPOFI_HELLO_MAGIC UINT64_C(0x000167705265E90F) /**< its upper half: version 1 */
 #define EPOFI_ANSWER_MAGIC UINT64_C(0x000168657245E90F)
 
-/** The hello, sent by the connecting side of the handshake. */
+/** The hello, sent by the connecting process. */
 typedef struct mca_btl_epofi_hello_t {
     uint64_t magic;    /**< EPOFI_HELLO_MAGIC in its byte order */
     uint64_t nonce[2]; /**< random, new for each connection */
@@ -65,7 +65,7 @@ static inline int mca_btl_epofi_hello_make(const mca_btl_epofi_secret_t *secret,
     return OPAL_SUCCESS;
 }
 
-/** Can these first bytes of what the connecting side sends still become a hello?  @param[in] got
+/** Can these first bytes of what the connecting process sends still become a hello?  @param[in] got
  * 1 to 32 */
 static inline bool mca_btl_epofi_hello_begins(const mca_btl_epofi_hello_t *hello, size_t got)
 {

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Where the next message comes from: mostly from where the last ones came.  Then libfabric is told
+ * Where the next message comes from: mostly from where the last ones came.  Then libfabric learns
  * that there is something to receive on that connection, without asking the kernel which one has
  * something: its receive shows whether that is so.  Two processes that exchange 8 bytes over a
  * loopback ask the kernel 0.3 times for each message instead of 2.7.

@@ -11,9 +11,9 @@
  *   - They do not survive into programs that the user's program runs (FD_CLOEXEC from the start),
  *     and the child of a fork closes its copies: a connection ends with the process whose it is,
  *     and not with the last child that happens to have been born while it was open.
- *   - That descriptors have run out is said at once, on the side that has none left.  libfabric
- *     says nothing there, and the other side is left to wait.  If it goes on, connections are
- *     refused, so that the other side learns of it.
+ *   - That descriptors have run out is said at once, in the process that has none left.  libfabric
+ *     says nothing there, and the peer is left to wait.  If it goes on, connections are
+ *     refused, so that the peer learns of it.
  *   - Idle connections are kept alive.  None is ever closed here: silence is no reason to, however
  *     long it lasts.
  *

@@ -6,7 +6,8 @@
 /**
  * @file
  *
- * What both sides stand on: the parameters, the help texts, what a short message is, and btl_sendi.
+ * What both layers above stand on: the parameters, the help texts, what a short message is, and
+ * btl_sendi.
  *
  * Called by all.  Knows no receive queue and no pipe, and sends nothing itself.
  *

@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * btl_sendi, of either side.
+ * btl_sendi, of either layer above.
  */
 
 #ifndef MCA_BTL_EPSHM_SENDI_H

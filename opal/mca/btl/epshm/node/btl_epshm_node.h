@@ -47,7 +47,7 @@ typedef struct epshm_node_address_t {
 #define EPSHM_NODE_AREA_AFTER 64
 #define EPSHM_NODE_AREA_PAUSE 64
 
-/** Neighbours that a module finds again without a lock. */
+/** Local peers that a module finds again without a lock. */
 #define EPSHM_NODE_KNOWN 64
 
 /** A BTL endpoint of the node side: the way to one module of another process. */
@@ -265,8 +265,8 @@ void mca_btl_epshm_node_packets_retire(epshm_node_module_t *module, const epshm_
 
 /* ---- btl_epshm_node_lost.c: connections that are given up ------------------------------------ */
 
-/** Whatever leads to a peer and from it is of no use any more: it is told, the owner is told, and
- * mostly the user gets a message.
+/** Whatever leads to a peer and from it is of no use any more: it is notified, the owner is
+ * notified, and mostly the user gets a message.
  *
  * @param[in] why  name of a help text, with the peer in words as its argument */
 void mca_btl_epshm_node_lose(epshm_node_peer_t *peer, const char *why);
@@ -289,14 +289,14 @@ void mca_btl_epshm_node_break_doorbell(epshm_node_module_t *module);
  * delivered. */
 void mca_btl_epshm_node_refuse_pipes(epshm_node_module_t *module);
 
-/** Likewise, for a peer that cannot be sent to, as the owner knows: it is told. */
+/** Likewise, for a peer that cannot be sent to, as the owner knows: it is notified. */
 void mca_btl_epshm_node_refuse(mca_btl_ep_module_t *module, const void *address, size_t length);
 
 /** Has a sender been given up?  @return NULL: no */
 const epshm_node_refused_t *mca_btl_epshm_node_has_refused(const epshm_node_module_t *module,
                                                            uint64_t sender);
 
-/** Nothing goes to a peer any more and nothing is expected of it; it is told. */
+/** Nothing goes to a peer any more and nothing is expected of it; it is notified. */
 void mca_btl_epshm_node_cut(epshm_node_peer_t *peer);
 
 /* ---- btl_epshm_node_send.c ------------------------------------------------------------------- */

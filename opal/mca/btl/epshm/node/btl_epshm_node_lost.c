@@ -9,8 +9,8 @@
  * Connections that are given up: because the other process has ended, or because the memory between
  * the two holds what makes no sense.
  *
- * A pair of endpoints is lost as a whole, both ways, and on both sides.  The side that detects the
- * loss writes it where the other side reads: into the end of the pipe that leads there
+ * A pair of endpoints is lost as a whole, both ways, and in both processes.  The one that detects
+ * the loss writes it where the other one reads: into the end of the pipe that leads there
  * (EPSHM_PIPE_GIVEN_UP), or, if there is none, into a packet (EPSHM_PACKET_GIVE_UP), and into the
  * place by which a consumer says that it reads no more (EPSHM_PIPE_REFUSED), of the pipe and of
  * packets, those included that come later.  There may be only one of the two; either will do.
@@ -37,7 +37,7 @@ static void condemn_pipes(epshm_node_module_t *module, uint64_t sender)
 }
 
 /** Nothing is received any more, neither from senders that have left word in the doorbell nor from
- * new ones.  The others are told by the next ep_progress: one of their messages may be in
+ * new ones.  The others are notified by the next ep_progress: one of their messages may be in
  * delivery. */
 static void refuse_all(epshm_node_module_t *module)
 {
@@ -65,7 +65,7 @@ const epshm_node_refused_t *mca_btl_epshm_node_has_refused(const epshm_node_modu
     return NULL;
 }
 
-/** A sender is given up, and will be told when it sends something.
+/** A sender is given up, and will be notified when it sends something.
  * @return false: there is no memory to note that */
 static bool node_lost_remember(epshm_node_module_t *module, uint64_t sender, bool corrupt)
 {

@@ -71,7 +71,7 @@ static bool is_idle(const epshm_node_module_t *module, epshm_node_peer_t *peer)
         peer->call_seen = module->progress_calls;
         return false;
     }
-    /* A peer that is lost is still to be told so in its pipe.  Acquire pairs with the release in
+    /* A peer that is lost is still to be notified in its pipe.  Acquire pairs with the release in
      * epshm_pipe_done: all is delivered before a packet comes. */
     return NODE_IDLE_CALLS <= module->progress_calls - peer->call_seen && module->frag.peer != peer
            && !peer->lost

@@ -144,7 +144,7 @@ static int send_area(epshm_node_module_t *module, epshm_node_peer_t *peer, bool 
         return OPAL_SUCCESS;
     }
     memcpy(target, header, header_size);
-    if (0 < payload_size) { /* one from the backlog is all header */
+    if (0 < payload_size) { /* one from the pending queue is all header */
         memcpy(target + header_size, payload, payload_size);
     }
     epshm_pipe_send_bulk(&peer->out, position, (uint32_t) size, tag);

@@ -11,7 +11,7 @@
  *
  * CMA names a process by its number, and numbers mean different processes in different namespaces,
  * or later.  So before the first copy, and now and then after that, some bytes are read by the same
- * way whose value the neighbour has told in its segment.  If they are others, it is the memory of
+ * way whose value the peer has published in its segment.  If they are others, it is the memory of
  * another process, and none of it is ever copied.
  *
  * Tests: unit/test_epshm_get
@@ -93,7 +93,7 @@ static int copy_to(epshm_peer_proc_t *peer_proc, void *local, uint64_t remote, s
                          registration);
 }
 
-/** Is it the neighbour's memory that is read?  If not, or if none can be, none is tried again. */
+/** Is it the peer's memory that is read?  If not, or if none can be, none is tried again. */
 static __attribute__((noinline)) bool identity_check(epshm_peer_proc_t *peer_proc)
 {
     epshm_identity_t *identity = &peer_proc->identity;
@@ -113,7 +113,7 @@ static __attribute__((noinline)) bool identity_check(epshm_peer_proc_t *peer_pro
     return false;
 }
 
-/** A copy in either direction, if it is the neighbour's memory. */
+/** A copy in either direction, if it is the peer's memory. */
 static inline int copy_proven(epshm_peer_proc_t *peer_proc, void *local, uint64_t remote,
                               size_t size, void *registration,
                               int (*function)(epshm_peer_proc_t *, void *, uint64_t, size_t,

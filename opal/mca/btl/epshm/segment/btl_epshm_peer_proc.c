@@ -223,7 +223,7 @@ epshm_peer_proc_t *mca_btl_epshm_peer_proc_of(uint32_t number)
 uint32_t mca_btl_epshm_peer_proc_number(const opal_process_name_t *name, uint64_t stamp,
                                         opal_jobid_t job)
 {
-    /* The stamp is random. Two neighbours of other jobs with one number: with the second one no
+    /* The stamp is random. Two local peers of other jobs with one number: with the second one no
      * memory is shared. */
     return job == name->jobid ? name->vpid
                               : NUMBER_OF_OTHERS + (uint32_t) (stamp % (NUMBER_OF_OTHERS / 2));

@@ -27,7 +27,7 @@ BEGIN_C_DECLS
 typedef struct epshm_peer_proc_t {
     struct epshm_peer_proc_t *next;
     opal_process_name_t name;
-    uint32_t number; /**< in the words of doorbells, of no other neighbour */
+    uint32_t number; /**< in the words of doorbells, of no other local peer */
     uint64_t stamp;
     unsigned char *base;
     uint64_t size;

@@ -13,8 +13,8 @@
  * in it.  Messages are cells of one cache line, whose sequence numbers say that they are there;
  * what does not fit in a few cells goes through a byte area beside them, in order, and is read in
  * place.  Both ends keep their own positions in memory of their own and only publish them: what
- * the other side has written is compared with them before it is used, so that a process gone wrong
- * breaks its own pipes and nothing else (EPSHM_PIPE_BROKEN).
+ * the other process has written is compared with them before it is used, so that a process gone
+ * wrong breaks its own pipes and nothing else (EPSHM_PIPE_BROKEN).
  *
  * What it is made of; btl_epshm_pipe_out.h has what the producer does, btl_epshm_pipe_in.h what the
  * consumer does.  Standalone: C11 atomics, no Open MPI.
@@ -57,7 +57,7 @@
 #define EPSHM_PIPE_REFUSED 2
 
 enum {
-    EPSHM_PIPE_BROKEN = -1, /**< the other side has written what makes no sense */
+    EPSHM_PIPE_BROKEN = -1, /**< the other process has written what makes no sense */
     EPSHM_PIPE_NOTHING = 0,
     EPSHM_PIPE_MESSAGE = 1
 };

@@ -92,7 +92,8 @@ static inline int epshm_pipe_room(epshm_pipe_out_t *out, uint64_t count)
  * will. */
 static inline bool epshm_pipe_is_intact(const epshm_pipe_out_t *out)
 {
-    /* Relaxed, both: only the values matter, and the number is one that this side has written. */
+    /* Relaxed, both: only the values matter, and the number is one that this process has
+     * written. */
     const uint64_t head = atomic_load_explicit(&out->pipe->head, memory_order_relaxed);
 
     return head == out->tail

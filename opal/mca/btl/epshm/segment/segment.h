@@ -6,7 +6,7 @@
 /**
  * @file
  *
- * Memory that the processes of a node share: the own segment and its file, those of the neighbours,
+ * Memory that the processes of a node share: the own segment and its file, those of local peers,
  * whether they live and whose memory can be read, and what lies in a segment, pipes.
  *
  * Called by the node side, and for epinfo.  Knows no module: senders, and the messages lost with a

@@ -9,7 +9,7 @@
  * One copy, two cores: a long copy that others may help with.
  *
  * The thread that has to copy (the taker, a receiver) opens the copy in a place that belongs to the
- * other side (the sender's receive queue), and both take pieces of it until none is left.  A helper that
+ * sender (its receive queue), and both take pieces of it until none is left.  A helper that
  * does not come costs nothing; one that has taken a piece is waited for.  One copy at a time is
  * open in a place; a thread that finds it taken copies alone.
  *

@@ -221,7 +221,7 @@ static __attribute__((noinline)) int send_long(mca_btl_epshm_module_t *module,
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
     memcpy(frag->data, header, header_size);
-    if (0 < payload_size) { /* one from the backlog is all header */
+    if (0 < payload_size) { /* one from the pending queue is all header */
         memcpy(frag->data + header_size, payload, payload_size);
     }
     rc = push_frag(module, endpoint, frag, header_size + payload_size, tag);

@@ -87,7 +87,7 @@ struct mca_btl_base_endpoint_t {
 
     epshm_ring_t ring; /**< of all senders that have no SPSC ring */
 
-    /** A long copy out of memory of this endpoint's side, which its threads may help with. */
+    /** A long copy out of memory of this endpoint, which its threads may help with. */
     epshm_coop_copy_t share;
 };
 
@@ -141,7 +141,7 @@ typedef struct epshm_place_t {
     epshm_zcopy_sends_t zcopy_sends;
 } epshm_place_t;
 
-/** Sizes of long copies that are told apart: up to 64 and 256 KiB, and above. */
+/** Sizes of long copies that are distinguished: up to 64 and 256 KiB, and above. */
 #define EPSHM_COPY_CLASSES 3
 
 /** Places for what is known of the way from others, by the receive queue's id. */
@@ -154,7 +154,7 @@ typedef struct mca_btl_epshm_module_t {
     uint32_t burst;          /**< messages sent since the endpoint was last progressed */
     epshm_other_counts_t other; /**< messages of SPSC rings that were given up included */
     epshm_place_t place[EPSHM_SPSC_PLACES];
-    /** Long copies from a receive queue's side: first way with its help, second alone. */
+    /** Long copies from the owner of a receive queue: first way with its help, second alone. */
     ep_pace_t copies[EPSHM_COPY_PLACES][EPSHM_COPY_CLASSES];
     _Atomic uint32_t zcopy_on; /**< bit i: place i has zero-copy sends */
     uint32_t

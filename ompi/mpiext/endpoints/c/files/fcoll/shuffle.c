@@ -229,7 +229,7 @@ static bool stream_progress(shuffle_t *shuffle, stream_t *stream)
             }
             stream_advance(shuffle, stream);
         } else if (OPAL_UNLIKELY(MPI_SUCCESS != shuffle->error)) {
-            /* A message in a backlog cannot be cancelled before it has left: each time. */
+            /* A message in a pending queue cannot be cancelled before it has left: each time. */
             (void) ompi_request_cancel(*request);
         }
         is_busy = is_busy || NULL != *request;

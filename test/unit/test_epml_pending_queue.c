@@ -6,11 +6,11 @@
 /**
  * @file
  *
- * Test of ompi/mca/pml/epml/base/pml_epml_backlog.h: queues of what waits, by peer.  Random
+ * Test of ompi/mca/pml/epml/base/pml_epml_pending_queue.h: queues of what waits, by peer.  Random
  * programs against a model, with and without memory for the table; and what each operation looks
  * at, which must not grow with the number of peers.
  *
- * Guards: pml_epml_backlog.h
+ * Guards: pml_epml_pending_queue.h
  */
 
 #include "tap.h"
@@ -23,16 +23,16 @@ static void *table_memory(size_t count, size_t size)
     return no_memory ? NULL : calloc(count, size);
 }
 
-#define EPML_BACKLOG_STEP() (++steps)
+#define EPML_PENDING_STEP() (++steps)
 #define calloc(count, size) table_memory(count, size)
-#include "ompi/mca/pml/epml/base/pml_epml_backlog.h"
+#include "ompi/mca/pml/epml/base/pml_epml_pending_queue.h"
 #undef calloc
 
 #define PEERS 50
 #define THINGS 400
 
 typedef struct thing_t {
-    epml_backlog_thing_t thing;
+    epml_pending_thing_t thing;
     int id;
 } thing_t;
 
@@ -65,18 +65,18 @@ static int model_place(int peer)
 }
 
 /** Queues, list and table are as the model says. */
-static void check(const epml_backlogs_t *backlogs)
+static void check(const epml_pending_queues_t *queues)
 {
-    const epml_backlog_thing_t *head = backlogs->first, *before = NULL;
+    const epml_pending_thing_t *head = queues->first, *before = NULL;
 
-    TAP_EQ((uint32_t) model.queues, backlogs->count);
+    TAP_EQ((uint32_t) model.queues, queues->count);
     for (int i = 0; i < model.queues && NULL != head; ++i) {
         const int peer = model.order[i];
-        const epml_backlog_thing_t *thing = head, *last = NULL;
+        const epml_pending_thing_t *thing = head, *last = NULL;
 
         TAP_CHECK(&numbers[peer] == head->peer && before == head->prev_queue, "queue %d", i);
         TAP_EQ(model.since[peer], head->since);
-        TAP_CHECK(head == epml_backlog_find(backlogs, numbers[peer]), "queue %d is not found", i);
+        TAP_CHECK(head == epml_pending_find(queues, numbers[peer]), "queue %d is not found", i);
         for (int n = 0; n < model.length[peer]; ++n) {
             TAP_CHECK(NULL != thing && model.queue[peer][n] == ((const thing_t *) thing)->id,
                       "thing %d of queue %d", n, i);
@@ -87,9 +87,9 @@ static void check(const epml_backlogs_t *backlogs)
         before = head;
         head = head->next_queue;
     }
-    TAP_CHECK(NULL == head && before == backlogs->last, "the end of the list");
+    TAP_CHECK(NULL == head && before == queues->last, "the end of the list");
     for (int peer = 0; peer < PEERS; ++peer) {
-        TAP_CHECK((0 == model.length[peer]) == (NULL == epml_backlog_find(backlogs, numbers[peer])),
+        TAP_CHECK((0 == model.length[peer]) == (NULL == epml_pending_find(queues, numbers[peer])),
                   "peer %d", peer);
     }
 }
@@ -119,10 +119,10 @@ static void model_take(int peer, int at)
 }
 
 /** One random operation.  free_things: a stack of those in no queue. */
-static void act(epml_backlogs_t *backlogs, uint64_t *random, int *free_things, int *free_count)
+static void act(epml_pending_queues_t *queues, uint64_t *random, int *free_things, int *free_count)
 {
     const int peer = (int) tap_below(random, PEERS);
-    epml_backlog_thing_t *first = epml_backlog_find(backlogs, numbers[peer]);
+    epml_pending_thing_t *first = epml_pending_find(queues, numbers[peer]);
     const uint64_t what = tap_below(random, 10);
 
     if (NULL != first && 0 == tap_below(random, 4)) {
@@ -131,25 +131,25 @@ static void act(epml_backlogs_t *backlogs, uint64_t *random, int *free_things, i
     if (4 > what && 0 < *free_count) {
         thing_t *thing = &things[free_things[--*free_count]];
         const bool front = 3 == what;
-        const bool is_new = front ? epml_backlog_put_back(backlogs, &numbers[peer], numbers[peer],
+        const bool is_new = front ? epml_pending_put_back(queues, &numbers[peer], numbers[peer],
                                                           &thing->thing)
-                                  : epml_backlog_append(backlogs, &numbers[peer], numbers[peer],
+                                  : epml_pending_append(queues, &numbers[peer], numbers[peer],
                                                         &thing->thing);
 
         TAP_EQ(NULL == first, is_new);
         model_put(peer, front ? 0 : model.length[peer], thing->id);
     } else if (7 > what && NULL != first) {
-        TAP_EQ(1 == model.length[peer], epml_backlog_take(backlogs, first));
+        TAP_EQ(1 == model.length[peer], epml_pending_take(queues, first));
         free_things[(*free_count)++] = ((thing_t *) first)->id;
         model_take(peer, 0);
     } else if (8 > what && NULL != first && NULL != first->next) {
         free_things[(*free_count)++] = ((thing_t *) first->next)->id;
-        epml_backlog_take_behind(first, first);
+        epml_pending_take_behind(first, first);
         model_take(peer, 1);
     } else if (NULL != first) {
         const int place = model_place(peer);
 
-        epml_backlog_rotate(backlogs, first);
+        epml_pending_rotate(queues, first);
         model_leave(place);
         model.order[model.queues++] = peer;
     }
@@ -158,7 +158,7 @@ static void act(epml_backlogs_t *backlogs, uint64_t *random, int *free_things, i
 static void case_random(const char *name, bool flaky)
 {
     uint64_t random = tap_stream(flaky ? 2 : 1);
-    epml_backlogs_t backlogs = {0};
+    epml_pending_queues_t queues = {0};
     int free_things[THINGS], free_count = 0;
 
     tap_case("%s", name);
@@ -172,15 +172,15 @@ static void case_random(const char *name, bool flaky)
     }
     for (int i = 0; i < (TAP_SANITIZED ? 3000 : 20000) && !tap_case_failed(); ++i) {
         no_memory = flaky && 0 != tap_below(&random, 4);
-        act(&backlogs, &random, free_things, &free_count);
+        act(&queues, &random, free_things, &free_count);
         if (0 == i % 7) {
-            check(&backlogs);
+            check(&queues);
         }
     }
-    while (NULL != backlogs.first) {
-        (void) epml_backlog_take(&backlogs, backlogs.first);
+    while (NULL != queues.first) {
+        (void) epml_pending_take(&queues, queues.first);
     }
-    TAP_CHECK(NULL == backlogs.table && 0 == backlogs.count, "something is left");
+    TAP_CHECK(NULL == queues.table && 0 == queues.count, "something is left");
     no_memory = false;
     tap_case_done();
 }
@@ -191,24 +191,24 @@ static uint64_t cost(uint32_t peers)
 {
     enum { SENDS = 4, TRIES = 32 };
     thing_t *all = calloc((size_t) peers * SENDS, sizeof(*all));
-    epml_backlogs_t backlogs = {0};
+    epml_pending_queues_t queues = {0};
 
     steps = 0;
     for (uint32_t i = 0; i < peers * SENDS; ++i) {
-        (void) epml_backlog_append(&backlogs, all, 1000 + i % peers, &all[i].thing);
+        (void) epml_pending_append(&queues, all, 1000 + i % peers, &all[i].thing);
         for (int n = 0; n < TRIES && 0 == i % TRIES; ++n) {
-            epml_backlog_thing_t *first = backlogs.first;
+            epml_pending_thing_t *first = queues.first;
 
-            epml_backlog_rotate(&backlogs, first);
-            (void) epml_backlog_take(&backlogs, first);
-            (void) epml_backlog_put_back(&backlogs, all, first->number, first);
+            epml_pending_rotate(&queues, first);
+            (void) epml_pending_take(&queues, first);
+            (void) epml_pending_put_back(&queues, all, first->number, first);
         }
     }
-    TAP_EQ(peers, backlogs.count);
+    TAP_EQ(peers, queues.count);
     for (uint32_t i = 0; i < peers * SENDS; ++i) {
-        (void) epml_backlog_take(&backlogs, epml_backlog_find(&backlogs, 1000 + i % peers));
+        (void) epml_pending_take(&queues, epml_pending_find(&queues, 1000 + i % peers));
     }
-    TAP_EQ(0u, backlogs.count);
+    TAP_EQ(0u, queues.count);
     free(all);
     return steps * 1000 / (peers * SENDS);
 }
@@ -229,28 +229,28 @@ static void case_cost(void)
 /** Since when the first thing has waited for a way is no matter of the next one's. */
 static void case_since(void)
 {
-    epml_backlogs_t backlogs = {.first = NULL};
-    epml_backlog_thing_t *first = &things[0].thing, *second = &things[1].thing;
+    epml_pending_queues_t queues = {.first = NULL};
+    epml_pending_thing_t *first = &things[0].thing, *second = &things[1].thing;
 
     tap_case("each first thing has a time of its own");
-    (void) epml_backlog_append(&backlogs, &numbers[0], 1, first);
-    (void) epml_backlog_append(&backlogs, &numbers[0], 1, second);
+    (void) epml_pending_append(&queues, &numbers[0], 1, first);
+    (void) epml_pending_append(&queues, &numbers[0], 1, second);
     TAP_EQ(0, first->since);
     first->since = 1000;
-    TAP_CHECK(!epml_backlog_take(&backlogs, first), "the queue is over");
+    TAP_CHECK(!epml_pending_take(&queues, first), "the queue is over");
     TAP_EQ(0, second->since);
     second->since = 2000;
-    TAP_CHECK(!epml_backlog_put_back(&backlogs, &numbers[0], 1, first), "a new queue");
-    TAP_CHECK(first == epml_backlog_find(&backlogs, 1), "the first one again");
-    TAP_CHECK(!epml_backlog_take(&backlogs, first), "the queue is over");
+    TAP_CHECK(!epml_pending_put_back(&queues, &numbers[0], 1, first), "a new queue");
+    TAP_CHECK(first == epml_pending_find(&queues, 1), "the first one again");
+    TAP_CHECK(!epml_pending_take(&queues, first), "the queue is over");
     TAP_EQ(0, second->since);
-    TAP_CHECK(epml_backlog_take(&backlogs, second), "the queue is not over");
+    TAP_CHECK(epml_pending_take(&queues, second), "the queue is not over");
     tap_case_done();
 }
 
 int main(int argc, char **argv)
 {
-    tap_begin(argc, argv, "test_epml_backlog", 60);
+    tap_begin(argc, argv, "test_epml_pending_queue", 60);
     case_random("random programs", false);
     case_random("random programs, without memory for the table most of the time", true);
     case_cost();
