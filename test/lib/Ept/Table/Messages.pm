@@ -258,7 +258,7 @@ our @ENTRIES = (
       mca => 'pml_epml_reserve 4' },
     # A network with so many contexts for a process: endpoints share them.
     (map { +{ program => 'random_traffic', variant => "contexts$_", plain => 0,
-              configs => ['2x4/tcp'], longer => ['2x2/shm'], long => 2 == $_,
+              configs => ['2x4/tcp'], longer => ['2x2/shm', '2x2/tcp;ofi_rxm'], long => 2 == $_,
               quick => 1 == $_ ? ['2x4/tcp'] : [], args => "--seed 2$_ --epochs 2",
               env => "EPT_CONTEXTS=$_", preload => 'few_contexts' } } 1 .. 3),
     # Two shared ones are said to be there beside one's own, but somebody has taken the second: all others join the
@@ -277,7 +277,8 @@ our @ENTRIES = (
     # A network that wants all memory registered, also what is only sent from or received into: a context each,
     # one for all of a process, and both.
     (map { +{ program => 'random_traffic', variant => "regions$_", configs => ['2x4/tcp'], plain => 0,
-              long => 1 != $_, quick => 1 == $_ ? ['2x4/tcp'] : [], args => "--seed 3$_ --epochs 2",
+              longer => ['2x2/tcp;ofi_rxm'], long => 1 != $_, quick => 1 == $_ ? ['2x4/tcp'] : [],
+              args => "--seed 3$_ --epochs 2",
               preload => 'registering_fabric', mca => "btl_epofi_max_contexts $_",
               says => '\A(?:registering_fabric: all three ways\s*){2}\z' } } 0 .. 2),
     # A network with small sizes, on which nothing can be injected, or which is busy at most calls and tells late what
