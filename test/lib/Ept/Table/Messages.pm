@@ -239,6 +239,11 @@ our @ENTRIES = (
       plain => 0 },
     { program => 'p2p_order', variant => 'few', configs => ['2x2'], longer => [qw(1x2 2x1)],
       quick => [], args => '--seed 14', mca => $FEW, plain => 0 },
+    # ofi_rxm with a queue of receives for all peers, as over tcp, and with one for each peer, as over verbs: messages
+    # come before there are receives for them, and while addresses are entered.
+    (map { +{ program => 'p2p_order', variant => "few_$_->[0]", configs => ['2x4/tcp;ofi_rxm'], plain => 0, quick => [],
+              long => 1, args => '--seed 14', mca => $FEW, env => "FI_OFI_RXM_USE_SRX=$_->[1]" } }
+        ['common', 1], ['each', 0]),
     { program => 'coll_move', variant => 'few', configs => ['2x2/node'],
       longer => [qw(1x4 2x2)], quick => [], mca => $FEW, plain => 0 },
 

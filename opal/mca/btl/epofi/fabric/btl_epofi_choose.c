@@ -8,7 +8,7 @@
  *
  * Which provider and which interface: the best of what libfabric offers that is allowed here.
  *
- * Tests: create_errors (rxd, provider), epinfo
+ * Tests: create_errors (rxd, provider), epinfo, p2p_order (few_common, few_each)
  */
 
 #include "opal_config.h"
@@ -184,6 +184,22 @@ static struct fi_info *make_hints(bool rma)
     return hints;
 }
 
+/**
+ * ofi_rxm must know the sender of each message, which it tells nobody here.
+ *
+ * Messages without a posted receive are queued.  fi_av_insert moves those of known senders from the
+ * common queue into one for each sender, and the common queue is received from first.  Without
+ * FI_SOURCE later messages of the same sender still enter the common queue: they overtake.  Up to
+ * libfabric 2.4 fi_av_insert also follows a null pointer where the sender has not been looked up.
+ */
+static void ask_for_source(struct fi_info *info)
+{
+    if (NULL != strstr(info->fabric_attr->prov_name, "ofi_rxm")) {
+        info->caps |= FI_SOURCE;
+        info->rx_attr->caps |= FI_SOURCE;
+    }
+}
+
 struct fi_info *mca_btl_epofi_choose(const mca_btl_epofi_net_t *net, bool rma, int *result_p)
 {
     const char *wanted = mca_btl_epofi_component.provider;
@@ -214,6 +230,9 @@ struct fi_info *mca_btl_epofi_choose(const mca_btl_epofi_net_t *net, bool rma, i
     }
     if (NULL != best) {
         best = fi_dupinfo(best);
+    }
+    if (NULL != best) {
+        ask_for_source(best);
     }
     fi_freeinfo(list);
     return best;
