@@ -288,13 +288,16 @@ our @ENTRIES = (
               says => '\A(?:registering_fabric: all three ways\s*){2}\z' } } 0 .. 2),
     # A network with small sizes, on which nothing can be injected, or which is busy at most calls and tells late what
     # has ended; a context each, and one for all of a process.
-    (map { my ($name, $contexts, $env) = @$_; +{
+    # The busy one has few buffers and short reads: what is refused may neither keep a buffer nor end a chain of reads.
+    (map { my ($name, $contexts, $env, $mca) = @$_; +{
         program => 'random_traffic', variant => "narrow_$name", configs => ['2x4/tcp'], plain => 0, quick => [],
         long => 1, args => '--seed 41 --epochs 2', preload => 'narrow_fabric', env => $env,
-        mca => "btl_epofi_max_contexts $contexts",
+        mca => join(' ', "btl_epofi_max_contexts $contexts", $mca // ()),
         says => '\A(?:narrow_fabric: all within its limits\s*){2}\z' } }
         ['sizes', 0, 'EPT_INJECT=64 EPT_MESSAGE=8192'], ['inject', 0, 'EPT_INJECT=0'],
-        ['busy', 0, 'EPT_BUSY=3 EPT_LATE=5'], ['all', 1, 'EPT_INJECT=96 EPT_MESSAGE=4096 EPT_BUSY=3 EPT_LATE=5']),
+        ['busy', 0, 'EPT_BUSY=3 EPT_LATE=5',
+         'btl_epofi_send_buffers 8 btl_epofi_max_send_buffers 8 btl_epofi_get_chunk 4096'],
+        ['all', 1, 'EPT_INJECT=96 EPT_MESSAGE=4096 EPT_BUSY=3 EPT_LATE=5']),
     # Other providers, by name: on this machine they reach this machine only, as hardware they stand for none.
     (map { my $program = $_; map { +{
         program => $program, variant => 'provider', configs => ["2x2/$_"], plain => 0, quick => [], long => 1 } }
