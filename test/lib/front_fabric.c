@@ -14,9 +14,15 @@
 
 #include "front_fabric.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <dlfcn.h>
+
+/** A call is under way in the provider.  A provider that is layered over another one
+ * (tcp;ofi_rxm) calls fi_getinfo and fi_fabric for that from there: its own calls lead to the test,
+ * those of the one below do not. */
+static _Thread_local bool within;
 
 static struct fi_ops_fabric fabric_ops;
 struct fi_ops_domain front_domain_ops;
@@ -69,9 +75,13 @@ __attribute__((visibility("default"))) int fi_fabric(struct fi_fabric_attr *attr
     static struct fi_ops_fabric ops;
     int (*next)(struct fi_fabric_attr *, struct fid_fabric **, void *) = dlsym(RTLD_NEXT,
                                                                                "fi_fabric");
-    int result = next(attr, fabric, context);
+    const bool nested = within;
+    int result;
 
-    if (0 == result) {
+    within = true;
+    result = next(attr, fabric, context);
+    within = nested;
+    if (0 == result && !nested) {
         FRONT_TABLE((*fabric)->ops, fabric_ops, ops);
         ops.domain = front_domain;
     }
@@ -86,9 +96,13 @@ __attribute__((visibility("default"))) int fi_getinfo(uint32_t version, const ch
     int (*next)(uint32_t, const char *, const char *, uint64_t, const struct fi_info *,
                 struct fi_info **)
         = dlsym(RTLD_NEXT, "fi_getinfo");
-    int result = next(version, node, service, flags, hints, list);
+    const bool nested = within;
+    int result;
 
-    if (0 == result && 0 == (flags & FI_PROV_ATTR_ONLY)) {
+    within = true;
+    result = next(version, node, service, flags, hints, list);
+    within = nested;
+    if (0 == result && !nested && 0 == (flags & FI_PROV_ATTR_ONLY)) {
         for (struct fi_info *info = *list; NULL != info; info = info->next) {
             set_mode(info, mode_of(info) | front_fabric.mr_mode);
             if (NULL != front_fabric.info) {

@@ -143,8 +143,10 @@ static int narrow_endpoint(struct fid_domain *domain, struct fi_info *info, stru
         msg.inject = narrow_inject;
         msg.sendmsg = narrow_sendmsg;
         msg.recv = narrow_recv;
-        FRONT_TABLE((*ep)->rma, rma_ops, rma);
-        rma.read = narrow_read;
+        if (NULL != (*ep)->rma) { /* sm2 has none */
+            FRONT_TABLE((*ep)->rma, rma_ops, rma);
+            rma.read = narrow_read;
+        }
     }
     return result;
 }

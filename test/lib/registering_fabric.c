@@ -261,8 +261,10 @@ static int checked_endpoint(struct fid_domain *domain, struct fi_info *info, str
         msg.send = checked_send;
         msg.sendmsg = checked_sendmsg;
         msg.recv = checked_recv;
-        FRONT_TABLE((*ep)->rma, rma_ops, rma);
-        rma.read = checked_read;
+        if (NULL != (*ep)->rma) { /* sm2 has none */
+            FRONT_TABLE((*ep)->rma, rma_ops, rma);
+            rma.read = checked_read;
+        }
     }
     return result;
 }

@@ -124,7 +124,7 @@ sub run_death
     my $said = () = $text =~ /$job->{says}/g;
     my $failed = tap([
         [!$result->{timed_out}, sprintf 'ends, after %.1f s', $seconds],
-        [defined $job->{status} ? ($result->{status} >> 8) =~ /^(?:$job->{status})$/
+        [defined $job->{status} ? scalar(($result->{status} >> 8) =~ /^(?:$job->{status})$/)
                                 : 0 != $result->{status},
          'with status ' . ($job->{status} // 'not 0') . ': ' . ($result->{status} >> 8)],
         [1 == $said, "says once: $job->{says} ($said)"],

@@ -61,6 +61,7 @@ sub tap
 
     printf "1..%d\n", scalar @$checks;
     for my $check (@$checks) {
+        die "a check without a value\n" if 2 != @$check; # as of a match in list context
         my ($ok, $words) = @$check;
         printf "%sok %d - %s\n", $ok ? '' : 'not ', ++$n, $words;
         $failed++ if !$ok;

@@ -9,8 +9,8 @@
  * Order: messages of a pair on a communicator are matched in the order in which they were sent,
  * whatever their sizes and modes, with receives for exact tags and wildcards interleaved.
  *
- * Guards: pml_epml_isend.c, pml_epml_recvfrag.c, pml_epml_transmit.c, btl_epofi_send.c,
- * btl_epshm_node_send.c, btl_epshm_progress.c, btl_epshm_send.c
+ * Guards: pml_epml_isend.c, pml_epml_recvfrag.c, pml_epml_transmit.c, btl_epofi_choose.c,
+ * btl_epofi_send.c, btl_epshm_node_send.c, btl_epshm_progress.c, btl_epshm_send.c
  */
 
 #include "ept.h"

@@ -29,7 +29,8 @@
  * EPT-PARTS: random_traffic_lists.c random_traffic_recv.c
  *
  * Guards: pml_epml_recv.c, pml_epml_recvfrag.c, pml_epml_send.c, pml_epml_flow.c,
- * pml_epml_transmit.c, btl_epofi_context.c, btl_epofi_frag.c, btl_epofi_share.c,
+ * pml_epml_transmit.c, btl_epofi_context.c, btl_epofi_frag.c, btl_epofi_get.c,
+ * btl_epofi_packet.c, btl_epofi_recv.c, btl_epofi_send.c, btl_epofi_share.c,
  * btl_epshm_node_packet.c, btl_epshm_node_pipe.c
  */
 

@@ -342,10 +342,12 @@ our @ENTRIES = (
     # Wrong parameters: each is named once, with what is right.
     (map { +{ program => 'create_errors', variant => $_->[0], configs => ['2x0'],
               args => '--lacking 1', plain => 0, quick => [], mca => "btl_epshm_processes 0 $_->[1]",
-              says => '\A(?!.*could not get what an endpoint).*' . $_->[2] } }
+              env => $_->[3], says => '\A(?!.*could not get what an endpoint).*' . $_->[2] } }
         ['spsc_rings', 'btl_epshm_spsc_rings 33', 'btl_epshm_spsc_rings.*0 to 32.*No endpoints'],
         ['queue', 'btl_epofi_peer_queue 0', 'btl_epofi_peer_queue.*1 to 65536.*No endpoints'],
         ['rxd', 'btl_epofi_provider udp', 'Wanted provider: +udp.*none of them fits'],
+        ['linked', 'btl_epofi_provider lnx', 'Wanted provider: +lnx.*none of them fits(?!.*:lnx)',
+         'FI_LNX_PROV_LINKS=shm+tcp;ofi_rxm'],
         ['device', 'btl_epofi_provider verbs', 'Wanted provider: +verbs.*(?:no device here|none of them fits)'],
         ['coll', 'pml_epml_coll nosuch', 'do not serve all.*"nosuch".*pml_epml_coll']),
     # Those that do not exist are named, with what is most like them, and only those.

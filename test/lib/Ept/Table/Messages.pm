@@ -241,6 +241,11 @@ our @ENTRIES = (
       plain => 0 },
     { program => 'p2p_order', variant => 'few', configs => ['2x2'], longer => [qw(1x2 2x1)],
       quick => [], args => '--seed 14', mca => $FEW, plain => 0 },
+    # ofi_rxm with a queue of receives for all peers, as over tcp, and with one for each peer, as over verbs: messages
+    # come before there are receives for them, and while addresses are entered.
+    (map { +{ program => 'p2p_order', variant => "few_$_->[0]", configs => ['2x4/tcp;ofi_rxm'], plain => 0, quick => [],
+              long => 1, args => '--seed 14', mca => $FEW, env => "FI_OFI_RXM_USE_SRX=$_->[1]" } }
+        ['common', 1], ['each', 0]),
     { program => 'coll_move', variant => 'few', configs => ['2x2/node'],
       longer => [qw(1x4 2x2)], quick => [], mca => $FEW, plain => 0 },
 
@@ -260,7 +265,7 @@ our @ENTRIES = (
       mca => 'pml_epml_reserve 4' },
     # A network with so many contexts for a process: endpoints share them.
     (map { +{ program => 'random_traffic', variant => "contexts$_", plain => 0,
-              configs => ['2x4/tcp'], longer => ['2x2/shm'], long => 2 == $_,
+              configs => ['2x4/tcp'], longer => ['2x2/shm', '2x2/tcp;ofi_rxm'], long => 2 == $_,
               quick => 1 == $_ ? ['2x4/tcp'] : [], args => "--seed 2$_ --epochs 2",
               env => "EPT_CONTEXTS=$_", preload => 'few_contexts' } } 1 .. 3),
     # Two shared ones are said to be there beside one's own, but somebody has taken the second: all others join the
@@ -279,18 +284,22 @@ our @ENTRIES = (
     # A network that wants all memory registered, also what is only sent from or received into: a context each,
     # one for all of a process, and both.
     (map { +{ program => 'random_traffic', variant => "regions$_", configs => ['2x4/tcp'], plain => 0,
-              long => 1 != $_, quick => 1 == $_ ? ['2x4/tcp'] : [], args => "--seed 3$_ --epochs 2",
+              longer => ['2x2/tcp;ofi_rxm'], long => 1 != $_, quick => 1 == $_ ? ['2x4/tcp'] : [],
+              args => "--seed 3$_ --epochs 2",
               preload => 'registering_fabric', mca => "btl_epofi_max_contexts $_",
               says => '\A(?:registering_fabric: all three ways\s*){2}\z' } } 0 .. 2),
     # A network with small sizes, on which nothing can be injected, or which is busy at most calls and tells late what
     # has ended; a context each, and one for all of a process.
-    (map { my ($name, $contexts, $env) = @$_; +{
+    # The busy one has few buffers and short reads: what is refused may neither keep a buffer nor end a chain of reads.
+    (map { my ($name, $contexts, $env, $mca) = @$_; +{
         program => 'random_traffic', variant => "narrow_$name", configs => ['2x4/tcp'], plain => 0, quick => [],
         long => 1, args => '--seed 41 --epochs 2', preload => 'narrow_fabric', env => $env,
-        mca => "btl_epofi_max_contexts $contexts",
+        mca => join(' ', "btl_epofi_max_contexts $contexts", $mca // ()),
         says => '\A(?:narrow_fabric: all within its limits\s*){2}\z' } }
         ['sizes', 0, 'EPT_INJECT=64 EPT_MESSAGE=8192'], ['inject', 0, 'EPT_INJECT=0'],
-        ['busy', 0, 'EPT_BUSY=3 EPT_LATE=5'], ['all', 1, 'EPT_INJECT=96 EPT_MESSAGE=4096 EPT_BUSY=3 EPT_LATE=5']),
+        ['busy', 0, 'EPT_BUSY=3 EPT_LATE=5',
+         'btl_epofi_send_buffers 8 btl_epofi_max_send_buffers 8 btl_epofi_get_chunk 4096'],
+        ['all', 1, 'EPT_INJECT=96 EPT_MESSAGE=4096 EPT_BUSY=3 EPT_LATE=5']),
     # Other providers, by name: on this machine they reach this machine only, as hardware they stand for none.
     (map { my $program = $_; map { +{
         program => $program, variant => 'provider', configs => ["2x2/$_"], plain => 0, quick => [], long => 1 } }

@@ -10,7 +10,7 @@
  *
  * A get that is longer than one read may be becomes a chain of reads, a few of them at a time.
  *
- * Tests: unit/test_epofi, unit/test_epofi_keys, p2p_sizes, fault
+ * Tests: unit/test_epofi, unit/test_epofi_keys, p2p_sizes, fault, random_traffic (narrow_busy)
  */
 
 #include "opal_config.h"

@@ -27,7 +27,8 @@
  * What the packet thread touches is under the module's packet_lock (btl_epofi_packet_lock.h).  Called by
  * the module's owner, but for mca_btl_epofi_packets_collect.
  *
- * Tests: unit/test_epofi_packet, unit/test_epofi_packet_thread, cut (packet), progress
+ * Tests: unit/test_epofi_packet, unit/test_epofi_packet_thread, cut (packet), progress,
+ * random_traffic (narrow_busy)
  */
 
 #include "opal_config.h"

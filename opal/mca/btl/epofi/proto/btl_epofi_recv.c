@@ -9,7 +9,8 @@
  * Receiving: buffers are kept posted; what arrives in one is checked, handed to the owner of its
  * tag in place, and the buffer is posted again.
  *
- * Tests: unit/test_epofi, unit/test_epofi_pair, flood, fuzz/epofi
+ * Tests: unit/test_epofi, unit/test_epofi_pair, flood, fuzz/epofi,
+ * random_traffic (narrow_busy)
  */
 
 #include "opal_config.h"

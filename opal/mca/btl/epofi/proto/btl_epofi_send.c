@@ -20,7 +20,7 @@
  * Budget of a small send: no allocation, no lock of ours, one provider call; or, where others are
  * under way to the same peer, a place in a packet and no call (btl_epofi_packet.c).
  *
- * Tests: unit/test_epofi, p2p_order, flood
+ * Tests: unit/test_epofi, p2p_order, flood, random_traffic (narrow_busy)
  */
 
 #include "opal_config.h"
