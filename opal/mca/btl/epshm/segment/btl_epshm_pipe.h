@@ -131,6 +131,11 @@ _Static_assert(3 * EPSHM_PIPE_LINE == sizeof(epshm_pipe_t), "cells follow on a l
 #define EPSHM_PIPE_SHORT 12288
 #define EPSHM_PIPE_SHORT_LAP 16384
 
+/** Tries to find room there after which a short piece goes behind it: the consumer is away, and the
+ * producer shall not wait for it while there is room (which what was skipped is not, unless the area
+ * was empty). */
+#define EPSHM_PIPE_SHORT_WAITS 64
+
 /** The producer's end; memory of its own. */
 typedef struct epshm_pipe_out_t {
     epshm_pipe_t *pipe;
@@ -145,6 +150,7 @@ typedef struct epshm_pipe_out_t {
     uint64_t area_limit;
     uint64_t area_seen; /**< the consumer's area_head when last looked at */
     bool area_short;    /**< the last piece was a short one */
+    uint32_t area_waits; /**< of the next short one, for room in the first part */
 } epshm_pipe_out_t;
 
 /** The consumer's end; memory of its own. */

@@ -164,14 +164,15 @@ static inline void epshm_pipe_write_rest(unsigned char *target, const unsigned c
 static inline int epshm_pipe_reserve(epshm_pipe_out_t *out, uint64_t size, uint64_t *position_p)
 {
     const uint64_t need = epshm_pipe_area_for(size);
-    uint64_t position = out->area_tail;
     const uint64_t to_end = out->area_size - out->area_place;
+    const bool stays = out->area_short && EPSHM_PIPE_SHORT >= need && to_end >= need
+                       && EPSHM_PIPE_SHORT_LAP >= out->area_place
+                       && EPSHM_PIPE_SHORT_LAP < out->area_place + need;
+    uint64_t position = out->area_tail;
 
     /* Pieces do not wrap around; what is left at the end, or behind the part for short ones, is
      * skipped. */
-    if (need > to_end
-        || (out->area_short && EPSHM_PIPE_SHORT >= need && EPSHM_PIPE_SHORT_LAP >= out->area_place
-            && EPSHM_PIPE_SHORT_LAP < out->area_place + need)) {
+    if (need > to_end || stays) {
         position += to_end;
     }
     if (position + need > out->area_limit) {
@@ -189,7 +190,11 @@ static inline int epshm_pipe_reserve(epshm_pipe_out_t *out, uint64_t size, uint6
          * fits neither behind the last one nor before it would wait without end.  No limit for
          * others: if this piece is forgotten, nothing is skipped. */
         if (position + need > out->area_limit && head != out->area_tail) {
-            return EPSHM_PIPE_NOTHING;
+            position = out->area_tail;
+            if (!stays || EPSHM_PIPE_SHORT_WAITS > ++out->area_waits
+                || position + need > out->area_limit) {
+                return EPSHM_PIPE_NOTHING;
+            }
         }
     }
     *position_p = position;
@@ -208,9 +213,13 @@ static inline void epshm_pipe_area_used(epshm_pipe_out_t *out, uint64_t position
     const uint64_t length = epshm_pipe_area_for(size);
     const uint64_t behind = (position == out->area_tail ? out->area_place : 0) + length;
 
+    if (position != out->area_tail && out->area_seen == out->area_tail) {
+        out->area_limit = position + out->area_size; /* it was empty: what is skipped is free */
+    }
     out->area_place = behind == out->area_size ? 0 : behind;
     out->area_tail = position + length;
     out->area_short = EPSHM_PIPE_SHORT >= length;
+    out->area_waits = 0;
 }
 
 /** Send a reserved piece that has been filled.  epshm_pipe_room(out, 1) has been asked. */
