@@ -220,21 +220,21 @@ static int first_rndv(mca_pml_epml_request_t *request, mca_pml_epml_peer_t *peer
  * fetched them: two copies by two cores that are far from each other take up to twice as long as
  * one by the kernel.  The receiver has tried both (pml_epml_fetch.c), and answers which it was.
  */
-static bool is_better_offered(mca_pml_epml_request_t *request, const mca_pml_epml_peer_t *peer)
+static bool is_better_offered(const mca_pml_epml_connection_t *connection)
 {
-    mca_pml_epml_connection_t *connection;
+    return connection->fetches || OFFERED_FIRST > connection->copied
+           || 0 == (connection->copied + 1) % OFFERED_EVERY;
+}
 
-    if (EPML_NODE_COPIED >= request->size || NULL != peer->shm
-        || EPML_TRANSPORT_NODE != peer->transport || !request->contiguous) {
-        return false;
-    }
-    connection = mca_pml_epml_connection_find(request->ep, peer);
-    if (NULL == connection) {
-        return false;
-    }
-    ++connection->copied;
-    return connection->fetches || OFFERED_FIRST >= connection->copied
-           || 0 == connection->copied % OFFERED_EVERY;
+/** The connection of a message of which that is to be known.  @return NULL: it is not such a one */
+static mca_pml_epml_connection_t *connection_of_either(mca_pml_epml_request_t *request,
+                                                       const mca_pml_epml_peer_t *peer)
+{
+    return EPML_NODE_COPIED >= request->size || NULL != peer->shm
+                   || EPML_TRANSPORT_NODE != peer->transport || !request->contiguous
+                   || MCA_PML_BASE_SEND_SYNCHRONOUS == request->mode
+               ? NULL
+               : mca_pml_epml_connection_find(request->ep, peer);
 }
 
 /** An answer to what was offered. */
@@ -255,20 +255,29 @@ static void note_way(const mca_pml_epml_request_t *request, uint8_t flags)
 static int send_first(mca_pml_epml_request_t *request)
 {
     mca_pml_epml_peer_t *peer = request->comm->peers->member[request->rank];
+    mca_pml_epml_ep_t *ep = request->ep;
+    mca_pml_epml_connection_t *either = NULL;
     int rc = OMPI_ERR_NOT_AVAILABLE;
 
-    if (!mca_pml_epml_flow_is_held(request->ep, peer)) {
+    if (!mca_pml_epml_flow_is_held(ep, peer)) {
         rc = send_zcopy(request, peer);
         if (OMPI_ERR_NOT_AVAILABLE == rc
-            && sizeof(mca_pml_epml_hdr_match_t) + request->size <= eager_limit(request->ep, peer)
-            && (MCA_PML_BASE_SEND_SYNCHRONOUS == request->mode
-                || !is_better_offered(request, peer))) {
-            rc = first_eager(request, peer);
+            && sizeof(mca_pml_epml_hdr_match_t) + request->size <= eager_limit(ep, peer)) {
+            either = connection_of_either(request, peer);
+            if (NULL == either || !is_better_offered(either)) {
+                rc = first_eager(request, peer);
+            }
         }
     }
     /* Too large; or the peer holds us back; or the transport could buffer as much, but has no
-     * memory for it; or it could not be packed, which a waiting receiver will be told. */
-    return OMPI_ERR_NOT_AVAILABLE == rc ? first_rndv(request, peer) : rc;
+     * memory for it; or it could not be packed, which a waiting receiver will be told; or it is
+     * better offered. */
+    rc = OMPI_ERR_NOT_AVAILABLE == rc ? first_rndv(request, peer) : rc;
+    if (NULL != either && OMPI_SUCCESS == rc
+        && NULL != (either = mca_pml_epml_connection_find(ep, peer))) {
+        ++either->copied; /* once, however often there was no room for it */
+    }
+    return rc;
 }
 
 /** There are no more fragments: the receiver must not wait for the rest.
