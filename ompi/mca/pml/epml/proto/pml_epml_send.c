@@ -226,27 +226,31 @@ static bool is_better_offered(const mca_pml_epml_connection_t *connection)
            || 0 == (connection->copied + 1) % OFFERED_EVERY;
 }
 
+/** @return the connection to a process of the node; NULL: to another one, or there is none */
+static mca_pml_epml_connection_t *connection_on_node(const mca_pml_epml_ep_t *ep,
+                                                     const mca_pml_epml_peer_t *peer)
+{
+    return NULL == peer->shm && EPML_TRANSPORT_NODE == peer->transport
+               ? mca_pml_epml_connection_find(ep, peer)
+               : NULL;
+}
+
 /** The connection of a message of which that is to be known.  @return NULL: it is not such a one */
-static mca_pml_epml_connection_t *connection_of_either(mca_pml_epml_request_t *request,
+static mca_pml_epml_connection_t *connection_of_either(const mca_pml_epml_request_t *request,
                                                        const mca_pml_epml_peer_t *peer)
 {
-    return EPML_NODE_COPIED >= request->size || NULL != peer->shm
-                   || EPML_TRANSPORT_NODE != peer->transport || !request->contiguous
-                   || MCA_PML_BASE_SEND_SYNCHRONOUS == request->mode
-               ? NULL
-               : mca_pml_epml_connection_find(request->ep, peer);
+    return EPML_NODE_COPIED < request->size && request->contiguous
+                   && MCA_PML_BASE_SEND_SYNCHRONOUS != request->mode
+               ? connection_on_node(request->ep, peer)
+               : NULL;
 }
 
 /** An answer to what was offered. */
 static void note_way(const mca_pml_epml_request_t *request, uint8_t flags)
 {
-    const mca_pml_epml_peer_t *peer = request->comm->peers->member[request->rank];
-    mca_pml_epml_connection_t *connection;
+    mca_pml_epml_connection_t *connection
+        = connection_on_node(request->ep, request->comm->peers->member[request->rank]);
 
-    if (NULL != peer->shm || EPML_TRANSPORT_NODE != peer->transport) {
-        return;
-    }
-    connection = mca_pml_epml_connection_find(request->ep, peer);
     if (NULL != connection) {
         connection->fetches = 0 != (flags & EPML_HDR_FLAG_GET);
     }
