@@ -12,10 +12,9 @@
  *   team     as many threads as endpoints, in a parallel region (listing 2)
  *   dynamic  OpenMP decides how many threads there are; endpoints are made for so many, inside of
  *            the region (listing 3)
- *   loop     a parallel loop instead of a region (listing 4, which is incorrect): one thread may
- *   get
- *            two iterations.  It cannot be attached twice, and gets an error, where the proposal
- *            has it wait for ever
+ *   loop     a parallel loop instead of a region (listing 4, which is incorrect): one thread may get
+ *            two iterations.  It cannot be attached twice, and gets an error.  In the proposal
+ *            it hangs.
  *
  *     epmpicc -fopenmp static_openmp.c -o static_openmp
  *     OMP_NUM_THREADS=4 epmpirun -n 2 ./static_openmp team
