@@ -63,9 +63,9 @@ typedef struct mca_pml_epml_part_t {
     uint32_t round;          /**< starts so far; both peers count */
     uint64_t open;           /**< pieces of this round that are being fetched */
     int error;               /**< of this round, as MPI has it */
-    bool may_fetch; /**< the receiver can fetch from memory in this round, as it has sent */
+    bool may_fetch; /**< the receiver has said for this round that it can fetch from memory */
     bool ended;     /**< nothing more comes in this round; send: and the receiver is to be
-                              * notified why */
+                     * notified why */
 
     /* send; super.to_send: bytes of a round that the receiver wants, super.receiver_request */
     uint32_t granted;  /**< the last round that the receiver has started */

@@ -28,7 +28,7 @@ void mca_pml_epml_pending_request(mca_pml_epml_ep_t *ep, mca_pml_epml_peer_t *pe
                                   mca_pml_epml_request_t *request);
 
 /** Send a control message, now or later, in order.  One that can never go makes the peer a lost
- * one, for both endpoints, as far as it can be notified.
+ * one, for both endpoints, as far as the peer can be notified.
  *
  * @return OMPI_SUCCESS; OMPI_ERR_OUT_OF_RESOURCE: not now, and there is no memory to keep it: put a
  *         request into the pending queue, and try again when it continues; MPI_ERR_PROC_FAILED:
